@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 TOPICS: Mapping[str, str] = {
@@ -36,11 +37,9 @@ TOPICS: Mapping[str, str] = {
 }
 """Topic → the heading of its chapter."""
 
-_HEADING = re.compile(r"^## (?P<title>.+)$")
-_UNREAD = re.compile(
-    r"^(!\[[^\]]*\]\([^)]*\)\n\n?|<!--.*-->\n?)", re.MULTILINE
-)  # pictures, marks for programs
-_FENCE = re.compile(r"^(```|~~~)")
+_HEADING = pattern(r"^## (?P<title>.+)$")
+_UNREAD = pattern(r"^(!\[[^\]]*\]\([^)]*\)\n\n?|<!--.*-->\n?)", re.MULTILINE)  # pictures, marks for programs
+_FENCE = pattern(r"^(```|~~~)")
 
 
 @dataclass(frozen=True, slots=True)

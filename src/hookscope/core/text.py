@@ -6,8 +6,10 @@ from datetime import datetime
 from difflib import get_close_matches
 from shlex import quote
 
+from hookscope.patterns import pattern
+
 # C0 and C1 controls, and the marks that turn or hide text; tab and newline are kept.
-CONTROLS = re.compile(
+CONTROLS = pattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from hookscope.patterns import pattern
+
 from .places import BOM
 
-_ASSIGNMENT = re.compile(
+_ASSIGNMENT = pattern(
     r"""^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*
     ( "(?:\\"|[^"])*" | '(?:\\'|[^'])*' | `(?:\\`|[^`])*` | [^#\n]* )""",
     re.MULTILINE | re.VERBOSE,

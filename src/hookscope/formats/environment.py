@@ -6,13 +6,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import field
 
+from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 from .dotenv import read_dotenv
 from .places import BOM
 
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_LINE = re.compile(r"([A-Za-z_][\w.()%-]*)=(.*)", re.DOTALL)  # bash's exported functions have odd names
+NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+_LINE = pattern(r"([A-Za-z_][\w.()%-]*)=(.*)", re.DOTALL)  # bash's exported functions have odd names
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
+
+from hookscope.patterns import pattern
 
 from .places import DEPTH, text_of
 
@@ -30,7 +31,7 @@ def read_json5(source: bytes) -> object:
     return read_in_full(text)
 
 
-_HALF_WRITTEN = re.compile(r"\\u[dD]")  # which the json module reads otherwise
+_HALF_WRITTEN = pattern(r"\\u[dD]")  # which the json module reads otherwise
 
 
 def _in_range(digits: str) -> float:

@@ -6,6 +6,8 @@ import re
 
 import pyjson5
 
+from hookscope.patterns import pattern
+
 from .json5_places import TOKEN, closing_of, tokens_of
 from .places import DEPTH, FormatError, span_at
 
@@ -79,7 +81,7 @@ def _second(text: str) -> int | None:
 
 # What pyjson5 and JSON5 disagree on
 
-_HALF = re.compile(
+_HALF = pattern(
     r"(?<!\\)((?:\\\\)*)\\u[dD](?:([89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|[89a-fA-F][0-9a-fA-F]{2})"
 )
 
@@ -94,7 +96,7 @@ def _mend_halves(text: str) -> str:
 # pyjson5 also takes `1_0`, `5.5.`, `+-1`, `0e` and '\01'. Of a sound document these matches touch one
 # another. Nothing in them can be read in two ways, so that nothing is tried twice. (Possessive repetition
 # would say the same, and is at fault in the first releases of Python 3.11.)
-_SOUND = re.compile(
+_SOUND = pattern(
     r"""
     [\s\ufeff{}\[\]:,]+
   | "[^"\\]*(?:\\(?!0[0-9])[\s\S][^"\\]*)*"
@@ -113,7 +115,7 @@ _SOUND = re.compile(
 
 
 # What nearly all documents are made of, in fewer matches and simpler ones.
-_PLAIN = re.compile(
+_PLAIN = pattern(
     r"""(?:(?:
     [A-Za-z_$][A-Za-z0-9_$]*
   | "[^"\\]*(?:\\[^0][^"\\]*)*"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
+from hookscope.patterns import pattern
+
 from .json5 import read_json5
 from .places import FormatError, KeyPath, Span, span_at, text_of
 
@@ -34,7 +36,7 @@ def locate_json5(source: bytes, path: KeyPath) -> Span | None:
 
 _Token: TypeAlias = tuple[int, int]
 
-TOKEN = re.compile(
+TOKEN = pattern(
     r"""
     "[^"\\]*(?:\\[\s\S][^"\\]*)*"
   | '[^'\\]*(?:\\[\s\S][^'\\]*)*'

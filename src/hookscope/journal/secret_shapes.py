@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 
@@ -20,8 +21,8 @@ class SecretShape:
     pattern: re.Pattern[str]
 
 
-def _shape(name: str, hints: str, pattern: str) -> SecretShape:
-    return SecretShape(name, tuple(hints.split()), re.compile(pattern, re.DOTALL))
+def _shape(name: str, hints: str, text: str) -> SecretShape:
+    return SecretShape(name, tuple(hints.split()), pattern(text, re.DOTALL))
 
 
 SHAPES = (

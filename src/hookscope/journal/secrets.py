@@ -15,6 +15,7 @@ from dataclasses import field
 from functools import lru_cache
 
 from hookscope.journal.secret_shapes import BY_COLON, RARE_HINTS, SHAPES
+from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 SECRET_WORDS = (
@@ -34,20 +35,20 @@ SECRET_WORDS = (
 SECRET_KEYS = {"api", "private", "secret", "access", "signing", "encryption", "master"}  # … key
 ADDRESSES = {"continuation"}  # … token: says where a session goes on; Eve asks for authority besides
 TRAILERS = {"value", "header", "old", "new"}  # `cookieHeader` is as secret as `cookie`
-WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+WORD = pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 LONGEST_KEY = 64
-KEY = re.compile(rf"[\w .:/-]{{1,{LONGEST_KEY}}}")  # longer ones, or with line ends, are texts and no names
-REFERENCE = re.compile(r"\$\{[^{}]*\}")
+KEY = pattern(rf"[\w .:/-]{{1,{LONGEST_KEY}}}")  # longer ones, or with line ends, are texts and no names
+REFERENCE = pattern(r"\$\{[^{}]*\}")
 
 
 # `--api-key=abc123` and `"token": "abc123"` inside a text. A digit, so that code and prose stay readable.
-ASSIGNED = re.compile(
+ASSIGNED = pattern(
     r"""[\w-](?<![\w-].)(?P<rest>[\w-]{1,59})["']?(?:=|: ?)["']?"""
     r"""(?P<value>(?=[^\s"'&,;]{0,200}\d)[^\s"'&,;()<>{}$]{6,})"""
 )
 ASSIGNED_HINTS = (*SECRET_WORDS, "key")  # as a shape's
-LONG = re.compile(r"[A-Za-z0-9_-]{32,}={0,2}")
-KINDS = (re.compile("[0-9]"), re.compile("[a-z]"), re.compile("[A-Z]"))
+LONG = pattern(r"[A-Za-z0-9_-]{32,}={0,2}")
+KINDS = (pattern("[0-9]"), pattern("[a-z]"), pattern("[A-Z]"))
 PARTS = "/+.:-"  # beside one of these, a long word is a part of something else: a path, a digest, an image
 RANDOM_BITS = 4.2  # a character; hexadecimal digests and UUIDs have 4.0 at most, English names less
 IDENTIFIERS = {"id", "ids", "hash", "digest", "commit", "sha", "checksum", "integrity", "etag", "revision"}

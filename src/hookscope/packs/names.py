@@ -10,13 +10,14 @@ from typing import Literal
 from hookscope.core.text import CONTROLS, one_line
 from hookscope.packs.errors import PackError
 from hookscope.packs.limits import LIMITS, PackLimits
+from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 Kind = Literal["file", "folder"]
 Parts = tuple[str, ...]
 NOTHING_WRITTEN = "Nothing was written."
-FORBIDDEN = re.compile(r'[<>"|?*]')
-DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])", re.IGNORECASE)
+FORBIDDEN = pattern(r'[<>"|?*]')
+DEVICES = pattern(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,10 @@ from typing import Any
 
 from hookscope.core.surroundings import Files
 from hookscope.formats import KeyPath, read_dotenv
+from hookscope.patterns import pattern
 
 LARGEST = 1_048_576  # bytes of a .env file
-_VARIABLE = re.compile(r"\$(\$?)\{([A-Z_][A-Z0-9_]*)\}")
+_VARIABLE = pattern(r"\$(\$?)\{([A-Z_][A-Z0-9_]*)\}")
 
 
 def filled(

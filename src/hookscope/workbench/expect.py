@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
@@ -13,6 +12,7 @@ from hookscope.core.alike import alike
 from hookscope.core.copies import FileChange
 from hookscope.core.runs import Code, Result, Run
 from hookscope.core.text import nearest
+from hookscope.patterns import pattern
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 
@@ -26,7 +26,7 @@ class Word(str):
 ABSENT = Word("nothing")
 UNKNOWN = Word("not known: the run was not on copies")
 PATTERNS = ("messages", "output", "ran", "files")  # lists of texts in which * ? [ have a meaning
-WILD = re.compile(r"[*?[]")
+WILD = pattern(r"[*?[]")
 FILES = "files"  # what is expected of the disk: such events are fired on copies
 
 
@@ -146,8 +146,8 @@ def _in_order(what: str, wanted: Sequence[str], got: Sequence[str]) -> Iterator[
     if all(fits) and len(got) == len(wanted):
         return
     lines: list[str] = []
-    for (pattern, text), fit in zip(pairs, fits, strict=True):
-        lines += [f"  {text}"] if fit else [f"- {pattern}", *([f"+ {text}"] if text is not None else [])]
+    for (wish, text), fit in zip(pairs, fits, strict=True):
+        lines += [f"  {text}"] if fit else [f"- {wish}", *([f"+ {text}"] if text is not None else [])]
     lines += [f"+ {text}" for text in got[len(wanted) :]]
     yield Miss(what, list(wanted), list(got), tuple(lines))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,17 +14,18 @@ from hookscope.core.runs import Event
 from hookscope.formats import FormatError, read_yaml
 from hookscope.journal.secrets import Secret, secrets_in
 from hookscope.journal.veil import Veil, standing_in
+from hookscope.patterns import pattern
 from hookscope.workbench.compose import WORKSPACE_FIELD
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saved import EVENTS, is_saved_event
 from hookscope.workbench.user_files import Write, write
 from hookscope.workbench.variables import CFG, WORKSPACE, escaped
 
-BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")  # fine in JSON, not in YAML
-PLAIN = re.compile(r"[A-Za-z_][\w.:/-]*")  # needs no quotes in a file of ours, where keys are always text
+BREAKS = pattern("[\x7f-\x9f\u2028\u2029\ufeff]")  # fine in JSON, not in YAML
+PLAIN = pattern(r"[A-Za-z_][\w.:/-]*")  # needs no quotes in a file of ours, where keys are always text
 NOT_TEXT = "Take out what is no text: half of a surrogate pair, NaN or Infinity."
 WORDS = {"true", "false", "null"}
-MASK = re.compile(r"\$\{SECRET:(\w+)\}")
+MASK = pattern(r"\$\{SECRET:(\w+)\}")
 
 
 def place_of(name: str, workspace: Path, cwd: Path) -> Path:

@@ -1,6 +1,5 @@
 """An editor for the JSON of a context: plain, coloured, and deaf to characters that nobody sees."""
 
-import re
 from typing import ClassVar
 
 from rich.style import Style
@@ -12,8 +11,9 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult, Selection, TextAreaTheme
 
 from hookscope.console.fire.draft import escaped
+from hookscope.patterns import pattern
 
-TOKENS = re.compile(
+TOKENS = pattern(
     r'(?P<key>"(?:[^"\\]|\\.)*"(?=\s*:))|(?P<text>"(?:[^"\\]|\\.)*"?)'
     r"|(?P<number>-?\b\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\b)|(?P<word>\b(?:true|false|null)\b)|(?P<sign>[{}\[\],:])"
 )

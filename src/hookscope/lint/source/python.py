@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 import warnings
 
 from hookscope.lint.source.facts import MOST, HandlerFacts, Met
 from hookscope.lint.source.python_names import Names
 from hookscope.lint.source.python_without import SCOPES, Without, text_of
 from hookscope.lint.source.words import ANSWERS, HOME, program_in, program_named
+from hookscope.patterns import pattern
 
 COMMANDS = {  # function → does it take a whole command line
     "subprocess.run": False,
@@ -45,7 +45,7 @@ WRITERS = frozenset(
     }
 )
 WRITING_METHODS = frozenset({"write_text", "write_bytes"})
-LINE_END = re.compile(r"\r\n|\r|\n")  # as Python counts lines
+LINE_END = pattern(r"\r\n|\r|\n")  # as Python counts lines
 
 
 def python_facts(text: str) -> HandlerFacts:
@@ -215,9 +215,9 @@ class _Reader:
         member = self._names.guarded(node.subject)
         for case in node.cases if member else ():
             patterns = case.pattern.patterns if isinstance(case.pattern, ast.MatchOr) else [case.pattern]
-            for pattern in patterns:
-                if isinstance(pattern, ast.MatchValue):
-                    self._guard(member, pattern.value)
+            for shape in patterns:
+                if isinstance(shape, ast.MatchValue):
+                    self._guard(member, shape.value)
 
     def _guard(self, member: str, value: ast.expr) -> None:
         text = text_of(value)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal, get_args
 
 from hookscope.core.runs import EventKind
 from hookscope.core.text import one_line
 from hookscope.dialects import DIALECTS
+from hookscope.patterns import pattern
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 
@@ -16,8 +16,8 @@ Script = Literal["python", "typescript", "javascript"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LANGUAGES: tuple[Script, ...] = get_args(Script)
 WORKSPACE, MANAGED = "workspace", "managed"
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")  # what every host takes, and every disk
-EVENT = re.compile(r"\*|[A-Za-z][\w.:-]{0,99}")
+NAME = pattern(r"[A-Za-z][A-Za-z0-9_-]{0,63}")  # what every host takes, and every disk
+EVENT = pattern(r"\*|[A-Za-z][\w.:-]{0,99}")
 RESERVED = frozenset({"node_modules", "index", "con", "prn", "aux", "nul"})  # of Node, and of Windows
 OF_KIND: dict[Kind, EventKind] = {"hook": "folder", "pack": "folder", "plugin": "plugin", "stream": "stream"}
 
