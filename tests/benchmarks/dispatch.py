@@ -12,7 +12,7 @@ from tests.benchmarks.building import answering, loop, peer, with_node
 from tests.benchmarks.measuring import Group, Target, Variant
 
 from hookscope import HookEngine, embedded_host
-from hookscope.core.runs import Event, Registration
+from hookscope.core.runs import Event
 from hookscope.runtime.heartbeat import Cell, heartbeat
 from hookscope.runtime.inprocess import run_batch
 from hookscope.runtime.observing import Record
@@ -50,7 +50,6 @@ def made() -> Callable[[object], Awaitable[None]]:
 
 
 TARGETS = [made() for _ in range(HANDLERS)]  # different ones: libraries take the same one once
-PAIRS = [(Registration("command", "handler", handler), handler) for handler in TARGETS]
 OneEvent = Callable[[], Awaitable[object]]
 
 
@@ -61,7 +60,7 @@ async def bare() -> None:
 
 async def isolated() -> None:
     records: list[Record] = []
-    await run_batch(PAIRS, None, Cell(), records.append)
+    await run_batch(TARGETS, None, Cell(), records.append)
 
 
 async def limited() -> None:
@@ -69,7 +68,7 @@ async def limited() -> None:
     cell = Cell(MINUTE)
     beat = heartbeat()
     beat.watch(cell)
-    await run_batch(PAIRS, None, cell, records.append)
+    await run_batch(TARGETS, None, cell, records.append)
     beat.leave(cell)
 
 

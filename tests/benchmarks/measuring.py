@@ -40,6 +40,9 @@ class Variant:
 class Target:
     """What one variant may take: `most` times another, or (no `beside`) in its own unit.
 
+    The ratio is the median of the rounds' own: within one both meet the same machine, which may be twice as
+    fast a second later.
+
     `within` names a variant that is a part of ours. Where that part alone takes more than it all may, the
     machine has decided, and we are not judged.
     """
@@ -108,19 +111,32 @@ def spread(samples: Sequence[float]) -> float:
     return (high - low) / median(samples)
 
 
+def by_round(samples: Sequence[float], times: int) -> list[float]:
+    """The median of each round, which has so many samples."""
+    return [median(samples[at : at + times]) for at in range(0, len(samples), times)]
+
+
 def answered(target: Target, variants: Sequence[Variant], samples: Samples) -> Answer:
     """Does what was measured reach the target. Raises KeyError for a name that no variant has."""
     units = {variant.name: variant.unit for variant in variants}
+    times = {variant.name: variant.times for variant in variants}
     counts = bool(target.beside) or units[target.ours] != "s"
     names = (target.ours, target.beside) if target.beside else (target.ours,)
     if unknown := {*names, target.within or target.ours} - units.keys():
         raise KeyError(unknown.pop())
     if not all(samples.get(name) for name in names):
         return Answer(target, None, None, counts)
-    unit = median(samples[target.beside]) if target.beside else 1.0
-    value = part_of(samples[target.ours], target.part) / unit
-    alone = samples.get(target.within)
-    least = part_of(alone, target.part) / unit if alone else 0.0
+
+    def taken(name: str) -> float:
+        if not target.beside:
+            return part_of(samples[name], target.part)
+        if target.part != "median":  # of all rounds: one alone has no such part
+            return part_of(samples[name], target.part) / median(samples[target.beside])
+        each = by_round(samples[name], times[name]), by_round(samples[target.beside], times[target.beside])
+        return median(ours / theirs for ours, theirs in zip(*each, strict=True))
+
+    value = taken(target.ours)
+    least = taken(target.within) if samples.get(target.within) else 0.0
     if least > target.most:
         return Answer(target, value, value <= target.most, False, least)
     return Answer(target, value, value <= target.most, counts)

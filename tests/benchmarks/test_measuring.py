@@ -98,6 +98,16 @@ def test_only_ratios_and_memory_decide(
     assert "the last table" not in text
 
 
+def test_a_ratio_is_that_of_most_rounds_however_fast_each_was() -> None:
+    paces = [1.0, 1.0, 5.0, 5.0, 5.0]  # what takes longer does so for both, and one round is disturbed
+    floor = Variant("floor", iter([1.0, *(2.0 * pace for pace in paces)]).__next__)
+    taken = [1.0, 1.0, *(part for pace in (1.0, 1.0, 5.0, 5.0, 9.0) for part in (5.0 * pace, 7.0 * pace))]
+    ours = Variant("ours", iter(taken).__next__, times=2)
+    figures = measured(group(floor, ours, targets=[Target("ours", 3.0, "floor")]), Path(), 5, print)
+    (answer,) = figures.answers
+    assert answer.value == 3.0  # the medians are 30 and 10 in the slow rounds: their ratio tells of chance
+
+
 def test_a_target_of_a_name_that_no_variant_has_is_said_before_anything_is_measured() -> None:
     def never() -> float:
         pytest.fail("measured")

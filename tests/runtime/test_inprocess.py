@@ -1,4 +1,5 @@
 import asyncio
+import types
 from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
@@ -56,14 +57,61 @@ def is_odd(_: object) -> None:
 )
 async def test_the_next_handler_runs_whatever_the_first_raises(bad: Handler) -> None:
     records: list[Record] = []
-    pairs = [(Registration("k", handler.__name__, handler), handler) for handler in (bad, fine)]
     cell = Cell()
-    cell.task = asyncio.create_task(run_batch(pairs, None, cell, records.append))
+    cell.task = asyncio.create_task(run_batch((bad, fine), None, cell, records.append))
     await cell.task
-    assert [(call.name, error is None) for call, _, _, _, error in records] == [
-        (bad.__name__, False),
-        ("fine", True),
-    ]
+    assert [error is None for _, _, error in records] == [False, True]
+
+
+class Answer:
+    """Of a class of somebody's own."""
+
+
+class Later:
+    def __await__(self) -> Iterator[None]:
+        yield from asyncio.sleep(0).__await__()
+        raise TypeError("later")
+
+
+@types.coroutine
+def as_of_old() -> Iterator[None]:
+    yield
+
+
+async def a_type_error() -> None:
+    raise TypeError("mine")
+
+
+def raises_at_once(_: object) -> None:
+    raise TypeError("at once")
+
+
+@pytest.mark.parametrize("value", [{"block": True}, "text", 0, False, [], (), Answer(), Answer, TypeError])
+async def test_what_is_no_promise_is_returned_as_it_is(call_of: CallOf, value: object) -> None:
+    """Also behind a handler that was awaited: what that returned is nobody else's."""
+    before, after = call_of(fine), call_of(raises_at_once)
+    _, result, failed = await results_of(InProcessLane(), before, call_of(lambda _: value), after)
+    assert (result.status, result.error) == ("ok", None)
+    assert result.returned is value
+    assert failed.status == "error"
+
+
+@pytest.mark.parametrize(
+    ("handler", "said"),
+    [
+        (raises_at_once, "at once"),
+        (lambda _: a_type_error(), "mine"),
+        (lambda _: Later(), "later"),
+        (lambda _: as_of_old(), None),  # awaited, and done
+    ],
+    ids=["at once", "awaited", "an object", "a generator"],
+)
+async def test_a_type_error_of_its_own_is_a_handlers_error(
+    call_of: CallOf, handler: Handler, said: str | None
+) -> None:
+    (result,) = await results_of(InProcessLane(), call_of(handler))
+    assert (result.error.message if result.error else None) == said
+    assert result.returned is None
 
 
 async def results_of(

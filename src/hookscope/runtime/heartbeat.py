@@ -23,7 +23,9 @@ class Cell:
     the hot loop asks one question only.
     """
 
-    __slots__ = ("asked", "limit", "since", "task")
+    __slots__ = ("asked", "began", "limit", "since", "task")
+
+    began: float  # of perf_counter: the first handler, from when the batch runs; then whoever reads it
 
     def __init__(self, limit: float = 0.0) -> None:
         self.asked: Literal["", "limit", "caller"] = ""

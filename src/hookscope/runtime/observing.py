@@ -17,8 +17,9 @@ from hookscope.runtime.patch import patch_of
 from hookscope.runtime.views import document_of, event_in, messages_in, pushed
 from hookscope.values import dataclass
 
-# call, began and ended in seconds of perf_counter, what it returned, what it raised
-Record: TypeAlias = tuple[Registration, float, float, Any, BaseException | None]
+# Of one call: ended in seconds of perf_counter, what it returned, what it raised. They come in order, and
+# each began where the one before had ended, the first with its batch (Cell.began).
+Record: TypeAlias = tuple[float, Any, BaseException | None]
 Pair: TypeAlias = tuple[Registration, Handler]
 Outcome: TypeAlias = tuple[Status, Failure | None, tuple[str, ...]]
 
@@ -41,7 +42,7 @@ class Observer:
     document: Any = None
     said: Sequence[str] = ()  # of what the view holds that JSON cannot
     asked: tuple[str, ...] = ()
-    taken: int = 0
+    taken: int = 0  # records of this part
 
     def look_at(self, view: Any, part: Sequence[Pair], limit: float | None) -> None:
         """From now on the records are of this part, called with this view."""
@@ -52,12 +53,16 @@ class Observer:
             self.document, self.said = document_of(view)
 
     def take(self, record: Record) -> None:
-        """Report what the record of one call comes to, and what it changed."""
-        call, began, ended, returned, error = record
-        view, took, asked = self.view, ended - began, self.cell.asked
+        """Report what the record of the next call comes to, and what it changed."""
+        ended, returned, error = record
+        call, target = self.part[self.taken]
+        self.taken += 1
+        view, cell = self.view, self.cell
+        began, cell.began, asked = cell.began, ended, cell.asked
+        took = ended - began
         status, failure, notes = GOOD
         if error is not None or asked or (self.limit is not None and took >= self.limit):
-            status, failure, notes = _outcome(error, asked, took, self.limit, self._target(call, error))
+            status, failure, notes = _outcome(error, asked, took, self.limit, target)
         said: tuple[str, ...] = ()
         wanted: tuple[str, ...] = ()
         if isinstance(view, Arguments):
@@ -91,7 +96,6 @@ class Observer:
     def _asked_since(self) -> tuple[str, ...]:
         """What the handler asked its host for. From now on it is the next one's asking."""
         before, self.asked = self.asked, asked_in(self.view)
-        self.taken += 1
         self._announce(self.taken)
         return self.asked[len(before) :]
 
@@ -99,10 +103,6 @@ class Observer:
         """Let the view know whose handler comes next."""
         if isinstance(self.view, Arguments) and number < len(self.part):
             opened(self.view).who = self.part[number][0].name
-
-    def _target(self, call: Registration, error: BaseException | None) -> Handler | None:
-        """What was called; looked for only where somebody asks."""
-        return None if error is None else next(target for known, target in self.part if known is call)
 
     def _patch(self) -> tuple[Patch, tuple[str, ...]]:
         before, said = self.document, self.said
@@ -112,7 +112,7 @@ class Observer:
 
 
 def _outcome(
-    error: BaseException | None, asked: str, took: float, limit: float | None, target: Handler | None
+    error: BaseException | None, asked: str, took: float, limit: float | None, target: Handler
 ) -> Outcome:
     """What a record means. `asked`: who asked the handler to stop, see Cell."""
     if error is None:
