@@ -76,7 +76,10 @@ async def run_batch(
 
 def _is_plain(returned: Any) -> bool:
     """Has a handler returned this, and can nobody await it."""
-    return type(returned) in ANSWERS or not (returned is _Nothing or isawaitable(returned))
+    try:
+        return type(returned) in ANSWERS or not (returned is _Nothing or isawaitable(returned))
+    except BaseException:  # a class that raises where one asks for it: nobody can do anything with that
+        return False
 
 
 class InProcessLane:
