@@ -16,7 +16,7 @@ from tests.runtime.conftest import LONG, SHORT
 
 from hookscope.core.event import HookEvent
 from hookscope.core.failure import Failure
-from hookscope.core.runs import Code, Registration, Result, Slow, Step
+from hookscope.core.runs import Code, Registration, Result, Shape, Slow, Step
 from hookscope.runtime import Ledger, Limits, ProcessLane, deadlines, python_lane
 from hookscope.runtime.escapes import MARK, marked, may_run, new_mark
 from hookscope.runtime.limits import COMMAND_LINE, MIB
@@ -55,6 +55,14 @@ async def results_of(lane: ProcessLane, *calls: Registration) -> list[Result]:
     steps: list[Step] = []
     await lane.run(calls, HookEvent("command", "new"), steps.append)
     return [step for step in steps if isinstance(step, Result)]
+
+
+def lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 async def until(holds: Callable[[], object]) -> None:
@@ -215,6 +223,73 @@ async def test_an_import_that_ends_its_worker_is_tried_again_only_where_that_had
         assert await tries("in a fresh worker") == 1
         await results_of(lane, hook("good", FINE))
         assert await tries("in one that has run another") == 2
+    finally:
+        await lane.close()
+
+
+async def test_a_worker_that_is_expected_is_the_one_that_runs(hook: WriteHook, tmp_path: Path) -> None:
+    lane, good = lane_of(tmp_path), hook("good", FINE)
+    try:
+        lane.expect([good])
+        lane.expect([good])
+        await until(lane.workers)
+        (ready,) = lane.workers()
+        await results_of(lane, good)
+        (running,) = lane.workers()
+        assert (ready.role, running.role, running.pid) == ("spare", "shared", ready.pid)
+        lane.expect([good])  # there is one
+        await asyncio.sleep(0)
+        assert len(lane.workers()) == 1
+    finally:
+        await lane.close()
+    assert lane.workers() == ()
+    lane.expect([good])
+    await asyncio.sleep(0)
+    assert lane.workers() == ()
+
+
+async def test_one_that_is_expected_and_never_used_ends_with_its_lane(
+    hook: WriteHook, tmp_path: Path
+) -> None:
+    for waits in (True, False):  # until it is there, or not
+        lane = lane_of(tmp_path)
+        lane.expect([hook("good", FINE)])
+        await asyncio.sleep(0)
+        if waits:
+            await until(lane.workers)
+        pids = [worker.pid for worker in lane.workers()]
+        await lane.close()
+        assert not any(map(lives, pids))
+
+
+async def test_nobody_is_expected_for_a_plugin_which_has_a_worker_of_its_own(
+    hook: WriteHook, tmp_path: Path
+) -> None:
+    begun, python, call = tmp_path / "begun", tmp_path / "python", hook("plugin", FINE)
+    python.write_text(f'#!/bin/sh\ntouch {begun}\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    shapes: dict[Shape, bool] = {"plugin": False, "hook": True}
+    for shape, begins in shapes.items():
+        lane = lane_of(tmp_path, python=str(python))
+        lane.expect([replace(call, target=replace(code_of(call), shape=shape))])
+        await lane.close()  # which waits for one that starts
+        assert begun.exists() is begins
+
+
+@pytest.mark.parametrize(("times", "count"), [(1, 1), (2, 2)], ids=["for this run", "for one before"])
+async def test_an_import_that_ends_an_expected_worker_is_tried_again_where_that_had_waited(
+    hook: WriteHook, tmp_path: Path, times: int, count: int
+) -> None:
+    """As one that has served others: it may have been dead before."""
+    lane, tried = lane_of(tmp_path), tmp_path / "tried"
+    dies = hook("dies", f"import os\nopen({str(tried)!r}, 'a').write('x')\nos._exit(3)")
+    try:
+        for _ in range(times):
+            lane.expect([dies])
+            await until(lane.workers)
+        (result,) = await results_of(lane, dies)
+        assert result.status == "crashed"
+        assert len(tried.read_text()) == count
     finally:
         await lane.close()
 

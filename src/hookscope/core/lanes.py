@@ -65,6 +65,15 @@ class LateLane(Lane, Protocol):
         ...
 
 
+@runtime_checkable
+class AheadLane(Lane, Protocol):
+    """A Lane that can begin to start what will run handlers."""
+
+    def expect(self, calls: Sequence[Registration]) -> None:
+        """These will be run soon. In a running event loop; runs and loads nothing yet."""
+        ...
+
+
 LaneOf: TypeAlias = Callable[[Registration], Lane]
 
 

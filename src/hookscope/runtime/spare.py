@@ -18,11 +18,12 @@ class Spare:
         self._limits = limits
         self._keeps = keeps
         self._ahead: asyncio.Task[Peer] | None = None
+        self._expected = False  # it was started for who comes next
 
     @property
-    def begun(self) -> bool:
-        """Was one started ahead that nobody has taken yet."""
-        return self._ahead is not None
+    def has_waited(self) -> bool:
+        """Was one started ahead that nobody has wanted until now."""
+        return self._ahead is not None and not self._expected
 
     @property
     def waiting(self) -> Peer | None:
@@ -34,12 +35,26 @@ class Spare:
 
     def provide(self) -> None:
         """Start one behind a batch, when nobody waits for the processor."""
-        if self._keeps and self._ahead is None:
+        self._expected = False  # somebody came, and did not need it
+        if self._keeps:
+            self._start()
+
+    def expect(self) -> None:
+        """Start one for who comes next, where none is ahead."""
+        self._expected = self._ahead is None
+        self._start()
+
+    def _start(self) -> None:
+        if self._ahead is None:
             self._ahead = asyncio.get_running_loop().create_task(started(self._make, self._limits))
 
     async def take(self) -> Peer:
         """The one ahead, or a new one: it is the caller's from then on. Raises NotStarted."""
-        ahead, self._ahead = self._ahead, None  # at once: plugins ask for workers beside each other
+        self._expected, ahead, self._ahead = (
+            False,
+            self._ahead,
+            None,
+        )  # at once: plugins ask for workers beside each other
         if ahead is None:
             return await started(self._make, self._limits)
         try:

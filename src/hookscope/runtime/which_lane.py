@@ -8,8 +8,8 @@ from dataclasses import field, replace
 from hookscope.core.dialect import Host
 from hookscope.core.failure import Failure
 from hookscope.core.hooks import Language
-from hookscope.core.lanes import Lane, LateLane
-from hookscope.core.runs import Code, Declared, Handler, Module, Registration
+from hookscope.core.lanes import AheadLane, Lane, LateLane
+from hookscope.core.runs import Code, Declared, Handler, Module, Plan, Registration
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.node import NoNode, find_node
 from hookscope.values import dataclass
@@ -32,6 +32,18 @@ class Lanes:
     def of(self, call: Registration) -> Lane:
         """The lane of a planned call."""
         return self.code[call.target.language] if isinstance(call.target, Code) else self.functions
+
+    def expect(self, plan: Plan) -> None:
+        """All that will run its handlers begins to start, side by side."""
+        calls: dict[Language, list[Registration]] = {}
+        for group in plan.groups:
+            for call in group.calls:
+                if isinstance(call.target, Code):
+                    calls.setdefault(call.target.language, []).append(call)
+        for language, of_one in calls.items():
+            lane = self.code.get(language)
+            if isinstance(lane, AheadLane):
+                lane.expect(of_one)
 
     async def load(self, code: Code, without: str) -> Handler | Code | Module | Failure | str:
         """What to register, or why it failed, or, as a text, why nobody tried: its language has no lane, and

@@ -238,6 +238,13 @@ class Workbench:
         await self.learn(ready.host, tried_for(ready.inventory, ready.host), begun)
         return ready
 
+    async def expect(self, view: View, plan: Plan) -> None:
+        """This plan will be fired soon: the workers that it needs begin to start."""
+        import asyncio  # here, as everywhere: a look waits for nothing
+
+        self.crew.lanes(view.host, view.languages).expect(plan)
+        await asyncio.sleep(0)  # they have begun when this returns
+
     def fire(self, view: View, plan: Plan, stepper: Stepper | None = None) -> Firing:
         """Run a plan of this view in worker processes; with a `stepper` handler by handler."""
         return self._fires.begin(view, plan, stepper=stepper)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # a look runs nothing, and loads nothing that does
     from hookscope.runtime.which_lane import Lanes
     from hookscope.workbench.apart import Apart
     from hookscope.workbench.guarded import Guard
+    from hookscope.workbench.known_programs import KnownPrograms
 
     class _OfLanes(TypedDict):
         """What lanes of all languages are made with."""
@@ -75,6 +76,7 @@ class Crew:
         self.told_late = told_late
         self._python, self._node_named, self._limits, self._spare = python, node, limits, spare
         self._node: Node | NoNode | None = None
+        self._programs: KnownPrograms | None = None  # who was asked for Node
         self._processes: dict[str, ProcessLane] = {}  # by language of the worker: python, node
         self._others: dict[_Env, dict[str, ProcessLane]] = {}  # of other environments, under a what-if
         self._env: _Env | None = None  # that of the lanes above
@@ -98,10 +100,12 @@ class Crew:
         """The Node that runs handlers here. Asks programs for their version the first time."""
         if self._node is None:
             from hookscope.runtime.node import find_node
+            from hookscope.workbench.known_programs import FILE, KnownPrograms
 
             surroundings = host.surroundings
             on_path = surroundings.files.program("node", surroundings.search_path()).path
-            self._node = find_node(on_path, self._node_named)
+            self._programs = KnownPrograms(state_folder() / FILE)
+            self._node = find_node(on_path, self._node_named, self._programs.version_of)
         return self._node
 
     def holds(self, code: Code) -> bool:
@@ -231,3 +235,5 @@ class Crew:
         lanes, self._processes = tuple(self._processes.values()), {}
         for lane in lanes:
             await lane.close()
+        if lanes and self._programs is not None:  # who only looked keeps nothing
+            self._programs.keep()

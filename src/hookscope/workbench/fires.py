@@ -92,6 +92,7 @@ class Fires:
             then = engine.plan(caused, only=plan.only)
             return then if plan.only is not None else without_taps(then)
 
+        engine.lanes.expect(plan)
         firing = engine.fire(plan, complete=complete, follow=follow, stepper=stepper)
         self._going = [*(one for one in self._going if not one.done), firing]
         return firing

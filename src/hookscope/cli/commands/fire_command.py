@@ -207,6 +207,8 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fire
     try:
         for item in what:
             view, plan = await planned(bench, item, asked.wish, trusts)
+            if not (asked.sandbox or asked.debug):  # those have workers of their own
+                await bench.expect(view, plan)
             if strange := stranger(view, plan.event.key):
                 fired.said.append(strange)
             notes = notes_on_event(plan.event, view.host.dialect.catalogue())
