@@ -61,6 +61,7 @@ class Workbench:
         spare: bool = False,
         told_late: Callable[[str, str], None] | None = None,
         lingers: float | None = None,
+        compares: bool = True,
     ) -> None:
         """Raises Refusal where an option names what is not there, or an environment that cannot be read.
 
@@ -71,9 +72,10 @@ class Workbench:
             told_late: hears whose handler did what after it had answered. As `spare`.
             lingers: seconds that a run waits at most for what handlers leave running; what that does is in
                 the Run. None: only on copies, which are thrown away behind it.
+            compares: rows say what the shipped program does otherwise than the guide in force.
         """
         self.options = options
-        self._given = (trust_all, limits, timeout, spare, lingers)
+        self._given = (trust_all, limits, timeout, spare, lingers, compares)
         self.setup: Setup = set_up(options)
         self.limits = limits or self.setup.limits
         if timeout is not None:
@@ -84,7 +86,7 @@ class Workbench:
         self._store = TrustStore(state_folder() / "trust.json")
         self.record = RunRecord(self)
         self.failed_loads = FailedLoads(state_folder() / FILE, python)
-        self._looking = Looking(self.crew, self.modules, self.failed_loads)
+        self._looking = Looking(self.crew, self.modules, self.failed_loads, compares=compares)
         self._trust_all = trust_all
         self._secrets: dict[Secret, None] = {}  # that events got from variables, in order
         self._fires = Fires(self, lingers)
@@ -95,9 +97,15 @@ class Workbench:
 
     def sibling(self, options: Options) -> Workbench:
         """Another workbench that is made as this one was, but for its options. Raises Refusal."""
-        trust_all, limits, timeout, spare, lingers = self._given
+        trust_all, limits, timeout, spare, lingers, compares = self._given
         return Workbench(
-            options, trust_all=trust_all, limits=limits, timeout=timeout, spare=spare, lingers=lingers
+            options,
+            trust_all=trust_all,
+            limits=limits,
+            timeout=timeout,
+            spare=spare,
+            lingers=lingers,
+            compares=compares,
         )
 
     @cached_property

@@ -31,16 +31,24 @@ Opened = Callable[[Files | None], Host]  # the host as it is now; with files: re
 
 
 class Looking:
-    """Looks, numbered, with what workers hold and what modules declared. Imports nothing, runs nothing."""
+    """Looks, numbered, with what workers hold and what modules declared. Imports nothing, runs nothing.
 
-    def __init__(self, crew: Crew, modules: Modules, failed_loads: FailedLoads) -> None:
+    Args:
+        compares: also with what the shipped program does otherwise than its guide, which takes a second look.
+    """
+
+    def __init__(
+        self, crew: Crew, modules: Modules, failed_loads: FailedLoads, *, compares: bool = True
+    ) -> None:
+        self._compares = compares
         self._crew, self._modules, self._failed_loads = crew, modules, failed_loads
         self._generation = 0
         self._last: Looked | None = None
 
     def look(self, opened: Opened, setup: Setup, limits: Limits) -> View:
         """All hooks of the host as they stand now, `opened` anew."""
-        last, mark = self._looked(opened, setup.shipped), self._failed_loads.mark()
+        shipped = setup.shipped if self._compares else None
+        last, mark = self._looked(opened, shipped), self._failed_loads.mark()
         host, looked = last.host, last.inventory
         languages, without = self._crew.languages(host, looked)
         inventory = self._with_notes(looked, host, languages, without, last.differences)

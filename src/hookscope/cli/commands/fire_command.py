@@ -140,7 +140,7 @@ def command(
     }
     fire_rules.check({name for name, there in given.items() if there})
     lingers = wait if repeat is None else None  # a host does not wait between two events
-    bench = answers.bench_of(options, trust_all=trust, timeout=timeout, lingers=lingers)
+    bench = answers.bench_of(options, trust_all=trust, timeout=timeout, lingers=lingers, compares=False)
     wish = Wish(
         session,
         None if context is None else object_from(context, "--context"),

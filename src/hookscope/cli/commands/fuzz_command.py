@@ -56,7 +56,9 @@ def command(
     that `hookscope test` passes once the hook is mended. Exit 1 where a failure was found. Needs
     hypothesis, which the extra `hookscope[fuzz]` brings.
     """
-    bench = answers.bench_of(options, trust_all=trust, timeout=LIMIT if timeout is None else timeout)
+    bench = answers.bench_of(
+        options, trust_all=trust, timeout=LIMIT if timeout is None else timeout, compares=False
+    )
     if seed is None:
         seed = secrets.randbelow(2**32)
     fuzzed, left = asyncio.run(_all(bench, key, only, examples, seed, sandbox, save))

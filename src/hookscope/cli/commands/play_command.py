@@ -56,6 +56,7 @@ def command(
         trust_all=trust,
         timeout=timeout,
         told_late=lambda who, what: late.append(f"{who}, after it had answered: {what}"),
+        compares=False,
     )
     wanted = Wanted(tuple(messages) or (FIRST,), secrets.token_hex(8), _script(replies, script))
     played, report, folders = asyncio.run(_play(bench, wanted, late, wait))

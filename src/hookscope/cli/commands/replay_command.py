@@ -78,7 +78,7 @@ def command(
     if numbers and (every or last or asked_for or given["failed"]):
         raise Refusal("Runs are named by number, or looked for.", "Leave out one of them.", code=2)
     wide = last is None and (every or bool(asked_for))
-    bench = answers.bench_of(options, trust_all=trust, timeout=timeout, lingers=wait)
+    bench = answers.bench_of(options, trust_all=trust, timeout=timeout, lingers=wait, compares=False)
     try:
         past = past_runs(bench, numbers, wanted_of(given), None if wide else last or 1)
     except OSError as error:

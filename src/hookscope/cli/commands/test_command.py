@@ -100,7 +100,9 @@ def command(
 
 
 def _bench(asked: Asked) -> Workbench:
-    return answers.bench_of(asked.options, trust_all=asked.trust, timeout=asked.timeout, lingers=asked.wait)
+    return answers.bench_of(
+        asked.options, trust_all=asked.trust, timeout=asked.timeout, lingers=asked.wait, compares=False
+    )
 
 
 def _tested(asked: Asked, bench: Workbench) -> tuple[Answer, bool]:
