@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from threading import current_thread, main_thread
 
@@ -15,7 +16,7 @@ from textual import events
 from textual._compositor import ChopsUpdate, Compositor, LayoutUpdate
 from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input, Static
@@ -167,6 +168,45 @@ async def test_what_is_painted_in_pieces_is_what_all_of_it_painted_anew_is(
             screen.refresh(layout=True)
             await calm(story)
             assert whole(painter) == below, f"{key}: what lay below was not styled as it should"
+
+
+async def test_what_stands_before_what_is_painted_stays(
+    console: Open, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(40):  # more than fit: there are scroll bars
+        make_hook(workspace / "hooks", f"hook-{number:02}", READY)
+    terminal, displays = Terminal(), Console._display
+
+    def display(app: Console, screen: object, update: object) -> None:
+        terminal.take(update, app)
+        displays(app, screen, update)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Console, "_display", display)
+    async with console((200, 50), paints=True) as story:
+        await calm(story)
+        painter = story.screen._compositor
+        assert isinstance(painter, Painter)
+        parts = [part for part in painter.visible_widgets if isinstance(part, Widget) and part.size.area]
+        for part in parts:
+            around = part.outer_size
+            half = around.width // 2
+            for x, width in ((0, half), (half, 1), (half, around.width - half - 1)):
+                part.refresh(Region(x, 0, width, around.height).translate(-part.content_offset))
+                await calm(story)
+                assert terminal.cells == whole(painter), f"{part} from {x} on, {width} cells"
+
+
+async def test_a_line_is_cut_only_where_another_part_is_seen(console: Open) -> None:
+    async with console((200, 50), paints=True) as story:
+        await calm(story)
+        for key in ("2", "question_mark"):
+            await story.press(key)
+            await calm(story)
+            screen = story.app.screen
+            for y, pieces in enumerate(screen._compositor._render_chops(screen.size.region, lambda _: True)):
+                seen = [screen.get_widget_at(x, y)[0] for x in range(screen.size.width)]
+                parts = 1 + sum(one is not other for one, other in pairwise(seen))
+                assert len(pieces) == parts, f"{key}: line {y} is painted in {[*pieces]}"
 
 
 async def test_who_is_asked_for_before_it_is_laid_out_hears_how_large_it_is(console: Open) -> None:

@@ -13,6 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Button, Static
 
 from hookscope.console.dialog import Over
+from hookscope.console.painting import StyledOnce
 
 WIDE = 1000  # cells in which each has all that it asks for
 APART = 2  # cells between two
@@ -50,6 +51,13 @@ class _Lines(HorizontalLayout):
         return placed
 
 
+class AnswerButton(Button, StyledOnce):
+    """One answer, on one line."""
+
+    def __init__(self, label: str, *, id: str) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(label, id=id, compact=True)
+
+
 class AnswerRow(Horizontal):
     """Has as many lines as its parts need."""
 
@@ -61,7 +69,7 @@ class AnswerRow(Horizontal):
     }
     """
 
-    def __init__(self, *answers: Button, hint: str = "") -> None:
+    def __init__(self, *answers: AnswerButton, hint: str = "") -> None:
         words = [Static(hint, id="hint", markup=False)] if hint else []
         super().__init__(*words, *answers, id="answers")
         self._lines = _Lines()

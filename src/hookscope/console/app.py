@@ -20,6 +20,7 @@ from hookscope.console.keymap.hints import in_force, put_in_force
 from hookscope.console.keymap.resolve import DEFAULT, Keymap
 from hookscope.console.opening import Opener
 from hookscope.console.screen import MainScreen
+from hookscope.console.styling import Styling
 from hookscope.console.themes.wardrobe import Wardrobe, read_clothes
 from hookscope.console.typed import Typed
 
@@ -78,7 +79,7 @@ class Console(App[None]):
         self.wardrobe = Wardrobe(self, no_color)
         self.wardrobe.put_on(read_clothes())
         self._colours = self._colours_now()
-        self.stylesheet.set_variables(self._colours[1])
+        self.stylesheet = Styling(variables=self._colours[1])
         self.opener = Opener(partial(self._open, bench))
         self.gave_up: Exception | None = None  # why there is nothing to show
         self._began: Options | None = None  # of the workspace that was open first

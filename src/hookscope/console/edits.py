@@ -11,7 +11,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Static
 
-from hookscope.console.answer_row import AnswerRow, WithButtons
+from hookscope.console.answer_row import AnswerButton, AnswerRow, WithButtons
 from hookscope.console.keymap.hints import ENTER, hints, key_of, with_keys
 from hookscope.console.messages import (
     Said,
@@ -109,8 +109,8 @@ class AskScreen(WithButtons[bool]):
             with VerticalScroll(id="question-text", can_focus=False):
                 yield Static(self._sheet, id="question-sheet")
             yield AnswerRow(
-                Button("Cancel", id="cancel", compact=True),
-                Button(f"{key_of(action)}  {word}", id="act", compact=True),
+                AnswerButton("Cancel", id="cancel"),
+                AnswerButton(f"{key_of(action)}  {word}", id="act"),
                 hint=self._hint,
             )
 

@@ -6,15 +6,18 @@ keys that changed at the bottom, that is the whole screen: every part of it is a
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import cast
+from typing import TypeAlias
 
 from textual._compositor import ChopsUpdate, Compositor, ReflowResult
 from textual.geometry import Region, Size
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
+
+Gap: TypeAlias = tuple[
+    int, int
+]  # the cells of a line, from one to before another, in which nothing stands yet
 
 
 class Painter(Compositor):
@@ -69,38 +72,67 @@ class Painter(Compositor):
     def render_partial_update(self) -> ChopsUpdate | None:
         self._changed = tuple(self._dirty_regions)
         try:
-            return super().render_partial_update()
+            update = super().render_partial_update()
         finally:
             self._changed = None
+        if update is not None:
+            update.chop_ends = [_ends(line) for line in update.chops]
+        return update
 
     def _render_chops(
         self, crop: Region, is_rendered_line: Callable[[int], bool]
     ) -> Sequence[Mapping[int, Strip]]:
-        """From front to back, as Textual does; what stands behind others is not asked for its lines."""
-        chops: list[dict[int, Strip | None]] = [dict.fromkeys(cuts[:-1]) for cuts in self.cuts]
+        """From front to back, as Textual does; what stands behind others is not asked for its lines.
+
+        Textual cuts each line wherever any part begins or ends, those that are not seen there too, and makes
+        a strip of each piece. Here a line that nothing stands before stays the strip that it is. What has
+        not changed is not drawn, and keeps its place: what lies behind it must not be painted there.
+        """
+        width, height = self.size
+        lines: list[dict[int, Strip]] = [{} for _ in range(height)]
+        gaps_of: list[list[Gap]] = [[(0, width)] for _ in range(height)]
         changed = (crop,) if self._changed is None else self._changed
         for widget, (region, clip) in self.visible_widgets.items():
             seen = region.intersection(clip)
-            touched = [part for part in map(seen.intersection, changed) if part]
-            if not touched:
-                continue
-            lines = filter(is_rendered_line, Region.from_union(touched).line_range)
-            cuts_of = {y: _within(self.cuts[y], seen) for y in lines}
-            gaps = {y: cuts for y, cuts in cuts_of.items() if None in map(chops[y].get, cuts[:-1])}
-            if gaps:
-                band = Region(seen.x, min(gaps), seen.width, max(gaps) + 1 - min(gaps))
-                strips = widget.render_lines(band.translate(-region.offset))
-                for y, strip in zip(band.line_range, strips, strict=False):
-                    _fill(chops[y], strip, seen.x, gaps.get(y, ()))
-        return cast(Sequence[Mapping[int, Strip]], chops)
+            x, right = seen.column_span
+            shown = [
+                y
+                for y in filter(is_rendered_line, seen.line_range)
+                if any(begin < right and x < end for begin, end in gaps_of[y])
+            ]
+            touched = [part for part in map(seen.intersection, changed) if part] if shown else []
+            strips: dict[int, Strip] = {}
+            if touched:
+                lines_of = Region.from_union(touched).line_range
+                wanted = [y for y in shown if y in lines_of]
+                if wanted:
+                    band = Region(x, wanted[0], seen.width, wanted[-1] + 1 - wanted[0])
+                    drawn = widget.render_lines(band.translate(-region.offset))
+                    strips = dict(zip(band.line_range, drawn, strict=False))
+            for y in shown:
+                gaps_of[y] = _fill(lines[y], gaps_of[y], strips.get(y), x, right)
+        return [dict(sorted(line.items())) for line in lines]
 
 
-def _within(cuts: list[int], region: Region) -> list[int]:
-    return cuts[bisect_left(cuts, region.x) : bisect_right(cuts, region.right)]
+def _ends(line: Mapping[int, Strip | None]) -> list[int]:
+    """Where each piece of a line ends."""
+    return [x + strip.cell_length for x, strip in line.items() if strip is not None]
 
 
-def _fill(line: dict[int, Strip | None], strip: Strip, x: int, cuts: Sequence[int]) -> None:
-    """Put the parts of a strip that begins at `x` where nothing in front of it stands."""
-    for cut, part in zip(cuts, strip.divide([cut - x for cut in cuts[1:]]), strict=False):
-        if line.get(cut) is None:
-            line[cut] = part
+def _fill(line: dict[int, Strip], gaps: Sequence[Gap], strip: Strip | None, x: int, right: int) -> list[Gap]:
+    """Put a part's strip where nothing in front of it stands; the gaps that are left on its line."""
+    left = []
+    if strip is not None:
+        right = min(right, x + strip.cell_length)
+    for begin, end in gaps:
+        first, last = max(begin, x), min(end, right)
+        if first >= last:
+            left.append((begin, end))
+            continue
+        if strip is not None:
+            line[first] = strip.crop(first - x, last - x)
+        if begin < first:
+            left.append((begin, first))
+        if last < end:
+            left.append((last, end))
+    return left

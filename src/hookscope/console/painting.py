@@ -172,15 +172,18 @@ def _bars(part: Widget) -> Bars:
     return part.show_vertical_scrollbar, part.show_horizontal_scrollbar
 
 
-class OneLine(Input):
+class StyledOnce(Widget):
+    """Mounting styles it: for each class that it gets as it is made, Textual does so once more before."""
+
+    def update_node_styles(self, animate: bool = True) -> None:
+        if self.is_attached:
+            super().update_node_styles(animate)
+
+
+class OneLine(Input, StyledOnce):
     """A field that is as wide as it is, whatever is typed: no letter has the screen laid out anew."""
 
     virtual_size: Reactive[Size] = Reactive(Size(0, 0))
-
-    def update_node_styles(self, animate: bool = True) -> None:
-        """Mounting styles it: for a class that it gets as it is made, Textual does so once more before."""
-        if self.is_attached:
-            super().update_node_styles(animate)
 
 
 def rewritten(widget: Static, text: Content) -> None:

@@ -179,7 +179,8 @@ class Shell(Desks):
             self._read_source()
 
     def _show_keys(self) -> None:
-        if self.is_mounted and self.app.screen is self:
+        """Not while the focus is on its way: whatever gets it has keys of its own, and has them shown."""
+        if self.is_mounted and self._settled and self.app.screen is self:
             self.query_one(KeyBar).keys = keys_here(self, self.state)
 
     # Layout and focus.
@@ -267,6 +268,7 @@ class Shell(Desks):
             self.call_after_refresh(self._bring_in_sight, target)
         if target is None or self.focused is not target:
             self._settled = True  # else the news of it is what is waited for
+            self._show_keys()
 
     def _bring_in_sight(self, widget: Widget) -> None:
         """Scroll to what has the focus, now that its place is known."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TypeVar
 
 from rich.segment import Segment
@@ -53,7 +54,7 @@ class _Dimmed:
     once, and goes once through the filters (no colours, or other ones) of the screen above."""
 
     def __init__(self, color: Color, native: bool, filters: Sequence[LineFilter]) -> None:
-        self._color, self._filters = color, filters
+        self._color, self._filters = color, tuple(filters)
         self._faint = FAINT if native else Style()  # such colours are not blended
         self._known: dict[Style | None, Style | None] = {}
 
@@ -61,14 +62,19 @@ class _Dimmed:
         known = self._known
         segments = []
         for text, style, control in strip:
-            if style not in known:
-                known[style] = self._style(style)
-            segments.append(Segment(text, known[style], control))
+            seen = known.get(style)
+            if seen is None:
+                # What it looks like: a style that can be clicked is another one each time that it is drawn.
+                looks = style.clear_meta_and_links() if style is not None else None
+                seen = known[style] = _dimmed(looks, self._color, self._faint, self._filters)
+            segments.append(Segment(text, seen, control))
         return Strip(segments, strip.cell_length)
 
-    def _style(self, style: Style | None) -> Style | None:
-        ((text, blended, control),) = BackgroundScreen.process_segments([Segment(" ", style)], self._color)
-        seen = [Segment(text, (blended or Style()) + self._faint, control)]
-        for seen_through in self._filters:
-            seen = seen_through.apply(seen, self._color)
-        return seen[0].style
+
+@lru_cache(maxsize=1024)  # the next dialog finds the same looks below it
+def _dimmed(style: Style | None, color: Color, faint: Style, filters: tuple[LineFilter, ...]) -> Style | None:
+    ((text, blended, control),) = BackgroundScreen.process_segments([Segment(" ", style)], color)
+    seen = [Segment(text, (blended or Style()) + faint, control)]
+    for seen_through in filters:
+        seen = seen_through.apply(seen, color)
+    return seen[0].style

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -12,7 +13,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Button
 
-from hookscope.console.answer_row import AnswerRow, WithButtons
+from hookscope.console.answer_row import AnswerButton, AnswerRow, WithButtons
 from hookscope.console.keymap.hints import ENTER, hints, key_of, with_keys
 from hookscope.console.marks import count
 from hookscope.console.reading import Fitted, Roll
@@ -55,8 +56,10 @@ def _file(hook: Hook, folder: Path, view: View) -> str:
     """Which file would run: from the folder on, where it really lies there."""
     if hook.handler is None:
         return "no file"
-    if hook.leads_out is None and hook.handler.is_relative_to(folder):
-        return str(hook.handler.relative_to(folder))
+    # As text: a Path reads both anew to say this, for each of a hundred hooks.
+    file, base = str(hook.handler), os.path.join(folder, "")
+    if hook.leads_out is None and file.startswith(base):
+        return file[len(base) :]
     return view.host.surroundings.short(hook.leads_out or hook.handler)
 
 
@@ -89,14 +92,14 @@ class TrustScreen(WithButtons[Answer]):
             )
             with Roll(id="question-text", can_focus=False):
                 yield Fitted(partial(question, self.folders, self.view), id="question-sheet")
-            trust = Button(
-                f"{key_of('trust.trust')}  {'Trust and fire' if self.firing else 'Trust'}",
-                id="trust",
-                compact=True,
+            cancel = AnswerButton("Cancel", id="cancel")
+            without = f"{key_of('trust.without')}  Fire without them"
+            trust = f"{key_of('trust.trust')}  {'Trust and fire' if self.firing else 'Trust'}"
+            yield AnswerRow(
+                cancel,
+                *([AnswerButton(without, id="without")] if self.firing else []),
+                AnswerButton(trust, id="trust"),
             )
-            without = Button(f"{key_of('trust.without')}  Fire without them", id="without", compact=True)
-            cancel = Button("Cancel", id="cancel", compact=True)
-            yield AnswerRow(cancel, *([without] if self.firing else []), trust)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         answers: dict[str | None, Answer] = {"trust": "trust", "without": "without"}
