@@ -1,4 +1,4 @@
-"""Makes the pictures in `screenshots/` from the running console: `python tests/pictures.py`."""
+"""Makes the pictures in `screenshots/` from the running console: `python -m tests.pictures`."""
 
 import asyncio
 import os

@@ -15,9 +15,7 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
-Gap: TypeAlias = tuple[
-    int, int
-]  # the cells of a line, from one to before another, in which nothing stands yet
+Gap: TypeAlias = tuple[int, int]  # cells of a line in which nothing stands yet: from one to before another
 
 
 class Painter(Compositor):
