@@ -13,7 +13,7 @@ from hookscope.runtime import guard
 from hookscope.runtime.child import Child, Command, in_words
 from hookscope.runtime.debugging import Debugger
 from hookscope.runtime.ends import Ends
-from hookscope.runtime.escapes import HOST, new_mark
+from hookscope.runtime.escapes import host, new_mark
 from hookscope.runtime.hearing import Hearing
 from hookscope.runtime.output import Pipe
 from hookscope.runtime.peer import Added, Late, NotStarted, Printed, WorkerLost, WorkerProgram
@@ -51,7 +51,7 @@ class Worker:
 
         Raises NotStarted where it cannot be spawned, WorkerLost where it ends before it is ready.
         """
-        guard.start(HOST)
+        guard.start(host())
         began = time.perf_counter()
         self._child = child = Child(self._open())
         child.ended.add_done_callback(self._died)
