@@ -236,7 +236,8 @@ class Worker:
 
         Whoever waits here may be cancelled and come again: the moment goes on meanwhile.
         """
-        assert self._child is not None
+        if self._child is None:
+            return WorkerLost("was ended", ours=True)
         self._mute_since = self._mute_since or time.monotonic()
         try:
             ended = asyncio.wrap_future(self._child.ended)
@@ -278,6 +279,7 @@ class Worker:
         for descriptor in (self._out, self._control):
             if descriptor >= 0:
                 os.close(descriptor)
+        self._out = self._control = -1  # these numbers are others' from now on
 
 
 class _Listening(AbstractContextManager[None]):
