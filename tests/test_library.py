@@ -4,6 +4,7 @@ import asyncio
 import importlib
 import logging
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -242,6 +243,25 @@ async def test_handlers_in_typescript_run_in_a_node_beside_the_program(
     await close_hooks()
     assert not marked(ours)
     assert registered_keys() == ()
+
+
+async def test_hooks_that_are_closed_while_one_runs_have_an_end_all_the_same(
+    home: Path, make_hook: MakeHook
+) -> None:
+    source = "export default (event: any) => { process.kill(process.ppid, 'SIGUSR1'); for (;;); };"
+    metadata = '{openclaw: {events: ["command:new"]}}'
+    make_hook(home / ".openclaw" / "hooks", "busy", metadata, source, file="handler.ts")
+    await load_hooks(host_config={})
+    runs = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, runs.set)
+    try:
+        firing = asyncio.create_task(trigger_hook(create_hook_event("command", "new")))
+        await runs.wait()
+        await close_hooks()
+        (result,) = (await firing).results
+    finally:
+        asyncio.get_running_loop().remove_signal_handler(signal.SIGUSR1)
+    assert result.status == "cancelled"
 
 
 async def test_an_event_that_is_fired_stays_as_it_was_asked_for() -> None:

@@ -372,9 +372,9 @@ def test_settings_may_stand_in_several_files(program: Program) -> None:
 
 def test_large_settings_of_several_files_are_merged_in_no_time() -> None:
     one, other = ({str(number + start): start for number in range(20_000)} for start in (0, 10_000))
-    begun = time.monotonic()
+    begun = time.process_time()  # a busy machine lets it wait
     both = merged(one, other)
-    assert time.monotonic() - begun < 5  # it took minutes
+    assert time.process_time() - begun < 5  # it took minutes
     assert (list(both), both["9999"], both["10000"]) == (list(map(str, range(30_000))), 0, 10_000)
 
 

@@ -17,7 +17,7 @@ from hookscope.core.event import HookEvent
 from hookscope.core.hooks import LANGUAGE_OF
 from hookscope.core.runs import Code, Registration, Result, Status, Step
 from hookscope.runtime import Limits, ProcessLane, guard
-from hookscope.runtime.escapes import HOST, marked, newest_pid
+from hookscope.runtime.escapes import host, marked, newest_pid
 from hookscope.runtime.limits import MIB
 
 LINUX = sys.platform == "linux"
@@ -159,7 +159,7 @@ def assert_healthy(result: Result, spoilt: Spoils) -> None:
 @contextmanager
 def nothing_left() -> Iterator[None]:
     """Nothing of what is started or opened in here is there afterwards. Await `all_gone` at its end."""
-    guard.start(HOST)  # which is started once, and stays
+    guard.start(host())  # which is started once, and stays
     newest_pid()  # opens its file once, and keeps it
     before = descriptors(), children()
     yield
@@ -170,7 +170,7 @@ def nothing_left() -> Iterator[None]:
 
 async def all_gone() -> None:
     """Wait for the system: what is killed needs a moment to be gone."""
-    await condition(lambda: not marked(HOST))
+    await condition(lambda: not marked(host()))
     for thread in threading.enumerate():
         if thread.name.startswith("owner of"):
             await asyncio.to_thread(thread.join, SOON)

@@ -29,7 +29,7 @@ from hookscope.core.event import HookEvent
 from hookscope.core.failure import Failure
 from hookscope.core.runs import Code, Registration, Result, Started, Status, Step
 from hookscope.runtime import Limits, guard, python_lane
-from hookscope.runtime.escapes import HOST, marked, newest_pid
+from hookscope.runtime.escapes import host, marked, newest_pid
 from hookscope.runtime.process_lane import OWN
 
 BRIEF = 0.2  # seconds that a handler has which hangs
@@ -129,7 +129,7 @@ class AnyOrder(RuleBasedStateMachine):
     @rule()
     def all_workers_are_killed(self) -> None:
         """From outside, between two events: nobody is to blame."""
-        living = {process.pid for process in marked(HOST)}  # a number alone may be another's by now
+        living = {process.pid for process in marked(host())}  # a number alone may be another's by now
         for worker in self.lane.workers():
             if worker.pid in living:
                 with suppress(ProcessLookupError):  # it may end by itself meanwhile
@@ -177,7 +177,7 @@ class AnyOrder(RuleBasedStateMachine):
 
 
 def test_no_order_of_faults_wedges_a_lane() -> None:
-    guard.start(HOST)
+    guard.start(host())
     newest_pid()  # as the guard: opened once
     open_before = descriptors()
     run_state_machine_as_test(

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from asyncio.subprocess import PIPE
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -396,16 +397,37 @@ async def test_what_the_host_has_taken_is_not_charged_to_its_workers(hook: Write
     assert pids[0] == pids[1]
 
 
-PROGRAM = """
+FIRES = """
 import asyncio, os, sys
 from pathlib import Path
 from hookscope.core.event import HookEvent
 from hookscope.core.runs import Code, Registration
 from hookscope.runtime import Limits, python_lane
-root = Path(sys.argv[1])
-call = Registration("command:new", "daemon", Code(root / "handler.py", "default", root, "python"))
-lane = python_lane(env=dict(os.environ), cwd=root, limits=Limits(20.0, 20.0, 60.0))
-asyncio.run(lane.run([call], HookEvent("command", "new"), lambda step: None))
+def fire(root):
+    call = Registration("command:new", "daemon", Code(root / "handler.py", "default", root, "python"))
+    lane = python_lane(env=dict(os.environ), cwd=root, limits=Limits(20.0, 20.0, 60.0))
+    steps = []
+    asyncio.run(lane.run([call], HookEvent("command", "new"), steps.append))
+    return steps[-1].status
+"""
+PROGRAM = f"""{FIRES}
+fire(Path(sys.argv[1]))
+"""
+FORKS = f"""{FIRES}
+for folder in sys.argv[1:]:
+    forked = os.fork()
+    if not forked:
+        print(fire(Path(folder)), flush=True)
+        os._exit(0)
+    print(forked, flush=True)
+    sys.stdin.readline()
+"""
+STAYS = """
+import os, time
+def handler(event):
+    open(__file__ + ".ready", "w").close()
+    while not os.path.exists(__file__ + ".go"):
+        time.sleep(0.01)
 """
 ESCAPES = """
 import subprocess
@@ -434,6 +456,33 @@ async def test_what_escaped_ends_when_the_program_is_killed(hook: WriteHook, tmp
         if host.returncode is None:
             host.kill()
             await host.wait()
+
+
+@LINUX
+async def test_of_two_forks_of_a_program_one_ends_and_the_other_goes_on(hook: WriteHook) -> None:
+    stays, ends = code_of(hook("stays", STAYS)), code_of(hook("daemon", ESCAPES.replace("4712", "4713")))
+    program = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", FORKS, str(stays.root), str(ends.root)),
+        stdin=PIPE,
+        stdout=PIPE,
+        start_new_session=True,
+    )
+    assert program.stdin is not None
+    assert program.stdout is not None
+    try:
+        await program.stdout.readline()
+        await until(Path(f"{stays.path}.ready").exists)
+        program.stdin.write(b"\n")
+        forked = int(await program.stdout.readline())
+        await until(lambda: "sleep 4713" in {process.name for process in marked()})
+        os.kill(forked, signal.SIGKILL)
+        # Guards go by number: what the other fork started before that would be gone by then.
+        await until(lambda: "sleep 4713" not in {process.name for process in marked()})
+        os.mkdir(f"{stays.path}.go")
+        assert await program.stdout.readline() == b"ok\n"
+    finally:
+        os.killpg(program.pid, signal.SIGKILL)
+        await program.wait()
 
 
 @LINUX

@@ -19,7 +19,6 @@ from secrets import token_hex
 from hookscope.values import dataclass
 
 MARK = "HOOKSCOPE_WORKER"
-HOST = f"{os.getpid()}-{token_hex(4)}"  # in the marks of all workers that this process starts
 NAME = 80  # characters of a command line
 FEW = 500  # numbers that are tried one by one
 ROUNDS = 200  # of killing: what is killed may just have started something, and dies in its own time
@@ -48,9 +47,23 @@ class Process:
         return self.mark.partition(".")[0]
 
 
+def host() -> str:
+    """In the marks of all workers that this process starts, and of no other's.
+
+    Not even of those that it was forked from, or with: when one of these ends, its guard kills what carries
+    this, and the others go on.
+    """
+    return _host_of(os.getpid())
+
+
+@cache
+def _host_of(pid: int) -> str:
+    return f"{pid}-{token_hex(4)}"
+
+
 def new_mark() -> str:
     """A mark for one more worker of this process."""
-    return f"{HOST}.{token_hex(4)}"
+    return f"{host()}.{token_hex(4)}"
 
 
 def newest_pid() -> int:

@@ -61,3 +61,4 @@ def overran(seconds: float, phase: Phase, origin: str = "", frames: tuple[Frame,
 
 
 CANCELLED = Failure("Cancelled", "was stopped because the run was cancelled")
+ENDED = Failure("Cancelled", "was stopped because its worker was ended")  # with its lane

@@ -74,10 +74,11 @@ class Added:
 class WorkerLost(Exception):
     """The worker is gone, or cannot be trusted any further: end it."""
 
-    def __init__(self, text: str, *, died: bool = False) -> None:
+    def __init__(self, text: str, *, died: bool = False, ours: bool = False) -> None:
         super().__init__(text)
         self.text = text
         self.died = died  # by itself, and not because it spoke nonsense
+        self.ours = ours  # somebody here has ended it meanwhile: nobody is to blame
 
 
 class NotStarted(Exception):

@@ -18,7 +18,7 @@ from hookscope.runtime.course import Course, told_failure
 from hookscope.runtime.deadlines import Overran, TooLarge, limited
 from hookscope.runtime.declared import WITH_HANDLERS, module_of, settings_message, targets_of
 from hookscope.runtime.escapes import end, may_run
-from hookscope.runtime.failures import CANCELLED, Phase
+from hookscope.runtime.failures import CANCELLED, ENDED, Phase
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.order import Numbers, Order
 from hookscope.runtime.peer import Peer, WorkerLost
@@ -96,6 +96,10 @@ class Seat:
             status: Status = "timeout" if isinstance(over, Overran) else "crashed"
             await self._drop_under(worker, [(course, course.lost(status, over.failure))])
         except WorkerLost as lost:
+            if lost.ours:
+                has_begun = course.begun is not None
+                await self._drop_under(worker, [(course, course.lost("cancelled", ENDED))] * has_begun)
+                return
             if used and lost.died and course.phase == "load":  # dead before this call: nobody is to blame
                 self._note_death(lost)
                 course.begun = None
@@ -139,6 +143,10 @@ class Seat:
             status: Status = "timeout" if isinstance(over, Overran) else "crashed"
             await self._drop_under(worker, talk.ended_by(status, over.failure))
         except WorkerLost as lost:
+            if lost.ours:
+                left = [courses[number] for number in talk.left]
+                await self._drop_under(worker, [(course, course.lost("cancelled", ENDED)) for course in left])
+                return
             if used and lost.died and not talk.begun:  # dead before these calls: nobody is to blame
                 self._note_death(lost)
                 for course in courses:
@@ -168,7 +176,7 @@ class Seat:
             with worker.listening():
                 left = await still_running(worker, None if order is None or known else waits)
         except WorkerLost as ended:
-            lost = f"ended its worker after it had answered: that {ended.text}"
+            lost = "" if ended.ours else f"ended its worker after it had answered: that {ended.text}"
         late = self._traces.late_news(worker)
         if lost:
             await self.drop()
@@ -194,6 +202,8 @@ class Seat:
             return late.failure
         except WorkerLost as lost:
             await self.drop()
+            if lost.ours:
+                return replace(ENDED, phase="load")
             self._reports.blame(order)
             return Failure("Crashed", f"{lost.text} while it was loaded", phase="load")
         except asyncio.CancelledError:

@@ -13,7 +13,7 @@ from hookscope.runtime import guard
 from hookscope.runtime.child import Child, Command, in_words
 from hookscope.runtime.debugging import Debugger
 from hookscope.runtime.ends import Ends
-from hookscope.runtime.escapes import HOST, new_mark
+from hookscope.runtime.escapes import host, new_mark
 from hookscope.runtime.hearing import Hearing
 from hookscope.runtime.output import Pipe
 from hookscope.runtime.peer import Added, Late, NotStarted, Printed, WorkerLost, WorkerProgram
@@ -51,7 +51,7 @@ class Worker:
 
         Raises NotStarted where it cannot be spawned, WorkerLost where it ends before it is ready.
         """
-        guard.start(HOST)
+        guard.start(host())
         began = time.perf_counter()
         self._child = child = Child(self._open())
         child.ended.add_done_callback(self._died)
@@ -236,7 +236,8 @@ class Worker:
 
         Whoever waits here may be cancelled and come again: the moment goes on meanwhile.
         """
-        assert self._child is not None
+        if self._child is None:
+            return WorkerLost("was ended", ours=True)
         self._mute_since = self._mute_since or time.monotonic()
         try:
             ended = asyncio.wrap_future(self._child.ended)
@@ -278,6 +279,7 @@ class Worker:
         for descriptor in (self._out, self._control):
             if descriptor >= 0:
                 os.close(descriptor)
+        self._out = self._control = -1  # these numbers are others' from now on
 
 
 class _Listening(AbstractContextManager[None]):

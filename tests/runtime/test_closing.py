@@ -1,0 +1,92 @@
+"""A lane that is closed while something goes on in it: that ends like all else, and nobody is to blame."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from textwrap import indent
+
+import pytest
+from tests.runtime.conftest import LONG
+
+from hookscope.core.arguments import arguments
+from hookscope.core.event import HookEvent
+from hookscope.core.failure import Failure
+from hookscope.core.runs import Code, Registration, Result, Step
+from hookscope.runtime import Ledger, Limits, ProcessLane, python_lane
+from hookscope.runtime.process_lane import code_of
+
+WriteHook = Callable[..., Registration]
+
+BUSY = "open(__file__ + '.on', 'w').close()\nwhile True: pass\n"
+HANDLER = f"def handler(event):\n{indent(BUSY, '    ')}"
+PLUGIN = f"""
+def handler(event, ctx):
+{indent(BUSY, "    ")}
+def register(api):
+    api.on("x", handler)
+    api.on("x", handler)
+"""
+SAID = "was stopped because its worker was ended"
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    return Ledger()
+
+
+@pytest.fixture
+async def lane(tmp_path: Path, ledger: Ledger) -> AsyncIterator[ProcessLane]:
+    limits = Limits(spawn=LONG, load=LONG, run=LONG)
+    lane = python_lane(env=dict(os.environ), cwd=tmp_path, limits=limits, ledger=ledger)
+    yield lane
+    await lane.close()
+
+
+async def close_once_busy(lane: ProcessLane, code: Code) -> None:
+    is_on = Path(f"{code.path}.on").exists
+    async with asyncio.timeout(LONG):
+        while not is_on():  # noqa: ASYNC110  (another program's doing)
+            await asyncio.sleep(0.01)
+    await lane.close()
+
+
+async def test_a_handler_that_runs_is_cancelled(lane: ProcessLane, ledger: Ledger, hook: WriteHook) -> None:
+    calls = [hook("busy", HANDLER), hook("next", "def handler(event): pass")]
+    steps: list[Step] = []
+    running = asyncio.create_task(lane.run(calls, HookEvent("command", "new"), steps.append))
+    await close_once_busy(lane, code_of(calls[0]))
+    await running
+    busy, behind = (step for step in steps if isinstance(step, Result))
+    assert (busy.status, busy.error, busy.notes) == ("cancelled", Failure("Cancelled", SAID), ())
+    assert behind.error is not None
+    assert behind.error.message == "this lane is closed"
+    assert ledger.is_blank
+
+
+async def test_so_are_those_of_a_plugin_that_run_beside_each_other(
+    lane: ProcessLane, ledger: Ledger, tmp_path: Path
+) -> None:
+    (tmp_path / "plugin.py").write_text(PLUGIN)
+    codes = [
+        Code(tmp_path / "plugin.py", "default", tmp_path, "python", shape="plugin", member=str(number))
+        for number in range(2)
+    ]
+    calls = [(Registration("x", code.member, code), arguments({}, {})) for code in codes]
+    steps: list[Step] = []
+    running = asyncio.create_task(lane.run_together(calls, steps.append))
+    await close_once_busy(lane, codes[0])
+    await running
+    results = [step for step in steps if isinstance(step, Result)]
+    assert [(result.status, result.error and result.error.message) for result in results] == [
+        ("cancelled", SAID), ("cancelled", SAID),
+    ]  # fmt: skip
+    assert ledger.is_blank
+
+
+async def test_what_is_being_loaded_is_not_loaded(lane: ProcessLane, ledger: Ledger, hook: WriteHook) -> None:
+    code = code_of(hook("busy", BUSY))
+    loading = asyncio.create_task(lane.load(code))
+    await close_once_busy(lane, code)
+    assert await loading == Failure("Cancelled", SAID, phase="load")
+    assert ledger.is_blank
