@@ -174,6 +174,18 @@ def test_an_error_for_want_of_a_field_names_those_that_were_there(
     assert f"context had  {had}\n      Did you mean senderId?" in hookscope("log", "1").out
 
 
+@pytest.mark.parametrize(
+    ("put", "had"), [("{'room': 1, 'added': 2}", "added, room"), ("None", "no keys at all")]
+)
+def test_an_error_after_a_handler_that_put_another_context_there_names_the_keys_of_that(
+    fire: Program, workspace: Path, make_hook: MakeHook, put: str, had: str
+) -> None:
+    make_hook(workspace / "hooks", "a-puts", COMMAND, f"def handler(event):\n    event.context = {put}\n")
+    make_hook(workspace / "hooks", "b-slips", COMMAND, SLIPS["handler.ts"], file="handler.ts")
+    done = fire("command:new", "--trust")
+    assert re.findall(r"^ +context had  (.*)$", done.out, re.MULTILINE) == [had]
+
+
 def test_an_error_of_another_kind_says_nothing_of_fields(
     fire: Program, workspace: Path, make_hook: MakeHook
 ) -> None:

@@ -310,6 +310,7 @@ def test_what_a_handler_did_in_vain_is_said_beside_it(
     make_hook(hooks, "c-puts", NEW, "def handler(event):\n    event.messages = 'hello'\n")
     moment = "from datetime import datetime\ndef handler(event):\n    return {'at': datetime.now()}\n"
     make_hook(hooks, "d-moment", NEW, moment)
+    make_hook(hooks, "c-puts-none", NEW, "def handler(event):\n    event.messages = None\n")
     make_hook(hooks, "e-well", NEW, "def handler(event):\n    return None\n")
     fired = hookscope("fire", "command:new", "--json", "--trust").json["results"]
     notes = {one["hook"]: " ".join(one["notes"]) for one in fired}
@@ -317,6 +318,7 @@ def test_what_a_handler_did_in_vain_is_said_beside_it(
     assert notes["d-moment"] == notes["a-returns"], "how it was written down matters to nobody"
     assert "take `yield` out" in notes["b-yields"]
     assert "it put a text in place of the list `event.messages`" in notes["c-puts"]
+    assert "it put another value in place of the list" in notes["c-puts-none"]
     assert {one["status"] for one in fired} == {"ok"}
     assert notes["e-well"] == ""
 
