@@ -129,7 +129,8 @@ async def again(
 
     With `start`, the number or the name of a handler, those before it are left out: the event is as it was
     when its turn came. It goes to whom it went then: who was left out by request stays so, and who was called
-    by force is again, but where `only` names another. On copies with `sandbox`, and where it was fired so. Raises Refusal; OSError where the copies cannot be made.
+    by force is again, but where `only` names another. On copies with `sandbox`, and where it was fired so.
+    Raises Refusal; OSError where the copies cannot be made.
     """
     if dry:
         view = bench.look()
@@ -189,8 +190,8 @@ def _as_asked(bench: Workbench, view: View, event: Event, then: Plan) -> Plan:
         return bench.plan(view, event, only=next(iter(at)))
     plan = bench.plan(view, event)
     if at is not None:
-        listening = (*plan.calls, *(item for item in plan.not_run if item.listens))
-        chosen |= {one.name for one in listening if one.name not in at}
+        listening = {call.name for call in plan.calls} | {one.name for one in plan.not_run if one.listens}
+        chosen |= listening - at
     return with_left_out(plan, chosen)
 
 
