@@ -39,6 +39,14 @@ def greet(workspace: Path, make_hook: MakeHook) -> Path:
             "test zzz.yaml",
             "There is no file or folder zzz.yaml. `hookscope events --saved` lists saved events",
         ),
+        ("test --junit -", "standard output has the answer already; name a file, or `./-`"),
+        ("lint --sarif -", "standard output has the answer already; name a file, or `./-`"),
+        ("check --eligible", "--eligible is the host's own flag; add `--format host`"),
+        (
+            "compare --surroundings clean --fire command:new",
+            "--surroundings compares, and fires nothing. `hookscope fire KEY --env-from SOURCE` fires",
+        ),
+        ("compare --surroundings clean --trust", "--surroundings compares, and fires nothing"),
         ("tap isntall", "has no 'isntall'; did you mean `hookscope tap install`?"),
         (
             "serve --token-file nothing",
