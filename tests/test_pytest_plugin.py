@@ -128,7 +128,7 @@ def test_a_handler_that_cannot_run_fails_the_test(project: Project, tmp_path: Pa
 
 def test_what_is_asked_for_wrongly_is_told_at_the_line_of_the_test(project: Project) -> None:
     done = project(
-        "def test_event(fire):\n    fire('command:nwe:x')\n"
+        "def test_event(fire):\n    fire('nope')\n"
         "def test_only(fire):\n    fire('command:new', only='gret')\n"
         "def test_context(fire):\n    fire('command:new', [1])\n"
         "def test_hook(hook_host):\n    hook_host.hook('gret')\n"
