@@ -403,6 +403,33 @@ def test_ctrl_c_cancels_prints_what_is_known_and_leaves_nothing(
         os.kill(int(run["messages"][0]), 0)
 
 
+@pytest.mark.parametrize(
+    ("at", "says"),
+    [(3, "does the same again  ok ×2, cancelled ×1"), (1, "ran once             cancelled ×1")],
+)
+def test_a_run_that_ctrl_c_ends_is_not_what_a_handler_does_otherwise(
+    workspace: Path, bundled: Path, make_hook: MakeHook, at: int, says: str
+) -> None:
+    source = f"""
+        import os, signal
+        fired = []
+        def handler(event):
+            event.messages.append("hi")
+            fired.append(1)
+            if len(fired) == {at}:
+                os.kill(os.getppid(), signal.SIGINT)
+                while True: pass
+    """
+    make_hook(workspace / "hooks", "greet", COMMAND, source)
+    program = [sys.executable, "-m", "hookscope", "fire", "command:new", "--trust", "--bundled", str(bundled)]
+    done = subprocess.run(
+        [*program, "--repeat", "5"], cwd=workspace, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 1
+    assert f"greet  {says}" in done.stdout
+    assert ("fired once" if at == 1 else f"fired {at} times") in done.stdout
+
+
 def test_at_a_terminal_the_question_is_asked(workspace: Path, bundled: Path, make_hook: MakeHook) -> None:
     make_hook(workspace / "hooks", "greet", COMMAND, "def handler(event): event.messages.append('hello')")
     ours, theirs = pty.openpty()

@@ -62,6 +62,15 @@ def test_wrong_use_is_told_in_a_sentence(hookscope: Program, greet: Path, typed:
     assert says in " ".join(filter(None, done.json.values()))
 
 
+def test_an_unknown_dialect_is_told_with_the_file_that_names_it(hookscope: Program, workspace: Path) -> None:
+    (workspace / ".hookscope").mkdir()
+    (workspace / ".hookscope/config.yaml").write_text("dialect: openclav\n")
+    done = hookscope("list", "--json")
+    said = "`dialect:` in .hookscope/config.yaml: There is no dialect 'openclav'; did you mean openclaw?"
+    assert (done.code, done.err) == (2, f"hookscope: {said}\n")
+    assert "`dialect:`" not in hookscope("list", "--dialect", "openclav").err
+
+
 def test_who_waits_for_trust_is_told_once_and_is_no_success(hookscope: Program, greet: Path) -> None:
     done = hookscope("fire", "command:new", "--only", "greet")
     assert done.code == 1
