@@ -430,6 +430,16 @@ def test_a_run_that_ctrl_c_ends_is_not_what_a_handler_does_otherwise(
     assert ("fired once" if at == 1 else f"fired {at} times") in done.stdout
 
 
+def test_a_second_argument_that_no_handler_gets_is_noted(fire: Program, workspace: Path) -> None:
+    note = "ctx is heard by nobody: handlers of this event get the event alone; put it in the context"
+    assert note in fire("command:new", "--ctx", '{"agentId": "main"}').err
+    saved = workspace / ".hookscope/events/new.yaml"
+    saved.parent.mkdir(parents=True)
+    saved.write_text("event: command:new\nctx: {agentId: main}\n")
+    assert note in fire(str(saved)).err
+    assert "heard by nobody" not in fire("before_tool_call", "--ctx", '{"agentId": "main"}').err
+
+
 def test_at_a_terminal_the_question_is_asked(workspace: Path, bundled: Path, make_hook: MakeHook) -> None:
     make_hook(workspace / "hooks", "greet", COMMAND, "def handler(event): event.messages.append('hello')")
     ours, theirs = pty.openpty()

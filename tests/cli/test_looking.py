@@ -158,6 +158,32 @@ def test_an_empty_variable_is_none_and_blanks_are_one_to_the_guide_alone(
     assert hookscope(*assumed, "info", "greet", "--json").json["eligible"] is set_
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("info", "greet"),
+        ("plan", "command:new"),
+        ("fix", "greet"),
+        ("load",),
+        ("fire", "command:new", "--only", "greet"),
+        ("test",),
+    ],
+)
+def test_settings_that_count_as_empty_are_told_by_whoever_answers_for_their_hooks(
+    hookscope: Program, workspace: Path, home: Path, asked: tuple[str, ...]
+) -> None:
+    hookscope("new", "greet")
+    settings = home / ".openclaw/openclaw.json"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text("{hooks: {internal: {entries: {greet: {enabled: false}}}}")
+    done = hookscope(*asked, "--json")
+    told = "openclaw.json, line 1, column 1: unclosed object; its settings count as empty until it is mended."
+    assert done.err == f"hookscope: {told} `hookscope doctor` names the file.\n"
+    assert done.json, "one document still"
+    refused = hookscope("--dialect", "openclaw@2026.9", *asked, "--json")
+    assert "count as empty" not in refused.err, "a check of each hook says it there"
+
+
 def test_what_is_not_eligible_is_still_a_hook_whose_entry_counts(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:

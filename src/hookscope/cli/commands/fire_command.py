@@ -207,6 +207,7 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fire
     try:
         for item in what:
             view, plan = await planned(bench, item, asked.wish, trusts)
+            fired.said += [text for text in answers.unread_settings(view.host) if text not in fired.said]
             if strange := stranger(view, plan.event.key):
                 fired.said.append(strange)
             notes = notes_on_event(plan.event, view.host.dialect.catalogue())

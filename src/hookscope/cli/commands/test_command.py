@@ -105,7 +105,8 @@ def _bench(asked: Asked) -> Workbench:
 
 def _tested(asked: Asked, bench: Workbench) -> tuple[Answer, bool]:
     """One round, and whether Ctrl-C ended it. Raises Refusal where there is nothing to test."""
-    files = saved_events(bench.open().workspace, asked.what)
+    host = bench.open()
+    files = saved_events(host.workspace, asked.what)
     if asked.junit is not None:
         check_writable(asked.junit)
     turns = OneAfterAnother()
@@ -120,7 +121,7 @@ def _tested(asked: Asked, bench: Workbench) -> tuple[Answer, bool]:
         [test_tables.document(item, bench.dialect.name) for item in items],
         test_tables.text(items, copies),
         yes=all(item.passed for item in items) and not turns.stopped,
-        aside=tuple(refused),
+        aside=(*answers.unread_settings(host), *refused),
     ), turns.stopped
 
 
