@@ -71,6 +71,23 @@ def test_an_unknown_dialect_is_told_with_the_file_that_names_it(hookscope: Progr
     assert "`dialect:`" not in hookscope("list", "--dialect", "openclav").err
 
 
+@pytest.mark.parametrize(
+    ("named", "says"),
+    [
+        ("greet", "greet is a hook, and it is folders that are trusted. `hookscope trust ./hooks` allows"),
+        (
+            "hooks/greet/handler.py",
+            "is a file, and it is folders that are trusted. `hookscope trust ./hooks/greet`",
+        ),
+        ("nothing", "nothing. `hookscope list` shows where hooks are."),
+    ],
+)
+def test_what_is_trusted_is_a_folder(hookscope: Program, greet: Path, named: str, says: str) -> None:
+    done = hookscope("trust", named)
+    assert (done.code, says in done.err) == (1, True), done.err
+    assert hookscope("info", "greet", "--json").json["state"] == "untrusted"
+
+
 def test_who_waits_for_trust_is_told_once_and_is_no_success(hookscope: Program, greet: Path) -> None:
     done = hookscope("fire", "command:new", "--only", "greet")
     assert done.code == 1
