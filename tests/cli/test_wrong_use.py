@@ -39,6 +39,12 @@ def greet(workspace: Path, make_hook: MakeHook) -> Path:
             "test zzz.yaml",
             "There is no file or folder zzz.yaml. `hookscope events --saved` lists saved events",
         ),
+        (
+            "fire command:new --only greet --only other",
+            "--only names one hook, and has greet and other. Fire",
+        ),
+        ("replay --only a --only b", "--only names one hook, and has a and b. Fire once for each"),
+        ("fuzz command:new --only a --only b", "--only names one hook, and has a and b"),
         ("test --junit -", "standard output has the answer already; name a file, or `./-`"),
         ("lint --sarif -", "standard output has the answer already; name a file, or `./-`"),
         ("check --eligible", "--eligible is the host's own flag; add `--format host`"),
