@@ -126,6 +126,21 @@ def test_a_handler_that_cannot_run_fails_the_test(project: Project, tmp_path: Pa
     assert "greet did not run: broken" in done.stdout
 
 
+def test_what_is_asked_for_wrongly_is_told_at_the_line_of_the_test(project: Project) -> None:
+    done = project(
+        "def test_event(fire):\n    fire('nope')\n"
+        "def test_only(fire):\n    fire('command:new', only='gret')\n"
+        "def test_context(fire):\n    fire('command:new', [1])\n"
+        "def test_hook(hook_host):\n    hook_host.hook('gret')\n"
+    )
+    assert done.returncode == 1
+    assert done.stdout.count("No hook is named 'gret'. Did you mean greet?") >= 2
+    assert "the context of an event is a mapping, such as a dict, or None, not a list" in done.stdout
+    shown = [line for line in done.stdout.splitlines() if line.startswith(">")]
+    assert len([line for line in shown if "fire(" in line or "hook(" in line]) == 4, "the lines of the tests"
+    assert "def check_key" not in done.stdout, "where Hookscope found it tells the author of a test nothing"
+
+
 def test_another_workspace_for_one_test(project: Project, tmp_path: Path) -> None:
     done = project(
         """

@@ -174,6 +174,18 @@ def test_an_error_for_want_of_a_field_names_those_that_were_there(
     assert f"context had  {had}\n      Did you mean senderId?" in hookscope("log", "1").out
 
 
+@pytest.mark.parametrize(
+    ("put", "had"), [("{'room': 1, 'added': 2}", "added, room"), ("None", "no keys at all")]
+)
+def test_an_error_after_a_handler_that_put_another_context_there_names_the_keys_of_that(
+    fire: Program, workspace: Path, make_hook: MakeHook, put: str, had: str
+) -> None:
+    make_hook(workspace / "hooks", "a-puts", COMMAND, f"def handler(event):\n    event.context = {put}\n")
+    make_hook(workspace / "hooks", "b-slips", COMMAND, SLIPS["handler.ts"], file="handler.ts")
+    done = fire("command:new", "--trust")
+    assert re.findall(r"^ +context had  (.*)$", done.out, re.MULTILINE) == [had]
+
+
 def test_an_error_of_another_kind_says_nothing_of_fields(
     fire: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
@@ -389,6 +401,43 @@ def test_ctrl_c_cancels_prints_what_is_known_and_leaves_nothing(
     assert [item["hook"] for item in run["not_run"]] == ["c-never"]
     with pytest.raises(ProcessLookupError):
         os.kill(int(run["messages"][0]), 0)
+
+
+@pytest.mark.parametrize(
+    ("at", "says"),
+    [(3, "does the same again  ok ×2, cancelled ×1"), (1, "ran once             cancelled ×1")],
+)
+def test_a_run_that_ctrl_c_ends_is_not_what_a_handler_does_otherwise(
+    workspace: Path, bundled: Path, make_hook: MakeHook, at: int, says: str
+) -> None:
+    source = f"""
+        import os, signal
+        fired = []
+        def handler(event):
+            event.messages.append("hi")
+            fired.append(1)
+            if len(fired) == {at}:
+                os.kill(os.getppid(), signal.SIGINT)
+                while True: pass
+    """
+    make_hook(workspace / "hooks", "greet", COMMAND, source)
+    program = [sys.executable, "-m", "hookscope", "fire", "command:new", "--trust", "--bundled", str(bundled)]
+    done = subprocess.run(
+        [*program, "--repeat", "5"], cwd=workspace, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 1
+    assert f"greet  {says}" in done.stdout
+    assert ("fired once" if at == 1 else f"fired {at} times") in done.stdout
+
+
+def test_a_second_argument_that_no_handler_gets_is_noted(fire: Program, workspace: Path) -> None:
+    note = "ctx is heard by nobody: handlers of this event get the event alone; put it in the context"
+    assert note in fire("command:new", "--ctx", '{"agentId": "main"}').err
+    saved = workspace / ".hookscope/events/new.yaml"
+    saved.parent.mkdir(parents=True)
+    saved.write_text("event: command:new\nctx: {agentId: main}\n")
+    assert note in fire(str(saved)).err
+    assert "heard by nobody" not in fire("before_tool_call", "--ctx", '{"agentId": "main"}').err
 
 
 def test_at_a_terminal_the_question_is_asked(workspace: Path, bundled: Path, make_hook: MakeHook) -> None:

@@ -219,6 +219,16 @@ def test_a_file_that_holds_no_runs_is_said(
     assert hookscope("log", "--from", "none.jsonl").code == 2
 
 
+def test_where_no_run_of_a_file_fits_the_file_is_named(hookscope: Program, workspace: Path) -> None:
+    hookscope("fire", "command:new")
+    hookscope("export", "1", "--jsonl", "a run.jsonl")
+    (workspace / "empty.jsonl").write_bytes(b"")
+    empty = hookscope("log", "--from", "empty.jsonl")
+    assert (empty.code, empty.out.startswith("empty.jsonl holds no run.")) == (0, True)
+    none = hookscope("log", "--from", "a run.jsonl", "--hook", "nobody").out
+    assert none == "No run fits. `hookscope log --from 'a run.jsonl'` lists all.\n"
+
+
 @pytest.mark.parametrize(
     ("written", "instead", "place"),
     [

@@ -158,6 +158,46 @@ def test_an_empty_variable_is_none_and_blanks_are_one_to_the_guide_alone(
     assert hookscope(*assumed, "info", "greet", "--json").json["eligible"] is set_
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("info", "greet"),
+        ("plan", "command:new"),
+        ("fix", "greet"),
+        ("load",),
+        ("fire", "command:new", "--only", "greet"),
+        ("test",),
+    ],
+)
+def test_settings_that_count_as_empty_are_told_by_whoever_answers_for_their_hooks(
+    hookscope: Program, workspace: Path, home: Path, asked: tuple[str, ...]
+) -> None:
+    hookscope("new", "greet")
+    settings = home / ".openclaw/openclaw.json"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text("{hooks: {internal: {entries: {greet: {enabled: false}}}}")
+    done = hookscope(*asked, "--json")
+    told = "openclaw.json, line 1, column 1: unclosed object; its settings count as empty until it is mended."
+    assert done.err == f"hookscope: {told} `hookscope doctor` names the file.\n"
+    assert done.json, "one document still"
+    refused = hookscope("--dialect", "openclaw@2026.9", *asked, "--json")
+    assert "count as empty" not in refused.err, "a check of each hook says it there"
+
+
+def test_what_is_not_eligible_is_still_a_hook_whose_entry_counts(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "needy", "{openclaw: {events: [command], requires: {bins: [nowhere]}}}")
+    make_hook(workspace / "hooks", "broken", "{openclaw: {events: [command]}}", file="other.py")
+    settings = workspace / "openclaw.json"
+    settings.write_text('{"hooks": {"internal": {"entries": {"needy": {}, "broken": {}, "gone": {}}}}}')
+    look = ("list", "--eligible", "--config", str(settings))
+    assert [orphan["entry"] for orphan in hookscope(*look, "--json").json["orphans"]] == ["gone"]
+    said = hookscope(*look).out
+    assert "workspace  ./hooks  (none eligible)" in said
+    assert [line.split()[1] for line in said.splitlines() if "no such hook was found" in line] == ["gone"]
+
+
 @pytest.mark.parametrize("dialect", ["openclaw@2026.9", "eliza@2.0.0-beta.2", "milady@2.0.0-alpha.76"])
 def test_what_only_hookscope_runs_wins_from_no_hook_that_its_host_sees(
     hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook, dialect: str

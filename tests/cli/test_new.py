@@ -157,3 +157,10 @@ def test_what_one_hook_says_is_expected_whatever_others_say(run: Run, workspace:
     assert run("test", str(greet), str(start))[0] == 0
     greet.write_text(greet.read_text().replace("output: {other: [] }", "messages: 3"))
     assert run("test", str(greet))[0] != 0
+
+
+def test_who_runs_no_python_is_named_as_one_says_it(run: Run) -> None:
+    _, several, _ = run("new", "greet", "--dialects", "openclaw,milady,eliza", "--dry-run")
+    assert "alone: for OpenClaw, Milady and Eliza themselves write it with `--language" in several
+    _, one, _ = run("new", "greet", "--dry-run")
+    assert "alone: for OpenClaw itself write it with" in one

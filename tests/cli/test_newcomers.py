@@ -301,6 +301,33 @@ def test_a_saved_event_that_is_missed_since_its_hook_is_off_says_so(hookscope: P
     assert hookscope("test").code == 0
 
 
+def test_who_fires_a_hook_or_a_saved_event_by_its_name_is_told_how(
+    hookscope: Program, workspace: Path
+) -> None:
+    hookscope("new", "greet", "--event", "message:received")
+    hookscope("fire", "command:new", "--save", "hello")
+    at = "`hookscope fire message:received --only greet` fires at it."
+    saved = "`hookscope fire ./.hookscope/events/{}.yaml` fires it."
+    said = "'{}' is no event of OpenClaw. {}"
+    for command in ("fire", "plan"):
+        both = said.format("greet", f"It is a hook: {at} It is a saved event, too: {saved.format('greet')}")
+        assert both in hookscope(command, "greet").err
+        assert said.format("hello", f"It is a saved event: {saved.format('hello')}") in (
+            hookscope(command, "hello").err
+        )
+    file = ".hookscope/events/hello.yaml"
+    assert said.format(file, f"It is a saved event: {saved.format('hello')}") in hookscope("plan", file).err
+    done = hookscope("fire", "helo.yaml")
+    assert (done.code, done.err) == (2, f"hookscope: There is no file helo.yaml. Did you mean {file}?\n")
+    assert "is no event of OpenClaw. Did you mean command:new?" in hookscope("fire", "comand:new").err
+
+
+def test_who_fires_a_module_of_eve_by_its_name_is_told_how(hookscope: Program, workspace: Path) -> None:
+    hookscope("--dialect", "eve", "new", "audit", "--event", "turn.completed")
+    done = hookscope("--dialect", "eve", "fuzz", "audit")
+    assert "It is a hook: `hookscope fire turn.completed --only audit` fires at it." in done.err
+
+
 def test_what_a_handler_did_in_vain_is_said_beside_it(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
@@ -310,6 +337,7 @@ def test_what_a_handler_did_in_vain_is_said_beside_it(
     make_hook(hooks, "c-puts", NEW, "def handler(event):\n    event.messages = 'hello'\n")
     moment = "from datetime import datetime\ndef handler(event):\n    return {'at': datetime.now()}\n"
     make_hook(hooks, "d-moment", NEW, moment)
+    make_hook(hooks, "c-puts-none", NEW, "def handler(event):\n    event.messages = None\n")
     make_hook(hooks, "e-well", NEW, "def handler(event):\n    return None\n")
     fired = hookscope("fire", "command:new", "--json", "--trust").json["results"]
     notes = {one["hook"]: " ".join(one["notes"]) for one in fired}
@@ -317,6 +345,7 @@ def test_what_a_handler_did_in_vain_is_said_beside_it(
     assert notes["d-moment"] == notes["a-returns"], "how it was written down matters to nobody"
     assert "take `yield` out" in notes["b-yields"]
     assert "it put a text in place of the list `event.messages`" in notes["c-puts"]
+    assert "it put another value in place of the list" in notes["c-puts-none"]
     assert {one["status"] for one in fired} == {"ok"}
     assert notes["e-well"] == ""
 

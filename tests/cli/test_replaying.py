@@ -87,6 +87,57 @@ def test_handlers_that_fail_come_and_go(
     assert {"kind": "handler", "what": "greet", "before": "ok", "after": None} in document["different"]
 
 
+QUIET = "def handler(event):\n    event.messages.append('{}')\n"
+
+
+@pytest.fixture
+def three(workspace: Path, make_hook: MakeHook) -> Path:
+    """The folder of three hooks of one event, each with its word."""
+    for name in ("a", "b", "c"):
+        make_hook(workspace / "hooks", name, '{openclaw: {events: ["command:new"]}}', QUIET.format(name))
+    return workspace / "hooks"
+
+
+@pytest.mark.parametrize(
+    ("asked", "called"),
+    [
+        (("--only", "b"), ["b"]),
+        (("--only", "b", "--force"), ["b"]),
+        (("--except", "b"), ["a", "c"]),
+        ((), ["a", "b", "c"]),
+    ],
+)
+def test_a_run_goes_to_those_again_at_whom_it_was_fired(
+    scope: Program, three: Path, asked: tuple[str, ...], called: list[str]
+) -> None:
+    scope("fire", "command:new", *asked)
+    done = scope("replay", "1", "--json")
+    (document,) = done.json
+    assert [result["hook"] for result in document["run"]["results"]] == called
+    assert (done.code, document["different"]) == (0, [])
+    again = scope("replay", "2", "--json")
+    assert [result["hook"] for result in again.json[0]["run"]["results"]] == called, "of a replay, too"
+    (plan,) = scope("replay", "1", "--dry", "--json").json
+    assert [call["hook"] for group in plan["groups"] for call in group["calls"]] == called
+
+
+def test_a_run_of_one_hook_goes_to_another_where_that_is_asked_for(scope: Program, three: Path) -> None:
+    scope("fire", "command:new", "--only", "b")
+    (document,) = scope("replay", "1", "--only", "c", "--json").json
+    assert [result["hook"] for result in document["run"]["results"]] == ["c"]
+    assert scope("replay", "1", "--from", "b").out.startswith("command:new  run 1 → run 3  as before"), (
+        "nor does one from it on go to those behind it that were left out"
+    )
+
+
+def test_a_run_of_one_hook_that_is_gone_goes_to_nobody_else(scope: Program, three: Path) -> None:
+    scope("fire", "command:new", "--only", "b")
+    (three / "b/HOOK.md").unlink()
+    done = scope("replay", "1")
+    assert done.code == 1
+    assert [line.strip() for line in done.out.splitlines()[1:]] == ["b: ok → did not run", "- b"]
+
+
 def test_the_last_ones_are_those_that_were_no_replays(scope: Program, greet: Path) -> None:
     greet.write_text("def handler(event):\n    event.messages.append(str(1 / event.context['by']))\n")
     for by in (1, 0, 2):

@@ -188,6 +188,23 @@ def test_the_report_is_xml_whatever_handlers_say(test: Program, save: Save, tmp_
     assert "\ufffd" in (failure.text or "")
 
 
+def test_a_report_that_cannot_be_written_is_told_before_anything_is_fired(
+    test: Program, save: Save, hookscope: Program, tmp_path: Path
+) -> None:
+    save("good")
+    for report, why in (("no/such/junit.xml", "no such file or directory"), (".", "is a directory")):
+        done = test("--junit", report)
+        assert (done.code, done.err) == (
+            2,
+            f"hookscope: Cannot write {report}: {why}. Name another file.\n",
+        )
+    assert hookscope("log").out == "Nothing was fired in this workspace yet.\n"
+    kept = tmp_path / "junit.xml"
+    kept.write_text("of before")
+    assert test("nothing.yaml", "--junit", str(kept)).code == 2
+    assert kept.read_text() == "of before"
+
+
 def test_a_name_that_no_disk_can_hold_is_told(test: Program, hookscope: Program, bundled: Path) -> None:
     name = "a" * 300
     assert "There is no file or folder aaa" in test(name).err

@@ -39,6 +39,20 @@ def greet(workspace: Path, make_hook: MakeHook) -> Path:
             "test zzz.yaml",
             "There is no file or folder zzz.yaml. `hookscope events --saved` lists saved events",
         ),
+        (
+            "fire command:new --only greet --only other",
+            "--only names one hook, and has greet and other. Fire",
+        ),
+        ("replay --only a --only b", "--only names one hook, and has a and b. Fire once for each"),
+        ("fuzz command:new --only a --only b", "--only names one hook, and has a and b"),
+        ("test --junit -", "standard output has the answer already; name a file, or `./-`"),
+        ("lint --sarif -", "standard output has the answer already; name a file, or `./-`"),
+        ("check --eligible", "--eligible is the host's own flag; add `--format host`"),
+        (
+            "compare --surroundings clean --fire command:new",
+            "--surroundings compares, and fires nothing. `hookscope fire KEY --env-from SOURCE` fires",
+        ),
+        ("compare --surroundings clean --trust", "--surroundings compares, and fires nothing"),
         ("tap isntall", "has no 'isntall'; did you mean `hookscope tap install`?"),
         (
             "serve --token-file nothing",
@@ -52,6 +66,32 @@ def test_wrong_use_is_told_in_a_sentence(hookscope: Program, greet: Path, typed:
     assert says in done.err
     assert done.err.count("\n") == 1
     assert says in " ".join(filter(None, done.json.values()))
+
+
+def test_an_unknown_dialect_is_told_with_the_file_that_names_it(hookscope: Program, workspace: Path) -> None:
+    (workspace / ".hookscope").mkdir()
+    (workspace / ".hookscope/config.yaml").write_text("dialect: openclav\n")
+    done = hookscope("list", "--json")
+    said = "`dialect:` in .hookscope/config.yaml: There is no dialect 'openclav'; did you mean openclaw?"
+    assert (done.code, done.err) == (2, f"hookscope: {said}\n")
+    assert "`dialect:`" not in hookscope("list", "--dialect", "openclav").err
+
+
+@pytest.mark.parametrize(
+    ("named", "says"),
+    [
+        ("greet", "greet is a hook, and it is folders that are trusted. `hookscope trust ./hooks` allows"),
+        (
+            "hooks/greet/handler.py",
+            "is a file, and it is folders that are trusted. `hookscope trust ./hooks/greet`",
+        ),
+        ("nothing", "nothing. `hookscope list` shows where hooks are."),
+    ],
+)
+def test_what_is_trusted_is_a_folder(hookscope: Program, greet: Path, named: str, says: str) -> None:
+    done = hookscope("trust", named)
+    assert (done.code, says in done.err) == (1, True), done.err
+    assert hookscope("info", "greet", "--json").json["state"] == "untrusted"
 
 
 def test_who_waits_for_trust_is_told_once_and_is_no_success(hookscope: Program, greet: Path) -> None:

@@ -140,6 +140,7 @@ def test_the_export_is_found(write: Write, text: str, export: str, found: int) -
         ("def handler(e): ...", "on_new", "handler.py has no `on_new`; it defines `handler`"),
         ("class handler: ...", "default", "`handler` in handler.py is a class; a handler is a function"),
         ("handler = 'x'", "default", "`handler` in handler.py is a str, not a function"),
+        ("handler = 5", "default", "`handler` in handler.py is an int, not a function"),
     ],
 )
 def test_what_is_no_handler_is_refused_with_the_names_there_are(

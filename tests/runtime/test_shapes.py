@@ -331,7 +331,7 @@ async def test_a_plugins_door_may_be_written_in_several_ways(text: str, lane: La
             "def register(api): api.on('', print)",
             "api.on() wants the name of an event, such as before_tool_call",
         ),
-        ("def register(api): api.on('x', 3)", "the handler of x is a int, not a function"),
+        ("def register(api): api.on('x', 3)", "the handler of x is an int, not a function"),
         (
             "def register(api): api.on('x', print, priority='high')",
             "the priority of x is 'high', not a number",

@@ -14,6 +14,7 @@ import click
 from hookscope.cli.completing.words import with_completion
 from hookscope.cli.exampled import ExampledCommand
 from hookscope.cli.options import MACHINE_OPTIONS, NAMES, options_from
+from hookscope.core.dialect import Host
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import printable
 from hookscope.values import dataclass
@@ -105,6 +106,19 @@ def really_written(options: Options, file: Path) -> tuple[str, ...]:
     from hookscope.workbench.whatif.assuming import assumes
 
     return (f"Only the view is assumed: {file} was really written.",) if assumes(options) else ()
+
+
+def unread_settings(host: Host) -> tuple[str, ...]:
+    """A sentence for each settings file that counts as empty: what it switches off runs all the same.
+
+    For answers about hooks that do not list what is wrong. Where the host refuses such settings as a whole,
+    a check of each hook says so.
+    """
+    from hookscope.workbench.documents import problem
+
+    if host.settings.refusal:
+        return ()
+    return tuple(f"{problem(one)}. `hookscope doctor` names the file." for one in host.settings.problems)
 
 
 def not_trusted(folders: Iterable[Path], here: Surroundings) -> list[str]:

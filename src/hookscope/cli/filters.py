@@ -89,9 +89,9 @@ def wanted_of(given: Mapping[str, Any]) -> Wanted:
     )
 
 
-def nothing_found(given: Mapping[str, Any]) -> str:
-    """What to say where no run fits, and what else could be asked."""
+def nothing_found(given: Mapping[str, Any], every: str = "hookscope log") -> str:
+    """What to say where no run fits, and what else could be asked; `every` is what lists all of them."""
     text = given["text"]
     if text and not text.rstrip().endswith("*"):
         return f"No run fits. Words are looked for whole: `--text '{text.strip()}*'` finds what begins so."
-    return "No run fits. `hookscope log` lists all."
+    return f"No run fits. `{every}` lists all."

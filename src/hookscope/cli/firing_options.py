@@ -1,9 +1,27 @@
 """The options that commands which run handlers have in common."""
 
+from collections.abc import Sequence
+
 import click
 
 from hookscope.cli.numbers import Seconds
 from hookscope.workbench.options import LINGER
+from hookscope.workbench.refusal import Refusal
+
+
+def only_option() -> click.Option:
+    """`--only HOOK`: the one hook to fire at. Of several names none would be passed over unsaid."""
+    return click.Option(
+        ["--only"], metavar="HOOK", multiple=True, callback=_one, help="Fire at this hook alone."
+    )
+
+
+def _one(ctx: click.Context, option: click.Parameter, names: Sequence[str]) -> str | None:
+    """Raises Refusal where several hooks are named, as the options can be that leave hooks out."""
+    asked = list(dict.fromkeys(names))
+    if len(asked) > 1:
+        raise Refusal(f"--only names one hook, and has {' and '.join(asked)}.", "Fire once for each.", code=2)
+    return asked[0] if asked else None
 
 
 def timeout_option(otherwise: float = 30) -> click.Option:

@@ -88,7 +88,7 @@ def text(done: Sequence[tuple[Run, Plan]], told: Findings, here: Surroundings, *
     runs, plan = [run for run, _ in done], done[0][1]
     took = repeat_tables.range_of([run.took for run in runs])
     lines = [
-        f"{one_line(plan.event.key)}  fired {len(runs)} times  {took}",
+        f"{one_line(plan.event.key)}  fired {repeat_tables.times(len(runs))}  {took}",
         "",
         summary(told),
         f"registered: {', '.join(told.names)}",

@@ -50,7 +50,7 @@ def text(done: Sequence[tuple[Run, Plan]], repeated: Repetition, here: Surroundi
     """A line for each handler, what came again below it; then files, then the first run that failed."""
     runs, plan = [run for run, _ in done], done[0][1]
     took = [run.took for run in runs]
-    head = f"{one_line(plan.event.key)}  fired {len(runs)} times  {range_of(took)}"
+    head = f"{one_line(plan.event.key)}  fired {times(len(runs))}  {range_of(took)}"
     width = column((one_line(one.hook) for one in repeated.hooks), 32)
     lines = [head, ""]
     for one in repeated.hooks:
@@ -113,6 +113,11 @@ def _series(numbers: Sequence[int | None], unit: str = "") -> str:
 
 def _number(number: int | None) -> str:
     return "–" if number is None else f"{number:,}"
+
+
+def times(number: int) -> str:
+    """How often; once, where Ctrl-C ended the rest."""
+    return "once" if number == 1 else f"{number} times"
 
 
 def range_of(seconds: Sequence[float]) -> str:

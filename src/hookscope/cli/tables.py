@@ -14,7 +14,7 @@ from hookscope.cli.one_hook import events_of, shut_lines
 from hookscope.cli.orphan_lines import left_over
 from hookscope.core.compare import READS
 from hookscope.core.hooks import Folder
-from hookscope.core.inventory import Rejected
+from hookscope.core.inventory import Inventory, Rejected
 from hookscope.core.standing import Standing, State
 from hookscope.core.text import one_line, printable
 from hookscope.workbench import View
@@ -26,21 +26,25 @@ if TYPE_CHECKING:
     pass
 
 
-def inventory(view: View, *, verbose: bool = False) -> str:
-    """`list`: hooks grouped by the folder that they come from, highest first; `verbose`: with shut checks."""
+def inventory(view: View, *, verbose: bool = False, found: Inventory | None = None) -> str:
+    """`list`: hooks grouped by the folder that they come from, highest first; `verbose`: with shut checks.
+
+    `found`: all that the look found, where the view has less of it.
+    """
     rows = view.inventory.hooks
+    held = {id(row.hook.folder) for row in (found or view.inventory).hooks}
     names = column((one_line(row.hook.name) for row in rows), 32)
     events = column((events_of(row) for row in rows), 30)
     lines = [headline(view), *problems(view)]
     for source, folder, group, rejects in groups(view):
-        lines += ["", _folder_line(source, folder, view, bool(group or rejects))]
+        lines += ["", _folder_line(source, folder, view, bool(group or rejects), id(folder) in held)]
         for row in group:
             lines += [*_row(row, names, events, view), *(shut_lines(row, view) if verbose else ())]
         lines += [
             f"  {_rejected_word(item)}  {one_line(item.path.name)}: {one_line(item.reason)}"
             for item in rejects
         ]
-    lines += left_over(view)
+    lines += left_over(view, found)
     return folded(lines)
 
 
@@ -78,10 +82,11 @@ def _home_of(item: Rejected, folders: Sequence[Folder]) -> Folder | None:
     return max(around, key=lambda at: (len(at.path.parts), at.source == item.source), default=None)
 
 
-def _folder_line(source: str, folder: Folder | None, view: View, filled: bool) -> str:
+def _folder_line(source: str, folder: Folder | None, view: View, filled: bool, held: bool) -> str:
     if folder is None:
         return source
-    note = "" if filled else "  (no hooks)" if folder.real is not None else "  (absent)"
+    empty = "none eligible" if held else "no hooks"
+    note = "" if filled else f"  ({empty})" if folder.real is not None else "  (absent)"
     return f"{source}  {printable(view.host.surroundings.short(folder.path))}{note}"
 
 

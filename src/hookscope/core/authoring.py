@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, Callable, Mapping, NamedTuple, TypeVar, overload  # noqa: UP035  (3.9)
 
-from hookscope.core.given import Handler, Record, camel
+from hookscope.core.given import Handler, Record, camel, one_of_its_type
 
 H = TypeVar("H", bound=Handler)
 LATE = 100  # registrations of a plugin that are taken after its `register`
@@ -246,7 +246,7 @@ class PluginApi:
         if handler is None:
             return lambda decorated: self._register(door, key, decorated, options)
         if not callable(handler) or isinstance(handler, type):
-            raise TypeError(f"the handler of {key} is a {type(handler).__name__}, not a function")
+            raise TypeError(f"the handler of {key} is {one_of_its_type(handler)}, not a function")
         rest = {camel(name): value for name, value in options.items()}
         priority = rest.pop("priority", None)
         number = isinstance(priority, (int, float)) and not isinstance(priority, bool)

@@ -22,6 +22,12 @@ def camel(name: str) -> str:
     return first + "".join(part[:1].upper() + part[1:] for part in rest)
 
 
+def one_of_its_type(value: Any) -> str:
+    """What it is, by its type and with the article: a dict, an int."""
+    name = type(value).__name__
+    return f"{'an' if name[:1] in 'aeiouAEIO' else 'a'} {name}"
+
+
 class Record(dict[str, Any]):
     """A dict whose keys are attributes too, in snake_case as well: `event.data.turn_id` reads `turnId`.
 

@@ -47,7 +47,10 @@ def _keys(event: Event, earlier: Iterable[Patch]) -> list[str]:
     within = [] if event.kind == "plugin" else [NAMES[event.kind]]
     keys: dict[str, Any] = dict.fromkeys(map(str, event.context))
     for operation in (one for patch in earlier for one in patch):
-        if operation.get("op") in ("remove", "move"):
+        if within and operation.get("path") == f"/{within[0]}":  # another object in place of the whole
+            value = operation.get("value")
+            keys = dict.fromkeys(map(str, value)) if isinstance(value, Mapping) else {}
+        elif operation.get("op") in ("remove", "move"):
             for key in _key(operation.get("path" if operation["op"] == "remove" else "from"), within):
                 keys.pop(key, None)
         if operation.get("op") != "remove":

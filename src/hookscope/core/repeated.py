@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
-from itertools import pairwise
+from itertools import compress, pairwise
 
 from hookscope.core.copies import FileChange
 from hookscope.core.differences import Call, calls_of
@@ -24,6 +24,7 @@ class Again(StrEnum):
     SAME = "does the same again"
     GROWS = "grows"  # in every run more, or longer, than in the run before
     OTHER = "does something else"
+    ONCE = "ran once"  # the rest was not fired: there is nothing to compare
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,37 +62,48 @@ class Repetition:
 
 
 def repetition(runs: Sequence[Run]) -> Repetition:
-    """What these runs of one event did again. Files are known where all ran on the same copies."""
+    """What these runs of one event did again. Files are known where all ran on the same copies.
+
+    A run that somebody cancelled has not come to its end, so that it tells nothing of what is done again.
+    """
+    whole = [not run.cancelled for run in runs]
+    whole = whole if any(whole) else [True for _ in runs]
     sides = [run.guarded for run in runs]
-    files = None if not runs or None in sides else tuple(_files([side.changes for side in sides if side]))
+    changes = [side.changes for side in sides if side]
+    files = None if not runs or None in sides else tuple(_files(changes, whole))
     alone = len({call for run in runs for call in calls_of(run)}) == 1
     of_files = [file.again for file in files or ()] if alone else []  # else nobody knows whose they are
-    return Repetition(len(runs), tuple(_hooks(runs, of_files)), files)
+    return Repetition(len(runs), tuple(_hooks(runs, whole, of_files)), files)
 
 
-def _hooks(runs: Sequence[Run], files: Sequence[Again]) -> Iterator[HookAgain]:
+def _hooks(runs: Sequence[Run], whole: Sequence[bool], files: Sequence[Again]) -> Iterator[HookAgain]:
     by_run = [calls_of(run) for run in runs]
     for call in dict.fromkeys(call for calls in by_run for call in calls):
         results = [calls.get(call) for calls in by_run]
-        yield _hook(call, results, files, answers=runs[0].event.kind == "plugin")
+        yield _hook(call, results, whole, files, answers=runs[0].event.kind == "plugin")
 
 
 def _hook(
-    call: Call, results: Sequence[Result | None], files: Sequence[Again], *, answers: bool
+    call: Call,
+    results: Sequence[Result | None],
+    whole: Sequence[bool],
+    files: Sequence[Again],
+    *,
+    answers: bool,
 ) -> HookAgain:
     pushed = [result.messages if result else () for result in results]
     changes = [_changes(result) for result in results]
     return HookAgain(
         hook=call[0],
         key=call[1],
-        again=_worst([_again(results, answers=answers), *files]),
+        again=_worst([_again([*compress(results, whole)], answers=answers), *files]),
         statuses=tuple(result.status if result else "" for result in results),
         took=tuple(result.took if result else 0.0 for result in results),
         messages=tuple(map(len, pushed)),
         characters=tuple(sum(map(len, texts)) for texts in pushed),
         changes=tuple(map(len, changes)),
-        same_messages=_in_all(pushed),
-        same_changes=_in_all(changes),
+        same_messages=_in_all([*compress(pushed, whole)]),
+        same_changes=_in_all([*compress(changes, whole)]),
     )
 
 
@@ -106,6 +118,8 @@ def _again(results: Sequence[Result | None], *, answers: bool) -> Again:
     """By what it pushed, changed and answered; answers count where its host adds them up."""
     done = [_done(result, answers=answers) for result in results]
     first, *later = done
+    if not later:
+        return Again.ONCE
     if first[0] == "ok" and all(one == ("ok", *_NONE[1:]) for one in later):
         return Again.NOTHING
     if all(one == first for one in later):
@@ -145,13 +159,14 @@ def _in_all(series: Sequence[Sequence[str] | Mapping[str, str]]) -> tuple[str, .
     return tuple(dict.fromkeys(one for one in first if all(one in other for other in later)))
 
 
-def _files(changes: Sequence[Sequence[FileChange]]) -> Iterator[FileAgain]:
+def _files(changes: Sequence[Sequence[FileChange]], whole: Sequence[bool]) -> Iterator[FileAgain]:
     """Changes are those since the originals were copied, after each run."""
     after = [{str(one.path): one for one in listed} for listed in changes]
     for path in sorted({path for listed in after for path in listed}):
         states = [listed.get(path) for listed in after]
         sizes = tuple(state.after if state else None for state in states)
-        known = [size or 0 for size in sizes]
+        states = [*compress(states, whole)]
+        known = [state.after or 0 if state else 0 for state in states]
         if all(_state(state) == _state(states[0]) for state in states):
             again = Again.NOTHING
         elif all(before < later for before, later in pairwise(known)):
@@ -166,7 +181,7 @@ def _state(change: FileChange | None) -> object:
 
 
 def _worst(verdicts: Sequence[Again]) -> Again:
-    order = (Again.GROWS, Again.OTHER, Again.SAME, Again.NOTHING)
+    order = (Again.GROWS, Again.OTHER, Again.ONCE, Again.SAME, Again.NOTHING)
     return min(verdicts, key=order.index)
 
 

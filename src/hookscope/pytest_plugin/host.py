@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 
 import pytest
 
+from hookscope.core.expecting import NONE, expect
 from hookscope.core.runs import Event, Run
 from hookscope.core.standing import Standing
-from hookscope.workbench import Options, View, Workbench
+from hookscope.workbench import Options, Refusal, View, Workbench
 from hookscope.workbench.left_out import could_not
 from hookscope.workbench.options import LINGER
 from hookscope.workbench.saved import is_saved_event, read_saved_event
@@ -44,7 +45,11 @@ class HookHost:
 
     def hook(self, name: str) -> Standing:
         """One hook: its state, why, and what was found. Raises Refusal that names the nearest one."""
-        return self._bench.hook(self.look(), name)
+        __tracebackhide__ = True
+        try:
+            return self._bench.hook(self.look(), name)
+        except Refusal as refusal:
+            raise refusal.with_traceback(None) from None  # the test's own line is what tells
 
     def fire(
         self,
@@ -66,7 +71,13 @@ class HookHost:
             ctx: laid over the second argument of plugin and stream handlers.
             only: the one hook to fire at.
         """
-        run, left = self._wait(self._fired(what, context, ctx, session, only))
+        __tracebackhide__ = True
+        expect(context, (Mapping, NONE), "the context of an event is a mapping, such as a dict, or None")
+        expect(ctx, (Mapping, NONE), "ctx is a mapping, such as a dict, or None")
+        try:
+            run, left = self._wait(self._fired(what, context, ctx, session, only))
+        except Refusal as refusal:
+            raise refusal.with_traceback(None) from None  # the test's own line is what tells
         if left:
             pytest.fail("\n".join(left), pytrace=False)
         return run

@@ -57,9 +57,9 @@ def in_vain(result: Result, event: Event) -> tuple[str, ...]:
         notes.append(RETURNED)
     put = [step.get("value") for step in result.patch if step.get("path") == "/messages"]
     if put and not isinstance(put[-1], list):
-        kind = "text" if isinstance(put[-1], str) else "other value"
+        kind = "a text" if isinstance(put[-1], str) else "another value"
         notes.append(
-            f"it put a {kind} in place of the list `event.messages`: none of it is delivered, and handlers "
+            f"it put {kind} in place of the list `event.messages`: none of it is delivered, and handlers "
             "after it cannot push; append to the list"
         )
     return tuple(notes)

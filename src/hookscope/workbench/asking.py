@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -102,7 +103,28 @@ def no_such_event(view: View, key: str, near: str | None) -> Refusal:
     if instead:
         return Refusal(f"{said}{why}.", f"What comes nearest is {' or '.join(instead)}.")
     then = f"Did you mean {near}?" if near else "`hookscope events` lists what there is."
-    return Refusal(f"{said}{why}.", then)
+    return Refusal(f"{said}{why}.", " ".join(_namesakes(view, key)) or then)
+
+
+def _namesakes(view: View, key: str) -> list[str]:
+    """What else of the workspace has that name, and how it is fired: a hook, a saved event."""
+    from hookscope.workbench.saved import EVENTS  # here: few name something else
+    from hookscope.workbench.sections import ENDINGS
+
+    told = []
+    events = next((row.events for row in view.inventory.hooks if row.hook.name == key), None) or ()
+    heard = [event for event in view.keys if event in events]
+    heard += [event for event in view.keys if event.partition(":")[0] in events or "*" in events]
+    if heard:
+        at = f"{as_typed(heard[0])} --only {as_typed(key)}"
+        told.append(f"It is a hook: `hookscope fire {at}` fires at it.")
+    folder = view.host.workspace / EVENTS
+    files = [Path(key), *(folder / f"{key}{ending}" for ending in ENDINGS)]
+    file = next((file for file in files if file.suffix in ENDINGS and os.path.isfile(file)), None)
+    if file is not None:
+        at = as_typed(view.host.surroundings.short(file.absolute()))
+        told.append(f"It is a saved event{', too' * bool(told)}: `hookscope fire {at}` fires it.")
+    return told
 
 
 def _mistaken(view: View, key: str) -> tuple[str, list[str]]:

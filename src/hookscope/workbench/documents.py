@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookscope.core.event import iso
 from hookscope.core.hooks import Edit, Folder, Hook, Place, Problem
-from hookscope.core.inventory import Rejected
+from hookscope.core.inventory import Inventory, Rejected
 from hookscope.core.orphans import Orphan, orphans_of
 from hookscope.core.standing import Gate, Standing, State
 from hookscope.workbench import LimitName, Limits, View
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 
 
-def inventory(view: View) -> Document:
-    """`list --json`."""
+def inventory(view: View, found: Inventory | None = None) -> Document:
+    """`list --json`. `found`: all that the look found, where the view has less of it."""
     return {
         "dialect": view.host.dialect.name,
         "workspace": str(view.host.workspace),
@@ -29,7 +29,7 @@ def inventory(view: View) -> Document:
         "hooks": [hook(row, view) for row in view.inventory.hooks],
         "rejected": [rejected(item) for item in view.inventory.rejected],
         "folders": [folder(item, view) for item in view.folders],
-        "orphans": [orphan(item) for item in orphans_of(view.inventory, view.host)],
+        "orphans": [orphan(item) for item in orphans_of(found or view.inventory, view.host)],
     }
 
 

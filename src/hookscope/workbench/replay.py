@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from hookscope.core.called import LEFT_OUT, with_left_out
 from hookscope.core.differences import MARK, Difference, differences
 from hookscope.core.event import iso
 from hookscope.core.runs import Event, Plan, Run
@@ -127,8 +128,9 @@ async def again(
     """Fire it again, as things are now; with `dry` only the plan. `told` hears of the firing, to cancel it.
 
     With `start`, the number or the name of a handler, those before it are left out: the event is as it was
-    when its turn came. A hook that was called by force then is called by force again. On copies with
-    `sandbox`, and where it was fired so before. Raises Refusal; OSError where the copies cannot be made.
+    when its turn came. It goes to whom it went then: who was left out by request stays so, and who was called
+    by force is again, but where `only` names another. On copies with `sandbox`, and where it was fired so.
+    Raises Refusal; OSError where the copies cannot be made.
     """
     if dry:
         view = bench.look()
@@ -139,7 +141,7 @@ async def again(
     ready = await prepared(bench, past, only=only, start=start)
     view, plan, before = ready.view, ready.plan, ready.before
     untrusted = tuple(f"{said}." for said in not_yet_trusted(view, plan))
-    left = (*untrusted, *could_not(view, plan, only=only))
+    left = (*untrusted, *could_not(view, plan, only=plan.only))
     guarded = sandbox or ready.guarded
     firing = await bench.fire_guarded(view, plan) if guarded else bench.fire(view, plan)
     if told is not None:
@@ -171,8 +173,34 @@ async def _planned(
     forces: bool = True,
 ) -> Plan:
     forced = _forced(past.run) if only is None and forces else None
-    plan = await forced_plan(bench, view, event, forced) if forced else bench.plan(view, event, only=only)
+    if forced:
+        plan = await forced_plan(bench, view, event, forced)
+    elif only is not None:
+        plan = bench.plan(view, event, only=only)
+    else:
+        plan = _as_asked(bench, view, event, past.plan)
     return plan if then is None else resumed(plan, then)
+
+
+def _as_asked(bench: Workbench, view: View, event: Event, then: Plan) -> Plan:
+    """The plan of now without those whom the plan of then left out by request: they are not what changed."""
+    chosen = {item.name for item in then.not_run if item.left_out == "chosen" and item.reason == LEFT_OUT}
+    at = _fired_at(then)
+    if at is not None and len(at) == 1 and any(row.hook.name in at for row in view.inventory.hooks):
+        return bench.plan(view, event, only=next(iter(at)))
+    plan = bench.plan(view, event)
+    if at is not None:
+        listening = {call.name for call in plan.calls} | {one.name for one in plan.not_run if one.listens}
+        chosen |= listening - at
+    return with_left_out(plan, chosen)
+
+
+def _fired_at(plan: Plan) -> frozenset[str] | None:
+    """The hooks that it was fired at, where others were left out for them; None: at all that listen."""
+    if not any(item.left_out == "unasked" for item in plan.not_run):
+        return None
+    waiting = (item.name for item in plan.not_run if item.listens and not item.left_out)
+    return frozenset((*(call.name for call in plan.calls), *waiting))
 
 
 def between(bench: Workbench, before: Run, after: Run) -> tuple[Difference, ...]:

@@ -116,7 +116,7 @@ def saved_events(workspace: Path, named: Sequence[Path]) -> list[Path]:
     """
     for place in named:
         if not os.path.exists(place):
-            raise Refusal(f"There is no file or folder {place}.", _meant(workspace, place), code=2)
+            raise Refusal(f"There is no file or folder {place}.", meant_file(workspace, place), code=2)
     places = list(named) or [workspace / EVENTS, workspace / SEQUENCES]
     files = [file for place in places for file in _below(place)]
     if not files:
@@ -128,9 +128,9 @@ def saved_events(workspace: Path, named: Sequence[Path]) -> list[Path]:
     return files
 
 
-def _meant(workspace: Path, place: Path) -> str:
-    """The saved event or sequence that was perhaps meant."""
-    known = {file.stem: file for folder in (EVENTS, SEQUENCES) for file in _below(workspace / folder)}
+def meant_file(workspace: Path, place: Path, folders: Sequence[Path] = (EVENTS, SEQUENCES)) -> str:
+    """The file of these folders that was perhaps meant: a saved event, a sequence."""
+    known = {file.stem: file for folder in folders for file in _below(workspace / folder)}
     near = nearest(place.stem, known)
     if near is None:
         return "`hookscope events --saved` lists saved events, `hookscope sequence` sequences."

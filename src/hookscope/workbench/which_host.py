@@ -40,7 +40,8 @@ def chosen_dialect(
         if "dialect" in project:
             return dialect_named(str(project["dialect"])), f"named in {CONFIG}", ""
     except UnknownDialect as error:
-        raise Refusal(str(error), code=2) from None
+        where = "" if options.dialect is not None else f"`dialect:` in {CONFIG}: "
+        raise Refusal(f"{where}{error}", code=2) from None
     signs = ((dialect, sign_of(dialect, options, surroundings)) for dialect in GUIDES)
     found = [(dialect, sign) for dialect, sign in signs if sign is not None and not _is_our_log(sign)]
     if not found:

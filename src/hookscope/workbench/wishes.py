@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
@@ -13,7 +14,8 @@ from hookscope.values import dataclass
 from hookscope.workbench.breaking import Breakage, broken_plan
 from hookscope.workbench.forcing import forced_plan
 from hookscope.workbench.left_out import waiting_for_trust
-from hookscope.workbench.saved import event_of, is_saved_event, read_saved_event, saved_in
+from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.saved import EVENTS, event_of, is_saved_event, read_saved_event, saved_in
 from hookscope.workbench.sections import Section
 
 if TYPE_CHECKING:
@@ -62,6 +64,11 @@ def _event(bench: Workbench, view: View, what: What, wish: Wish) -> Event:
     if not isinstance(what, str):
         event = event_of(bench, view, saved_in(Section(Path("event"), b"", what)))
     elif is_saved_event(what):
+        if not os.path.exists(what):
+            from hookscope.workbench.testing import meant_file  # here: most files are there
+
+            then = meant_file(view.host.workspace, Path(what), (EVENTS,))
+            raise Refusal(f"There is no file {what}.", then, code=2)
         event = read_saved_event(bench, view, Path(what))
     else:
         event = bench.template(view, what)

@@ -62,8 +62,11 @@ def command(
     compared with `here`.
     """
     if surroundings is not None:
-        if dialects is not None or shipped or fire is not None:
+        if dialects is not None or shipped:
             raise Refusal("--surroundings compares one host's.", "Name the host with --dialect.", code=2)
+        if fire is not None or trust or sandbox:
+            then = "`hookscope fire KEY --env-from SOURCE` fires an event in another one."
+            raise Refusal("--surroundings compares, and fires nothing.", then, code=2)
         return _surroundings(options, names, surroundings, different)
     if fire is None and (trust or sandbox):
         raise Refusal("--trust and --sandbox say how to fire.", "Name the event with --fire KEY.", code=2)

@@ -16,7 +16,7 @@ from hookscope.cli import answers, fire_rules, run_tables
 from hookscope.cli.answers import Answer
 from hookscope.cli.asked import Asked, saved, trusted_now
 from hookscope.cli.debugging import debugged
-from hookscope.cli.firing_options import timeout_option, trust_option, wait_option
+from hookscope.cli.firing_options import only_option, timeout_option, trust_option, wait_option
 from hookscope.cli.following import stepped, streamed, warned
 from hookscope.cli.interrupting import ended_by_interrupt
 from hookscope.cli.numbers import Whole
@@ -51,7 +51,7 @@ PARAMETERS = (
     click.Option(["--session"], metavar="S", help="The session key of the event."),
     click.Option(["--context"], metavar="JSON|@FILE", help="Its context; @- reads standard input."),
     click.Option(["--ctx"], metavar="JSON|@FILE", help="The second argument of plugin and stream handlers."),
-    click.Option(["--only"], metavar="HOOK", help="Fire at this hook alone."),
+    only_option(),
     except_option(),
     click.Option(["--force"], is_flag=True, help="With --only: call it though it would not run."),
     click.Option(
@@ -209,6 +209,7 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fire
             view, plan = await planned(bench, item, asked.wish, trusts)
             if not (asked.sandbox or asked.debug):  # those have workers of their own
                 await bench.expect(view, plan)
+            fired.said += [text for text in answers.unread_settings(view.host) if text not in fired.said]
             if strange := stranger(view, plan.event.key):
                 fired.said.append(strange)
             notes = notes_on_event(plan.event, view.host.dialect.catalogue())

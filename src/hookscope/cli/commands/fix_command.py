@@ -60,8 +60,12 @@ def command(
     failed = None if repair.fixes else bench.edits.failed_run(view, repair)
     words = ("fix", name, *_typed(gate, lint, rules))
     shown = fix_tables.Shown(view, written, failed, command_on(options, *words))
+    unread = answers.unread_settings(view.host)
     return Answer(
-        fix_tables.document(repair, shown), fix_tables.text(repair, shown), yes=repair.ready, aside=aside
+        fix_tables.document(repair, shown),
+        fix_tables.text(repair, shown),
+        yes=repair.ready,
+        aside=(*unread, *aside),
     )
 
 

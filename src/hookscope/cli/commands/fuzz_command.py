@@ -10,7 +10,7 @@ import click
 
 from hookscope.cli import answers, fuzz_tables
 from hookscope.cli.answers import Answer
-from hookscope.cli.firing_options import timeout_option, trust_option
+from hookscope.cli.firing_options import only_option, timeout_option, trust_option
 from hookscope.cli.interrupting import ended_by_interrupt
 from hookscope.cli.numbers import SEEDS, Whole
 from hookscope.core.runs import Result
@@ -21,7 +21,7 @@ from hookscope.workbench.left_out import could_not, waiting_for_trust
 
 PARAMETERS = (
     click.Argument(["key"]),
-    click.Option(["--only"], metavar="HOOK", help="Fire at this hook alone."),
+    only_option(),
     click.Option(
         ["--examples"], type=Whole(1, 100_000), metavar="N", default=EXAMPLES,
         help=f"Events for each hook; else {EXAMPLES}. Shrinking takes more.",

@@ -26,11 +26,11 @@ def command(options: Options, name: str, places: bool, shape: str) -> Answer:
     from hookscope.workbench.links.chain import links_of  # here: it loads the database
     from hookscope.workbench.links.link import agreed, unfit
 
-    aside: tuple[str, ...] = ()
+    aside = answers.unread_settings(view.host)
     try:
         links = links_of(bench, view, row)
     except OSError as error:
-        links, aside = (), (f"What has come of it is not known: {error}.",)
+        links, aside = (), (*aside, f"What has come of it is not known: {error}.")
     verdict = replace(row.verdict, gates=agreed(row.verdict.gates, links))
     told = replace(row, verdict=verdict)
     document = {

@@ -9,8 +9,8 @@ import click
 
 from hookscope.cli import answers, lint_tables
 from hookscope.cli.answers import Answer
-from hookscope.core.text import why_of
-from hookscope.workbench import Options, Refusal
+from hookscope.cli.report_files import ReportFile, write_report
+from hookscope.workbench import Options
 
 if TYPE_CHECKING:
     from hookscope.workbench.linting import Linted
@@ -20,7 +20,7 @@ PARAMETERS = (
     click.Option(["--rule", "rules"], multiple=True, metavar="ID", help="Only this rule; may be repeated."),
     click.Option(
         ["--sarif"], metavar="FILE", help="Write SARIF there too, for code hosts and editors.",
-        type=click.Path(path_type=Path),
+        type=ReportFile(),
     ),
     click.Option(
         ["--explain"], metavar="ID", help="What a rule is about, with an example; `all` lists them."
@@ -62,13 +62,7 @@ def command(
 
 
 def _write(file: Path, linted: Linted, root: Path) -> None:
-    """Raises Refusal where it cannot be written."""
     from hookscope.cli.sarif import sarif
     from hookscope.workbench.linting import rule_named, rules_in_short
 
-    try:
-        file.write_text(
-            sarif(linted, [rule_named(name) for name in rules_in_short()], root), encoding="utf-8"
-        )
-    except OSError as error:
-        raise Refusal(f"Cannot write {file}: {why_of(error)}.", "Name another file.", code=2) from None
+    write_report(file, sarif(linted, [rule_named(name) for name in rules_in_short()], root))

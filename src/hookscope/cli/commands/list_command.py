@@ -5,6 +5,7 @@ from functools import partial
 
 from hookscope.cli import answers, host_format
 from hookscope.cli.answers import Answer
+from hookscope.core.inventory import Inventory
 from hookscope.workbench import Options, View, documents
 
 
@@ -14,15 +15,16 @@ def command(options: Options, shape: str, eligible: bool, verbose: bool) -> Answ
     if host_format.is_host(shape):
         return host_format.listed(options, eligible, verbose)
     view = answers.bench_of(options).look()
+    found = view.inventory
     if eligible:
         view = only_eligible(view)
-    return Answer(documents.inventory(view), partial(_in_words, view, verbose))
+    return Answer(documents.inventory(view, found), partial(_in_words, view, verbose, found))
 
 
-def _in_words(view: View, verbose: bool) -> str:
+def _in_words(view: View, verbose: bool, found: Inventory) -> str:
     from hookscope.cli import tables  # here: JSON sets no tables
 
-    return tables.inventory(view, verbose=verbose)
+    return tables.inventory(view, verbose=verbose, found=found)
 
 
 def only_eligible(view: View) -> View:

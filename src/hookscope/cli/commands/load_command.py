@@ -34,7 +34,7 @@ def command(options: Options, name: str | None, trust: bool) -> Answer:
         run_documents.load(report),
         run_tables.load(report, bench.setup.surroundings),
         yes=not (report.failed or report.stopped or left) and (name is None or report.registered > 0),
-        aside=tuple(left),
+        aside=(*answers.unread_settings(view.host), *left),
     )
 
 

@@ -18,7 +18,7 @@ from hookscope.cli.cells import fitted
 from hookscope.cli.filters import filter_options, nothing_found, wanted_of
 from hookscope.cli.numbers import Whole
 from hookscope.core.event import iso
-from hookscope.core.text import duration, one_line
+from hookscope.core.text import as_typed, duration, one_line
 from hookscope.workbench import Options, Refusal, run_documents
 
 if TYPE_CHECKING:
@@ -85,7 +85,8 @@ def command(
         settings = journal.settings(runs)
     except OSError as error:
         raise Refusal(str(error)) from None
-    return _answer(runs, entries, settings, given)
+    nothing = nothing_found(given) if any(given.values()) else "Nothing was fired in this workspace yet."
+    return _answer(runs, entries, settings, nothing)
 
 
 def _told_whole(bench: Workbench, numbers: Sequence[int], file: str | None) -> Answer:
@@ -115,21 +116,23 @@ def _of_file(path: Path, wanted: Wanted, limit: int, given: Mapping[str, Any]) -
     source = RunFile(path)
     fit = (run for run in source.runs() if wanted.in_time(run) and wanted.takes(run))
     runs = deque(fit, maxlen=limit)
-    return _answer(runs, (), source.settings(runs), given)
+    nothing = f"{one_line(str(path))} holds no run. `hookscope export --jsonl FILE` writes some into one."
+    if any(given.values()):
+        nothing = nothing_found(given, f"hookscope log --from {as_typed(path)}")
+    return _answer(runs, (), source.settings(runs), nothing)
 
 
 def _answer(
     runs: Sequence[StoredRun],
     entries: Sequence[Entry],
     settings: Mapping[str, object],
-    given: Mapping[str, Any],
+    nothing: str,
 ) -> Answer:
     told = {
         "runs": [document(run) for run in runs],
         "entries": [entry_document(entry) for entry in entries],
         "settings": dict(settings),
     }
-    nothing = nothing_found(given) if any(given.values()) else "Nothing was fired in this workspace yet."
     return Answer(told, "\n".join(lines(runs, entries) or [nothing]))
 
 

@@ -13,4 +13,5 @@ def command(options: Options, key: str) -> Answer:
     bench = answers.bench_of(options)
     view = bench.look()
     plan = bench.plan(view, bench.template(view, key))
-    return Answer(run_documents.plan(plan), plan_tables.plan(plan, view))
+    aside = answers.unread_settings(view.host)
+    return Answer(run_documents.plan(plan), plan_tables.plan(plan, view), aside=aside)

@@ -12,7 +12,7 @@ from hookscope.cli import answers, replay_tables
 from hookscope.cli.answers import Answer
 from hookscope.cli.dry import only_planned
 from hookscope.cli.filters import filter_options, wanted_of
-from hookscope.cli.firing_options import timeout_option, trust_option, wait_option
+from hookscope.cli.firing_options import only_option, timeout_option, trust_option, wait_option
 from hookscope.cli.interrupting import Running, fired_in_turn
 from hookscope.cli.numbers import Whole
 from hookscope.core.runs import Plan
@@ -25,7 +25,7 @@ PARAMETERS = (
     click.Option(["--last"], type=Whole(1, 10_000), metavar="N", help="The last N runs; else one."),
     click.Option(["--all", "every"], is_flag=True, help="All runs, or all of those below."),
     *filter_options(),
-    click.Option(["--only"], metavar="HOOK", help="Fire at this hook alone."),
+    only_option(),
     click.Option(
         ["--from", "start"], metavar="K|HOOK", help="Fire from its handler K on, with the event as it was."
     ),

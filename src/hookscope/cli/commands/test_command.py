@@ -17,8 +17,9 @@ from hookscope.cli import answers, test_tables
 from hookscope.cli.answers import Answer
 from hookscope.cli.firing_options import timeout_option, trust_option, wait_option
 from hookscope.cli.interrupting import OneAfterAnother, ended_by_interrupt
+from hookscope.cli.report_files import ReportFile, check_writable, write_report
 from hookscope.core.dialect import Host
-from hookscope.core.text import one_line, why_of
+from hookscope.core.text import one_line
 from hookscope.values import dataclass
 from hookscope.workbench import Options, Refusal, Watch, Workbench
 from hookscope.workbench.accepting import accept as accept_run
@@ -35,7 +36,7 @@ WAITS = "hookscope: waiting for a save of hooks, settings or saved events; Ctrl-
 KINDS = {*AUTHORED, *ENDINGS}
 PARAMETERS = (
     click.Argument(["what"], metavar="[FILE|DIR...]", nargs=-1),
-    click.Option(["--junit"], metavar="FILE", help="Write JUnit's XML there too."),
+    click.Option(["--junit"], metavar="FILE", type=ReportFile(), help="Write JUnit's XML there too."),
     click.Option(
         ["--accept"], is_flag=True, help="Write what happened into the files that missed or had nothing."
     ),
@@ -67,7 +68,7 @@ class Asked:
 def command(
     options: Options,
     what: Sequence[str],
-    junit: str | None,
+    junit: Path | None,
     accept: bool,
     watch: bool,
     timeout: float | None,
@@ -86,8 +87,7 @@ def command(
     copies of HOME, of the host's state folder and of the workspace; what they wrote is shown and thrown away.
     """
     named = [Path(name) for name in what]
-    report = None if junit is None else Path(junit)
-    asked = Asked(options, named, report, accept, timeout, wait, sandbox, trust)
+    asked = Asked(options, named, junit, accept, timeout, wait, sandbox, trust)
     if watch and accept:
         raise Refusal(
             "--accept writes once; with --watch it would accept every mistake.",
@@ -107,7 +107,10 @@ def _bench(asked: Asked) -> Workbench:
 
 def _tested(asked: Asked, bench: Workbench) -> tuple[Answer, bool]:
     """One round, and whether Ctrl-C ended it. Raises Refusal where there is nothing to test."""
-    files = saved_events(bench.open().workspace, asked.what)
+    host = bench.open()
+    files = saved_events(host.workspace, asked.what)
+    if asked.junit is not None:
+        check_writable(asked.junit)
     turns = OneAfterAnother()
     items = asyncio.run(_all(bench, files, turns, sandbox=asked.sandbox))
     copies = bench.setup.surroundings if asked.sandbox else None
@@ -115,17 +118,12 @@ def _tested(asked: Asked, bench: Workbench) -> tuple[Answer, bool]:
     if asked.accept and not turns.stopped:
         items = [_accepted(bench, item, refused) for item in items]
     if asked.junit is not None:
-        try:
-            asked.junit.write_text(test_tables.junit(items, copies), encoding="utf-8")
-        except OSError as error:
-            raise Refusal(
-                f"Cannot write {asked.junit}: {why_of(error)}.", "Name another file.", code=2
-            ) from None
+        write_report(asked.junit, test_tables.junit(items, copies))
     return Answer(
         [test_tables.document(item, bench.dialect.name) for item in items],
         test_tables.text(items, copies),
         yes=all(item.passed for item in items) and not turns.stopped,
-        aside=tuple(refused),
+        aside=(*answers.unread_settings(host), *refused),
     ), turns.stopped
 
 

@@ -1,5 +1,6 @@
 """`hookscope trust DIR`."""
 
+import os
 from pathlib import Path
 
 import click
@@ -7,7 +8,7 @@ import click
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.core.text import as_typed, printable
-from hookscope.workbench import Options, Refusal
+from hookscope.workbench import Options, Refusal, Workbench
 from hookscope.workbench.left_out import waiting_below
 
 MOST = 5  # links that are named one by one
@@ -22,6 +23,7 @@ def command(options: Options, folder: str) -> Answer:
     if not folder:  # a variable that is not set, most likely
         raise Refusal("An empty text names no folder.", "`hookscope trust .` is of this one.", code=2)
     bench = answers.bench_of(options)
+    _check_folder(bench, folder)
     real = bench.trust(Path(folder))
     view = bench.look()
     short = view.host.surroundings.short
@@ -40,3 +42,19 @@ def command(options: Options, folder: str) -> Answer:
         "waiting": [{"path": str(path), "trust": str(root)} for path, root in left],
     }
     return Answer(document, "\n".join(lines))
+
+
+def _check_folder(bench: Workbench, named: str) -> None:
+    """Raises Refusal for a file and for a hook's name, with the folder that is trusted for it."""
+    here = bench.setup.surroundings
+    path = here.absolute(Path(named))
+    if os.path.isdir(path):
+        return
+    found = bench.look().inventory.find(named)
+    if os.path.isfile(path):
+        of, said = path.parent, f"{named} is a file, and it is folders that are trusted."
+    elif found is not None:
+        of, said = found.hook.trust_root, f"{named} is a hook, and it is folders that are trusted."
+    else:
+        return  # what there is no word for but that it is not there
+    raise Refusal(said, f"`hookscope trust {as_typed(here.short(of))}` allows the one that it lies in.")

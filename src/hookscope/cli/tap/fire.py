@@ -10,7 +10,7 @@ import click
 from hookscope.cli import answers, run_tables
 from hookscope.cli.answers import Answer
 from hookscope.cli.dry import only_planned
-from hookscope.cli.firing_options import timeout_option, trust_option
+from hookscope.cli.firing_options import only_option, timeout_option, trust_option
 from hookscope.cli.interrupting import Running, fired_in_turn
 from hookscope.cli.numbers import Whole
 from hookscope.cli.tap import shown
@@ -25,7 +25,7 @@ from hookscope.workbench.tap.spool import Heard
     "fire",
     click.Argument(["names"], metavar="[ID...]", nargs=-1),
     click.Option(["--last"], type=Whole(1, 1_000), metavar="N", default=1, help="The last N; else one."),
-    click.Option(["--only"], metavar="HOOK", help="Fire at this hook alone."),
+    only_option(),
     click.Option(["--dry"], is_flag=True, help="Say who would run, and run nothing."),
     timeout_option(),
     click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, and show what they did to them."),

@@ -27,8 +27,15 @@ STYLES: Mapping[Again, str] = {
     Again.SAME: "$foreground",
     Again.GROWS: "$text-error",
     Again.OTHER: "$text-warning",
+    Again.ONCE: "$foreground",
 }
-SIGNS: Mapping[Again, str] = {Again.NOTHING: "✓", Again.SAME: "=", Again.GROWS: "↑", Again.OTHER: "≠"}
+SIGNS: Mapping[Again, str] = {
+    Again.NOTHING: "✓",
+    Again.SAME: "=",
+    Again.GROWS: "↑",
+    Again.OTHER: "≠",
+    Again.ONCE: "·",
+}
 FEW = 8  # runs whose figures are shown one by one
 UNSEEN = "What was written to files is not known: on copies it is."
 

@@ -120,7 +120,8 @@ def _pick(module: ModuleType, export: str, file: str) -> Handler:
         raise NoHandler(f"`{name}` in {file} is a class; a handler is a function; {_functions(module)}")
     if not callable(found):
         kind = type(found).__name__
-        raise NoHandler(f"`{name}` in {file} is a {kind}, not a function; {_functions(module)}")
+        one = "an" if kind[:1] in "aeiouAEIO" else "a"
+        raise NoHandler(f"`{name}` in {file} is {one} {kind}, not a function; {_functions(module)}")
     return found  # type: ignore[no-any-return]  # callable, and more cannot be known
 
 

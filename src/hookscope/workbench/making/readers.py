@@ -141,8 +141,9 @@ def _python(readers: Readers, *, chosen: bool) -> tuple[str, ...]:
     without = [one.dialect.product for one in readers.all if not one.runs_python]
     if not without:
         return ()
-    who = " and ".join(dict.fromkeys(without))
-    return (f"Python runs in Hookscope alone: for {who} itself write it with `--language typescript`.",)
+    *others, last = dict.fromkeys(without)
+    who = f"{', '.join(others)} and {last} themselves" if others else f"{last} itself"
+    return (f"Python runs in Hookscope alone: for {who} write it with `--language typescript`.",)
 
 
 def handler_name(language: Script, readers: Readers) -> str:
