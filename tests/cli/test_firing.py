@@ -431,7 +431,7 @@ def test_a_run_that_ctrl_c_ends_is_not_what_a_handler_does_otherwise(
 
 
 def test_a_second_argument_that_no_handler_gets_is_noted(fire: Program, workspace: Path) -> None:
-    note = "ctx is heard by nobody: handlers of this event get the event alone; put it in the context"
+    note = "ctx.agentId is heard by nobody: handlers of this event get the event alone; put it in the context"
     assert note in fire("command:new", "--ctx", '{"agentId": "main"}').err
     saved = workspace / ".hookscope/events/new.yaml"
     saved.parent.mkdir(parents=True)

@@ -63,10 +63,10 @@ def _notes(event: Event, known: EventType, own: bool) -> Iterator[Note]:
     context, ctx = NotePlace(), NotePlace(in_ctx=True)
     if known.described and not own:
         yield from _strangers(event.context, known.fields, context)
-    if event.kind == "folder" and event.ctx.keys() - FREE:
-        yield ctx.note(
-            "is heard by nobody: handlers of this event get the event alone; put it in the context"
-        )
+    unheard = [name for name in event.ctx if name not in FREE] if event.kind == "folder" else []
+    for name in unheard[:1]:  # once is enough
+        then = "handlers of this event get the event alone; put it in the context"
+        yield ctx.at(name).note(f"is heard by nobody: {then}")
     if known.ctx_fields:
         yield from _strangers(event.ctx, known.ctx_fields, ctx)
     for name in known.required:
