@@ -79,6 +79,35 @@ async def test_u_offers_to_take_back_one_edit_where_the_file_has_changed_since(
         assert written(settings) == SETTINGS + "// later\n"
 
 
+@small
+async def test_what_another_program_has_done_is_taken_back_once_that_is_agreed_to(
+    console: Open, size: tuple[int, int], workspace: Path, settings: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY)
+    other = Workbench(Options(workspace=workspace))
+    other.trust(workspace)
+    async with console(size) as story:
+        await story.press("space", "w")
+        await story.until(lambda: "○ off" in story.text(), "it is off")
+        await story.press("u")
+        await story.until(lambda: "● ready" in story.text(), "what was done here is taken back")
+        off = other.edits.toggle(other.look(), "greet", on=False)
+        await asyncio.to_thread(other.edits.apply, off)
+        await story.press("R")
+        await story.until(lambda: "○ off" in story.text(), "another terminal has switched it off")
+        switched = written(settings)
+        await story.press("u")
+        await story.shows("Take back this edit?", "another terminal", "enabled")
+        await story.press("escape")
+        await story.until(lambda: len(story.app.screen_stack) == 1, "nothing was agreed to")
+        assert written(settings) == switched
+        await story.press("u")
+        await story.shows("Take back this edit?")
+        await story.press("w")
+        await story.until(lambda: "● ready" in story.text(), "it is on again")
+        assert written(settings) == SETTINGS
+
+
 @at_extremes
 async def test_what_cannot_be_taken_back_stays_until_it_is_given_up(
     console: Open, size: tuple[int, int], home: Path, workspace: Path, settings: Path, make_hook: MakeHook

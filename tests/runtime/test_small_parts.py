@@ -19,6 +19,7 @@ from hookscope.runtime import digest_of, python_worker
 from hookscope.runtime.child import in_words
 from hookscope.runtime.course import Course, seconds_of
 from hookscope.runtime.failures import CANCELLED
+from hookscope.runtime.limits import MIB, Limits
 from hookscope.runtime.output import HEAD, TAIL, Capture
 from hookscope.runtime.patch import MANY, patch_of, same
 from hookscope.runtime.peer import WorkerLost
@@ -286,3 +287,9 @@ def test_what_is_written_back_and_what_is_reported_are_two_things() -> None:
     write_back(event, before, after)
     event.context["list"].append(2)
     assert after["context"] == {"list": [1]}
+
+
+def test_who_goes_through_handlers_by_hand_waits_for_a_slow_start_too() -> None:
+    limits = Limits(run=7.0, memory=MIB).without_time()
+    assert (limits.spawn, limits.load, limits.run, limits.warn) == (None, None, None, None)
+    assert limits.memory == MIB

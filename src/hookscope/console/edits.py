@@ -29,11 +29,12 @@ from hookscope.workbench.shown import preview_of
 if TYPE_CHECKING:
     from hookscope.console.shell import Shell
     from hookscope.core.surroundings import Surroundings
-    from hookscope.workbench import Change, Effect, Toggle, Undoing
+    from hookscope.workbench import Change, Effect, Toggle, Undoing, View
 
 STYLES = {"+": "$text-success", "-": "$text-error", "@": FAINT}
 STUCK = "It stays the next to be undone, unless it is given up: then its files stay as they are."
 LATER = "It has changed since. This edit alone is taken back; what came later stays."
+ELSEWHERE = "It was made in another terminal, or before this console began."
 
 
 def toggle_sheet(toggle: Toggle, surroundings: Surroundings) -> Content:
@@ -49,9 +50,10 @@ def toggle_sheet(toggle: Toggle, surroundings: Surroundings) -> Content:
     )
 
 
-def undo_sheet(undoing: Undoing, surroundings: Surroundings) -> Content:
-    """The file, and the diff that takes back one edit among later ones."""
-    return Content("\n").join([*_edit(undoing.back, surroundings), Content.styled(LATER, MUTED)])
+def undo_sheet(undoing: Undoing, surroundings: Surroundings, *, ours: bool) -> Content:
+    """The file, the diff that takes one edit back, and why that is asked: not `ours`, or not the last."""
+    why = [LATER] * undoing.alone + [ELSEWHERE] * (not ours)
+    return Content("\n").join([*_edit(undoing.back, surroundings), Content.styled(" ".join(why), MUTED)])
 
 
 def stuck_sheet(problem: str, change: Change, surroundings: Surroundings) -> Content:
@@ -200,19 +202,26 @@ class EditDesk:
         return write
 
     def undo_planned(self, planned: UndoPlanned) -> None:
-        """Take the last edit back; ask first where its file has changed since."""
-        undoing, view, bridge = planned.undoing, self.screen.state.view, self.screen.bridge
+        """Take the last edit back, give it up, or say why neither can be."""
+        undoing, view = planned.undoing, self.screen.state.view
         if planned.stuck is not None and view is not None:
             stuck = planned.stuck
             sheet = stuck_sheet(planned.problem, stuck, view.host.surroundings)
             self._ask(ForgetScreen("Give up this undo?", sheet), lambda: self._give_up(stuck))
         elif undoing is None or view is None:
             self._say(planned.problem or "Still looking.")
-        elif undoing.alone:
-            sheet = undo_sheet(undoing, view.host.surroundings)
-            self._ask(EditScreen("Take back this edit?", sheet), lambda: bridge.apply_undo(undoing))
         else:
+            self._take_back(undoing, view)
+
+    def _take_back(self, undoing: Undoing, view: View) -> None:
+        """Ask first where its file has changed since, and where it was not made here."""
+        bridge = self.screen.bridge
+        ours = bridge.bench.edits.made_here(undoing.change)
+        if ours and not undoing.alone:
             bridge.apply_undo(undoing)
+            return
+        sheet = undo_sheet(undoing, view.host.surroundings, ours=ours)
+        self._ask(EditScreen("Take back this edit?", sheet), lambda: bridge.apply_undo(undoing))
 
     def _give_up(self, change: Change) -> None:
         """Forget an edit that cannot be taken back."""

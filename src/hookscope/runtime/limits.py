@@ -58,7 +58,7 @@ class Limits:
     def without_time(self) -> Limits:
         """The same without limits in seconds, whatever a hook says of itself: somebody takes their time."""
         origins = {**self.origins, "load": COMMAND_LINE, "run": COMMAND_LINE}
-        return replace(self, load=None, run=None, warn=None, origins=origins)
+        return replace(self, spawn=None, load=None, run=None, warn=None, origins=origins)
 
     def in_words(self) -> str:
         """`load 10 s, run 60 s (its HOOK.md)`: those of a handler, with the origin of each that was set."""

@@ -34,6 +34,7 @@ class Edits:
     def __init__(self, bench: Workbench) -> None:
         self._bench = bench
         self._stack = UndoStack(state_folder() / "undo")
+        self._made: set[object] = set()  # what was written here, as `_facts` has it
 
     def toggle(self, view: View, name: str, on: bool, *, as_command: bool = False) -> Toggle:
         """What switching a hook on or off would write, and what else that changes. Writes nothing.
@@ -60,10 +61,19 @@ class Edits:
         except ChangeError as error:
             raise Refusal(str(error)) from None
         try:
-            self._stack.push(change)
+            self._remember(change)
         except ChangeError as error:
             self._take_back(change, lock, str(error))
         self.note(subject, change)
+
+    def _remember(self, change: Change) -> None:
+        """Raises ChangeError."""
+        self._stack.push(change)
+        self._made.add(_facts(change))
+
+    def made_here(self, change: Change) -> bool:
+        """Was it written by this workbench, and not by another program or at another time."""
+        return _facts(change) in self._made
 
     def _take_back(self, change: Change, lock: Path | None, why: str) -> NoReturn:
         """What was written and cannot be remembered: raises Refusal, with what is so now."""
@@ -80,7 +90,7 @@ class Edits:
         """
         write(change)
         with suppress(ChangeError):
-            self._stack.push(change)
+            self._remember(change)
         self.note(change.path.name, change)
 
     def repair(
@@ -124,7 +134,7 @@ class Edits:
                 apply(change, lock=self._lock_of(change))
                 done.append(change)
             for change in done:
-                self._stack.push(change)
+                self._remember(change)
         except ChangeError as error:
             for change in reversed(done):
                 with suppress(ChangeError):  # what cannot be taken back stays on record, and says so
@@ -193,6 +203,7 @@ class Edits:
             self._stack.undo(undoing.change, undoing.back, self._lock_of(undoing.back))
         except ChangeError as error:
             raise Refusal(str(error)) from None
+        self._made.discard(_facts(undoing.change))  # the same, done again, may be somebody else's
         self._bench.distrust_gone(undoing.change.made)
         self.note("undo", undoing.change)
 
@@ -219,3 +230,8 @@ class Edits:
                     "change", subject, change.meaning, detail=str(change.path)
                 )
             )
+
+
+def _facts(change: Change) -> object:
+    """What a change still has once it was read from disk."""
+    return change.meaning, tuple((part.path.name, part.old, part.new) for part in change.parts)
