@@ -51,9 +51,10 @@ def toggle_sheet(toggle: Toggle, surroundings: Surroundings) -> Content:
 
 
 def undo_sheet(undoing: Undoing, surroundings: Surroundings, *, ours: bool) -> Content:
-    """The file, the diff that takes one edit back, and why that is asked: not `ours`, or not the last."""
-    why = [LATER] * undoing.alone + [ELSEWHERE] * (not ours)
-    return Content("\n").join([*_edit(undoing.back, surroundings), Content.styled(" ".join(why), MUTED)])
+    """What is taken back, why that is asked – it is not `ours`, or not the last –, the file and the diff."""
+    meaning = line(undoing.change.meaning, 200).stylize("bold")
+    why = [Content.styled(text, MUTED) for text in [ELSEWHERE] * (not ours) + [LATER] * undoing.alone]
+    return Content("\n").join([meaning, *why, Content(), *_edit(undoing.back, surroundings)])
 
 
 def stuck_sheet(problem: str, change: Change, surroundings: Surroundings) -> Content:
