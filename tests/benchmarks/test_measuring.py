@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.benchmarks.__main__ import GROUPS, chosen, main, of_a_user
-from tests.benchmarks.measuring import Group, Target, Variant, in_turn, measured, part_of, spread
+from tests.benchmarks.measuring import Group, Target, Variant, answered, in_turn, measured, part_of, spread
 from tests.benchmarks.table import amount, placed, ratio
 
 some_times = st.lists(st.floats(1e-9, 1e3), min_size=1, max_size=40)
@@ -99,13 +99,19 @@ def test_only_ratios_and_memory_decide(
 
 
 def test_a_ratio_is_that_of_most_rounds_however_fast_each_was() -> None:
-    paces = [1.0, 1.0, 5.0, 5.0, 5.0]  # what takes longer does so for both, and one round is disturbed
-    floor = Variant("floor", iter([1.0, *(2.0 * pace for pace in paces)]).__next__)
-    taken = [1.0, 1.0, *(part for pace in (1.0, 1.0, 5.0, 5.0, 9.0) for part in (5.0 * pace, 7.0 * pace))]
-    ours = Variant("ours", iter(taken).__next__, times=2)
-    figures = measured(group(floor, ours, targets=[Target("ours", 3.0, "floor")]), Path(), 5, print)
-    (answer,) = figures.answers
-    assert answer.value == 3.0  # the medians are 30 and 10 in the slow rounds: their ratio tells of chance
+    paces = (1.0, 1.0, 5.0, 5.0, 5.0)  # what takes longer does so for both
+    disturbed = (1.0, 1.0, 5.0, 5.0, 9.0)
+    samples = {
+        "floor": [2.0 * pace for pace in paces],
+        "ours": [part * pace for pace in disturbed for part in (5.0, 7.0)],
+    }
+    variants = [Variant("floor", steady(2.0)), Variant("ours", steady(6.0), times=2)]
+    assert answered(Target("ours", 3.0, "floor"), variants, samples).value == 3.0
+    assert (
+        answered(Target("ours", 30.0), variants, samples).value == part_of(samples["ours"], "median") == 25.0
+    )
+    last = answered(Target("ours", 3.0, "floor", part="p95"), variants, samples)
+    assert last.value == part_of(samples["ours"], "p95") / 10.0
 
 
 def test_a_target_of_a_name_that_no_variant_has_is_said_before_anything_is_measured() -> None:

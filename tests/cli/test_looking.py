@@ -619,7 +619,7 @@ def test_only_folders_are_trusted(hookscope: Program, workspace: Path) -> None:
     (workspace / "hooks.tgz").write_text("")
     done = hookscope("trust", "hooks.tgz")
     assert done.code == 1
-    assert "There is no folder" in done.err
+    assert "it is folders that are trusted" in done.err
 
 
 def test_an_answer_that_cannot_be_printed_is_said(workspace: Path) -> None:

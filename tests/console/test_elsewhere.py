@@ -72,8 +72,9 @@ async def test_a_run_that_goes_on_when_the_console_opens_is_told_when_it_ends(
     Workbench().trust(workspace / "hooks")
     with firing_in_a_shell(workspace, Path(f"{gate}.begun")):
         async with console((120, 36)) as story:
-            gate.touch()
             await story.press("3")
+            await follows(story)
+            gate.touch()
             await story.shows("1 ok")
             await story.shows("fired by another program")
 

@@ -162,7 +162,7 @@ def test_one_document(run: Run, service: Path) -> None:
         (["--surroundings", "here"], "wants another one beside"),
         (["--surroundings", "unit:gatway"], "Did you mean unit:gateway?"),
         (["--surroundings", "clean", "--shipped"], "one host's"),
-        (["--surroundings", "clean", "--fire", "command:new"], "one host's"),
+        (["--surroundings", "clean", "--fire", "command:new"], "fires nothing"),
     ],
 )
 def test_wrong_use(run: Run, service: Path, given: list[str], sentence: str) -> None:
