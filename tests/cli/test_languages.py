@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -195,3 +196,37 @@ def test_doctor_says_what_a_node_cannot_do(
     findings = {item["name"]: item for item in hookscope("doctor", "--json").json["findings"]}
     assert (findings["node"]["well"], bool(findings["node"]["next"])) == (True, bool(says))
     assert says in findings["node"]["next"]
+
+
+# Looks for a worker of Node that its own host has started.
+LOOKS = """
+import os, time
+from pathlib import Path
+
+def is_beside(folder):
+    try:
+        parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+        return parent == os.getppid() and b"worker.mjs" in (folder / "cmdline").read_bytes()
+    except OSError:
+        return False
+
+def handler(event):
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        if any(map(is_beside, Path("/proc").glob("[0-9]*"))):
+            event.messages.append("Node is there")
+            return
+        time.sleep(0.01)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_the_workers_of_all_languages_start_before_the_first_handler_has_ended(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "first", COMMAND, LOOKS)
+    make_hook(workspace / "hooks", "second", COMMAND, "export default () => {};", file="handler.ts")
+    run = hookscope("fire", "command:new", "--trust", "--json").json
+    done = {result["hook"]: (result["status"], result["messages"]) for result in run["results"]}
+    assert done["first"] == ("ok", ["Node is there"])
+    assert done["second"] == ("ok", [])
