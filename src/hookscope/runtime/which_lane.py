@@ -78,14 +78,17 @@ def in_process() -> Lanes:
     return Lanes(lane, {"python": lane})
 
 
-def with_node(lanes: Lanes, host: Host) -> Lanes | NoNode:
-    """With a lane for TypeScript and JavaScript, whose workers have no limits; or why there is no Node."""
+def with_node(lanes: Lanes, host: Host) -> tuple[Lanes, str]:
+    """With a lane for what the Node that is found here runs, whose workers have no limits.
+
+    And why it does not run TypeScript, or there is none.
+    """
     surroundings = host.surroundings
     found = find_node(surroundings.files.program("node", surroundings.search_path()).path)
     if isinstance(found, NoNode):
-        return found
+        return lanes, found.sentence
     from hookscope.runtime import node_lane  # here: as above
 
     none = Limits(spawn=None, load=None, run=None, warn=None, memory=None)
     lane = node_lane(env=host.env, cwd=surroundings.cwd, node=found.path, limits=none)
-    return replace(lanes, code={**lanes.code, **dict.fromkeys(OF_NODE, lane)})
+    return replace(lanes, code={**lanes.code, **dict.fromkeys(found.languages, lane)}), found.sentence

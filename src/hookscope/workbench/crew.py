@@ -91,10 +91,8 @@ class Crew:
         """What can run here. Node is looked for where a hook needs it."""
         if not any(row.hook.language in OF_NODE for row in inventory.hooks):
             return PYTHON, ""
-        from hookscope.runtime.node import NoNode
-
         found = self.node(host)
-        return (PYTHON, found.sentence) if isinstance(found, NoNode) else (PYTHON | OF_NODE, "")
+        return PYTHON | found.languages, found.sentence
 
     def node(self, host: Host) -> Node | NoNode:
         """The Node that runs handlers here. Asks programs for their version the first time."""
@@ -105,7 +103,7 @@ class Crew:
             surroundings = host.surroundings
             on_path = surroundings.files.program("node", surroundings.search_path()).path
             self._programs = KnownPrograms(state_folder() / FILE)
-            self._node = find_node(on_path, self._node_named, self._programs.version_of)
+            self._node = find_node(on_path, self._node_named, self._programs.said_by)
         return self._node
 
     def holds(self, code: Code) -> bool:
@@ -153,13 +151,13 @@ class Crew:
         self._turn_to(frozenset(env_of(host).items()))
         if "python" not in self._processes:
             self._processes["python"] = python_lane(python=self._python, **self._of_lanes(host))
-        node = self.node(host) if languages & OF_NODE and "node" not in self._processes else None
-        if isinstance(node, Node):
+        node = self.node(host) if languages & OF_NODE or "node" in self._processes else None
+        if isinstance(node, Node) and "node" not in self._processes:
             cache = state_folder() / "node-cache"
             self._processes["node"] = node_lane(node=node.path, cache=cache, **self._of_lanes(host))
         code: dict[Language, Lane] = {"python": self._processes["python"]}
-        if "node" in self._processes:
-            code |= dict.fromkeys(OF_NODE, self._processes["node"])
+        if isinstance(node, Node):
+            code |= dict.fromkeys(node.languages, self._processes["node"])
         return Lanes(self._functions, code)
 
     def _turn_to(self, env: _Env) -> None:

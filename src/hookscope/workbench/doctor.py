@@ -8,13 +8,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from hookscope.bringing import brings
 from hookscope.core.orphans import orphans_of
 from hookscope.core.standing import State
 from hookscope.core.text import as_typed, why_of
 from hookscope.runtime.escapes import marked
 from hookscope.runtime.limits import size_in_words
-from hookscope.runtime.node import EXTRA, OLDEST, Node, NoNode, lacks
+from hookscope.runtime.node import OLDEST, Node, NoNode, lacks
 from hookscope.values import dataclass
 from hookscope.workbench.astray import other_workspaces
 from hookscope.workbench.documents import problem
@@ -193,17 +192,17 @@ def _python(setup: Setup) -> SetupFinding:
 
 
 def _node(view: View, node: Node | NoNode) -> SetupFinding:
-    needing = [
-        row.hook.name for row in view.inventory.hooks if row.hook.language in ("typescript", "javascript")
-    ]
+    needing = [row.hook for row in view.inventory.hooks if row.hook.language in ("typescript", "javascript")]
     need = "1 hook needs it" if len(needing) == 1 else f"{len(needing)} hooks need it"
-    for_whom = f"{need}: {', '.join(needing[:5])}" if needing else "no hook here needs it"
+    names = ", ".join(hook.name for hook in needing[:5])
+    for_whom = f"{need}: {names}" if needing else "no hook here needs it"
+    well = all(hook.language in node.languages for hook in needing)
     if isinstance(node, Node):
-        return SetupFinding(
-            "node", f"{node.path}, version {node.version}, {node.origin}; {for_whom}", then=lacks(node)
-        )
+        found = f"{node.path}, version {node.version}, {node.origin}; {for_whom}"
+        return SetupFinding("node", found, well, then=lacks(node))
     found = f"no Node {OLDEST[0]}.{OLDEST[1]} or newer: {node.reason}; {for_whom}"
-    return SetupFinding("node", found, not needing, f"`{brings(EXTRA)}` brings one." if needing else "")
+    then = node.way_out[:1].upper() + node.way_out[1:]
+    return SetupFinding("node", found, well, f"{then}." if needing else "")
 
 
 def _workers() -> Iterator[SetupFinding]:

@@ -1,4 +1,4 @@
-"""Versions that programs have said of themselves, kept in Hookscope's state folder.
+"""What programs have said of themselves, kept in Hookscope's state folder.
 
 To ask Node takes longer than a whole look at some hooks, and each command would ask. A look keeps nothing:
 what it was told is kept by whoever runs handlers, and known to all commands from then on.
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.core.surroundings import RealFiles
-from hookscope.runtime.node import Version, version_of
+from hookscope.runtime.node import Said, said_by
 from hookscope.workbench.state_files import members_of, members_to_merge, replace_file
 
 FILE = "programs.json"
@@ -25,23 +25,23 @@ NATIVE = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 
 
 class KnownPrograms:
-    """`programs.json`: program → its version, for one content. Merged by key under a lock."""
+    """`programs.json`: program → what it says, for one content. Merged by key under a lock."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
         self._news: dict[str, dict[str, Any]] = {}
 
-    def version_of(self, program: str) -> Version | None:
+    def said_by(self, program: str) -> Said | None:
         """As the program says it, or has said it when its file was the same."""
         stamp = _stamp(program)
         if stamp is None:
-            return version_of(program)
-        known = _version_in(members_of(self.file, VERSIONS).get(program), stamp)
+            return said_by(program)
+        known = _said_in(members_of(self.file, VERSIONS).get(program), stamp)
         if known is not None:
             return known
-        said = version_of(program)
+        said = said_by(program)
         if said is not None and _stamp(program) == stamp:
-            self._news[program] = {"of": stamp, "version": list(said)}
+            self._news[program] = {"of": stamp, "version": list(said.version), "types": said.types}
         return said
 
     def keep(self) -> None:
@@ -76,11 +76,11 @@ def _is_native(path: str) -> bool:
     return RealFiles().read(Path(path), 4).startswith(NATIVE)
 
 
-def _version_in(entry: Any, stamp: list[object]) -> Version | None:
+def _said_in(entry: Any, stamp: list[object]) -> Said | None:
     """Of an entry of the file; None where it is damaged, or of another content."""
     if not isinstance(entry, dict) or entry.get("of") != stamp:
         return None
-    version = entry.get("version")
+    version, types = entry.get("version"), entry.get("types")
     if not isinstance(version, list) or len(version) != 3 or not all(type(part) is int for part in version):
         return None
-    return tuple(version)
+    return Said(tuple(version), types) if isinstance(types, bool) else None
