@@ -57,6 +57,17 @@ def test(hookscope: Program, bundled: Path) -> Program:
     return run  # type: ignore[return-value]
 
 
+def test_events_of_one_name_in_several_folders_are_told_apart(
+    test: Program, save: Save, hookscope: Program
+) -> None:
+    for name in ("a/same", "b/deep/same", "other"):
+        save(name, "expect: {ran: [greet]}\n")
+    lines = test().out.splitlines()
+    assert [line.split()[1] for line in lines[:3]] == ["a/same.yaml", "b/deep/same.yaml", "other"]
+    listed = hookscope("events", "--saved").out.splitlines()
+    assert [line.split()[0] for line in listed] == ["a/same.yaml", "b/deep/same.yaml", "other"]
+
+
 def test_what_happens_as_expected_passes(test: Program, save: Save) -> None:
     save(
         "hello",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import click
 from rich.cells import cell_len, set_cell_size
@@ -59,6 +61,14 @@ def _cut_gap(text: str, width: int) -> int:
 def column(texts: Iterable[str], widest: int) -> int:
     """How wide a column of these texts should be."""
     return min(max((cell_len(text) for text in texts), default=0), widest)
+
+
+def names_apart(named: Sequence[tuple[str, Path]]) -> list[str]:
+    """What people call each file: its name; where others have that too, its path below the folder of all."""
+    times = Counter(name for name, _ in named)
+    alike = [file.parent for name, file in named if times[name] > 1]
+    above = os.path.commonpath(alike) if alike else ""
+    return [name if times[name] == 1 else os.path.relpath(file, above) for name, file in named]
 
 
 def spot(place: Place) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hookscope.cli.cells import column, fitted
+from hookscope.cli.cells import column, fitted, names_apart
 from hookscope.core.text import as_typed, one_line
 from hookscope.workbench.documents import Document
 from hookscope.workbench.saved import SavedRow
@@ -33,14 +33,16 @@ def listed(rows: Sequence[SavedRow], key: str = "") -> str:
         key = one_line(key, 60)
         what = f"No event {key}" if key else "No event"
         return f"{what} is saved here; `hookscope fire {as_typed(key) or 'KEY'} --save NAME` saves one."
-    names = column((one_line(row.name) for row in rows), 40)
+    names = [one_line(name) for name in names_apart([(row.name, row.file) for row in rows])]
+    width = column(names, 40)
     keys = column((one_line(row.key) for row in rows), 32)
-    return "\n".join(" ".join(_cells(row, names, keys)).rstrip() for row in rows)
+    named = zip(rows, names, strict=True)
+    return "\n".join(" ".join(_cells(row, fitted(name, width), keys)).rstrip() for row, name in named)
 
 
-def _cells(row: SavedRow, names: int, keys: int) -> Iterator[str]:
+def _cells(row: SavedRow, name: str, keys: int) -> Iterator[str]:
     yield "✗" if row.problem else " "
-    yield fitted(one_line(row.name), names)
+    yield name
     if row.problem:
         yield one_line(row.problem, 400)
         return

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
 from hookscope.cli import run_tables
-from hookscope.cli.cells import column, fitted
+from hookscope.cli.cells import column, fitted, names_apart
 from hookscope.core.runs import Run
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import duration, one_line, printable
@@ -46,8 +46,10 @@ def text(items: Sequence[Verified], copies: Surroundings | None = None) -> str:
     With `copies`, the machine whose files were copied, what handlers wrote is told of each, and of all
     which walls stood.
     """
-    width = column((one_line(item.file.stem) for item in items), 40)
-    lines = [line for item in items for line in _lines(item, width, copies)]
+    names = [one_line(name) for name in names_apart([(item.file.stem, item.file) for item in items])]
+    width = column(names, 40)
+    named = zip(items, names, strict=True)
+    lines = [line for item, name in named for line in _lines(item, fitted(name, width), copies)]
     missed = sum(not item.passed for item in items)
     sequences = sum(item.sequence for item in items)
     kinds = (("saved event", len(items) - sequences), ("sequence", sequences))
@@ -78,10 +80,10 @@ def _copied(item: Verified, here: Surroundings) -> Iterator[str]:
             yield from (f"  {line}" for line in _copied(step, here))
 
 
-def _lines(item: Verified, width: int, copies: Surroundings | None) -> Iterator[str]:
+def _lines(item: Verified, name: str, copies: Surroundings | None) -> Iterator[str]:
     took = f"{duration(item.took):>9}" if item.took is not None else ""
     sign = "✎" if item.accepted else "✓" if item.passed else "✗"
-    yield f"{sign} {fitted(one_line(item.file.stem), width)}  {took}".rstrip()
+    yield f"{sign} {name}  {took}".rstrip()
     yield from (f"    {line}" for line in item.why)
     notes = dict.fromkeys(note for one in (item, *item.steps) for note in one.notes)
     yield from (f"    note: {one_line(note, 400)}" for note in notes)
