@@ -482,7 +482,7 @@ async def test_of_two_forks_of_a_program_one_ends_and_the_other_goes_on(hook: Wr
         assert await program.stdout.readline() == b"ok\n"
     finally:
         os.killpg(program.pid, signal.SIGKILL)
-        await program.wait()
+        await program.communicate()  # to the end of what it printed, which closes its pipes
 
 
 @LINUX

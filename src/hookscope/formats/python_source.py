@@ -125,6 +125,7 @@ def _targets(target: ast.expr, value: ast.expr | None = None) -> Iterator[Export
 
 
 _MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_OF_ANOTHER_CODING = ("codec can't decode", "Non-UTF-8 code")  # before 3.14, and since
 UTF_16 = "it is UTF-16 text; save it as UTF-8"
 _WARNINGS = threading.Lock()  # `catch_warnings` swaps a global list; two at once would leave the wrong one
 
@@ -138,7 +139,7 @@ def parse_python(source: bytes) -> ast.Module:
     except SyntaxError as error:
         if source.startswith(_MARKS_OF_UTF_16):  # which later Pythons report so
             raise FormatError(UTF_16, _place(source, 1, 1)) from None
-        then = "; save it as UTF-8" if "codec can't decode" in error.msg else ""
+        then = "; save it as UTF-8" if any(words in error.msg for words in _OF_ANOTHER_CODING) else ""
         raise FormatError(
             f"{error.msg}{then}", _place(source, error.lineno or 1, error.offset or 1)
         ) from None
