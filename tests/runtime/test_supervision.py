@@ -1,6 +1,7 @@
 """What a lane does with handlers that hang, die, grow or leave something behind."""
 
 import asyncio
+import math
 import os
 import signal
 import subprocess
@@ -18,8 +19,8 @@ from tests.runtime.conftest import LONG, SHORT
 from hookscope.core.event import HookEvent
 from hookscope.core.failure import Failure
 from hookscope.core.runs import Code, Registration, Result, Shape, Slow, Step
-from hookscope.runtime import Ledger, Limits, ProcessLane, deadlines, python_lane
-from hookscope.runtime.escapes import MARK, marked, may_run, new_mark
+from hookscope.runtime import Ledger, Limits, ProcessLane, deadlines, escapes, python_lane
+from hookscope.runtime.escapes import MARK, TRIED, marked, marked_since, may_run, new_mark
 from hookscope.runtime.limits import COMMAND_LINE, MIB
 from hookscope.runtime.process_lane import code_of
 
@@ -494,3 +495,24 @@ def test_what_carries_a_mark_is_met_by_what_was_started_since() -> None:
         assert not may_run(new_mark(), process.pid), "it is another's"
         process.kill()
     assert not may_run(mark, process.pid), "it is gone"
+
+
+@LINUX
+def test_it_is_found_among_many_numbers_too() -> None:
+    mark = new_mark()
+    with subprocess.Popen(["sleep", "60"], env={**os.environ, MARK: mark}, start_new_session=True) as process:
+        found = marked_since(process.pid - 4 * TRIED, process.pid, mark)
+        process.kill()
+    assert [one.pid for one in found] == [process.pid]
+
+
+@LINUX
+def test_one_that_was_started_with_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(escapes, "YOUNG", math.inf)  # on however slow a machine
+    monkeypatch.setattr(escapes, "PAUSE", LONG)
+    argv = [sys.executable, "-I", "-S", "-c", "print(flush=True); input()"]
+    with subprocess.Popen(argv, env={}, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert not marked_since(process.pid - 1, process.pid, new_mark())
+        process.communicate(b"\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from hookscope.values import dataclass
 
+GLANCE = 0.001  # seconds in which a process that has closed all it had open has mostly ended
 POLL = 0.01  # seconds between looks, where the system cannot wait for an end without reaping it
 
 
@@ -48,6 +50,15 @@ class Child:
         self._pid: int | None = None  # ours to signal only while set: after the reap it is somebody else's
         name = f"owner of {command.argv[0]}"
         threading.Thread(target=self._own, args=(command,), name=name, daemon=True).start()
+
+    async def code(self, seconds: float) -> int:
+        """The exit code, once it has ended. Raises TimeoutError where that takes longer than so many seconds.
+
+        Who asks mostly has seen it die: the end comes sooner than a turn of the loop would tell of it.
+        """
+        with suppress(TimeoutError):
+            return self.ended.result(min(GLANCE, seconds))
+        return await asyncio.wait_for(asyncio.wrap_future(self.ended), seconds)
 
     def kill(self) -> None:
         """SIGKILL the whole group. Safe at any time, from any thread, any number of times."""

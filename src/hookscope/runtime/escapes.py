@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from secrets import token_hex
@@ -20,12 +20,13 @@ from hookscope.values import dataclass
 
 MARK = "HOOKSCOPE_WORKER"
 NAME = 80  # characters of a command line
-FEW = 500  # numbers that are tried one by one
+FEW = 500  # numbers among which processes are looked for
+TRIED = 16  # numbers that are tried one by one: to list all processes takes longer
 ROUNDS = 200  # of killing: what is killed may just have started something, and dies in its own time
 PAUSE = 0.002  # seconds between two rounds
 TRIES = 20  # to read what a process was started with that is just being started
 YOUNG = 0.2  # seconds; an older one that has nothing was started so
-KERNELS = 0x00200000  # among the flags of the kernel's own threads, which have nothing
+NEVER = 0x00200000 | 0x00000004  # flags of the kernel's own threads, and of who is ending: they have nothing
 LOOKS = 10  # at what was started during the last one, on a machine where something always is
 
 
@@ -86,17 +87,16 @@ def _loads() -> int:
 
 def marked(prefix: str = "") -> tuple[Process, ...]:
     """All processes whose mark begins so, in order of number. Empty where the system does not tell."""
-    try:
-        pids = sorted(int(name) for name in os.listdir("/proc") if name.isdecimal())
-    except OSError:
-        return ()
-    return tuple(_found(pids, prefix))
+    return tuple(_found(_running(), prefix))
 
 
 def marked_since(before: int, newest: int, prefix: str) -> tuple[Process, ...]:
     """Those that were started after the process of number `before`, the `newest` included."""
+    numbers = range(before + 1, newest + 1)
+    if 0 <= newest - before <= TRIED:
+        return tuple(_found(numbers, prefix))
     if 0 <= newest - before <= FEW:
-        return tuple(_found(list(range(before + 1, newest + 1)), prefix))
+        return tuple(_found((pid for pid in _running() if pid in numbers), prefix))
     return marked(prefix)  # many, or the numbers have begun anew
 
 
@@ -141,7 +141,15 @@ def memory_of(pid: int) -> int:
         return 0
 
 
-def _found(pids: list[int], prefix: str) -> Iterator[Process]:
+def _running() -> list[int]:
+    """The numbers of all processes, in order."""
+    try:
+        return sorted(int(name) for name in os.listdir("/proc") if name.isdecimal())
+    except OSError:
+        return []
+
+
+def _found(pids: Iterable[int], prefix: str) -> Iterator[Process]:
     wanted = f"{MARK}={prefix}".encode()
     for pid in pids:
         try:
@@ -157,14 +165,17 @@ def _found(pids: list[int], prefix: str) -> Iterator[Process]:
 
 def _environ(pid: int) -> bytes:
     """What it was started with. It has none yet for a moment while its program is put in place."""
+    is_in_place = False
     for _ in range(TRIES):
         with open(f"/proc/{pid}/environ", "rb") as file:
-            if environ := file.read():
+            if (environ := file.read()) or is_in_place:
                 return environ
         state, *fields = _stat(pid)
-        if state in "ZX" or int(fields[5]) & KERNELS or _age(fields) > YOUNG:
+        if state in "ZX" or int(fields[5]) & NEVER or _age(fields) > YOUNG:
             break
-        time.sleep(PAUSE)
+        is_in_place = fields[23] != "0"  # where its code ends: known once its environment is
+        if not is_in_place:
+            time.sleep(PAUSE)
     return b""
 
 

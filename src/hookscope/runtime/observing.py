@@ -17,9 +17,10 @@ from hookscope.runtime.patch import patch_of
 from hookscope.runtime.views import document_of, event_in, messages_in, pushed
 from hookscope.values import dataclass
 
-# Of one call: ended in seconds of perf_counter, what it returned, what it raised. They come in order, and
-# each began where the one before had ended, the first with its batch (Cell.began).
-Record: TypeAlias = tuple[float, Any, BaseException | None]
+# Of one call: ended in seconds of perf_counter, what it returned, what it raised; the end alone where it did
+# nothing but return. They come in order, and each began where the one before had ended, the first with its
+# batch (Cell.began).
+Record: TypeAlias = float | tuple[float, Any, BaseException | None]
 Pair: TypeAlias = tuple[Registration, Handler]
 Outcome: TypeAlias = tuple[Status, Failure | None, tuple[str, ...]]
 
@@ -54,7 +55,10 @@ class Observer:
 
     def take(self, record: Record) -> None:
         """Report what the record of the next call comes to, and what it changed."""
-        ended, returned, error = record
+        if isinstance(record, float):  # nearly always
+            ended, returned, error = record, None, None
+        else:
+            ended, returned, error = record
         call, target = self.part[self.taken]
         self.taken += 1
         view, cell = self.view, self.cell

@@ -72,8 +72,13 @@ class Seat:
         worker, self.worker = self.worker, None
         self._between.leave()
         self.held.clear()
-        if worker is not None:
-            await to_the_end(self._ended(worker))
+        if worker is None:
+            return
+        if not worker.alive:  # it died by itself: what is behind it takes no turn of the loop
+            await worker.end()
+            if not may_run(worker.mark, worker.pid):
+                return
+        await to_the_end(self._ended(worker))
 
     async def _ended(self, worker: Peer) -> None:
         await worker.end()

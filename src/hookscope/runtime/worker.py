@@ -134,7 +134,7 @@ class Worker:
     def _died(self, _: object) -> None:
         """In the thread of the child."""
         loop = self._hearing.loop
-        if loop is not None:
+        if loop is not None and not self._hearing.mute:  # else they know
             with suppress(RuntimeError):  # closed in this very moment: nobody waits
                 loop.call_soon_threadsafe(self._hearing.stir)
 
@@ -240,8 +240,7 @@ class Worker:
             return WorkerLost("was ended", ours=True)
         self._mute_since = self._mute_since or time.monotonic()
         try:
-            ended = asyncio.wrap_future(self._child.ended)
-            code = await asyncio.wait_for(ended, max(self._mute_since + GRACE - time.monotonic(), 0))
+            code = await self._child.code(max(self._mute_since + GRACE - time.monotonic(), 0))
         except TimeoutError:
             return WorkerLost("closed the line between its worker and Hookscope")
         if self._program.walled and 128 < code <= 128 + LAST_SIGNAL:
@@ -262,15 +261,17 @@ class Worker:
     async def end(self) -> None:
         """Kill the process and its group, wait until it is gone, close everything. Any number of times.
 
-        What it printed can still be asked for. Not to be cancelled half-way: see `to_the_end`.
+        What it printed can still be asked for. Not to be cancelled half-way: see `to_the_end`. Where it is
+        not `alive` any more, nothing is waited for.
         """
         child, self._child = self._child, None
         if child is None:
             return
-        with suppress(Exception):  # it was never there
-            await asyncio.wrap_future(child.spawned)
-            child.kill()
-            await asyncio.wrap_future(child.ended)
+        if not child.ended.done():
+            with suppress(Exception):  # it was never there
+                await asyncio.wrap_future(child.spawned)
+                child.kill()
+                await asyncio.wrap_future(child.ended)
         if self._debugger is not None:
             self._debugger.gone(self)
         self._hearing.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from functools import partial
@@ -66,7 +65,7 @@ class Loads:
         began = _now()
         try:
             worker.remarks.left_out = restore.lay_over(env)
-            base = dict(os.environ)
+            base = restore.environ_now()
             made = self._make(code)
             loaded = Loaded(made, restore.changes_of_environ(base))
             self._loaded[key] = self._good[key[1:]] = loaded
