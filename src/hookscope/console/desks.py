@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
+from textual.widgets import Static
+
 from hookscope.console.bridge import Bridge
 from hookscope.console.painting import PaintedOnce
 
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
     from hookscope.console.runner import Runner
     from hookscope.console.saving import SavedDesk
     from hookscope.console.shell import Shell
+    from hookscope.console.start import StartHere
     from hookscope.console.whatif.desk import WhatIfDesk
+    from hookscope.console.whatif.strip import WhatIfStrip
     from hookscope.workbench import PastRun
 
 PAST = 20  # runs that wait for the Fire pane: as many as it would read when a sitting begins
@@ -190,3 +194,28 @@ class Desks(PaintedOnce[None]):
         pane = HostsPane(id="hosts")
         self.query_one("#body").mount(pane, before="#right")
         return pane
+
+    @cached_property
+    def start_here(self) -> StartHere:
+        """What a first start says, in the tree."""
+        from hookscope.console.start import StartHere
+
+        start = StartHere(id="start")
+        self.query_one("#right").mount(start, before="#log")
+        return start
+
+    @cached_property
+    def what_if_strip(self) -> WhatIfStrip:
+        """The line of what is assumed, in the tree."""
+        from hookscope.console.whatif.strip import WhatIfStrip
+
+        strip = WhatIfStrip(id="what-if")
+        self.mount(strip, after="#header")
+        return strip
+
+    @cached_property
+    def tiny(self) -> Static:
+        """What a terminal shows that is too small for all others, in the tree."""
+        said = Static(id="tiny")
+        self.mount(said, before="#keybar")
+        return said

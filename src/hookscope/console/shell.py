@@ -14,7 +14,6 @@ from textual.containers import Container
 from textual.reactive import Reactive
 from textual.timer import Timer
 from textual.widget import Widget
-from textual.widgets import Static
 
 from hookscope.console.desks import Desks
 from hookscope.console.fire import asked
@@ -32,10 +31,8 @@ from hookscope.console.log.pane import LogPane
 from hookscope.console.messages import Severity
 from hookscope.console.preferring import PreferenceDesk
 from hookscope.console.problems import ProblemLines
-from hookscope.console.start import StartHere
 from hookscope.console.state import ConsoleState
 from hookscope.console.text import plain
-from hookscope.console.whatif.strip import WhatIfStrip
 from hookscope.core.standing import Standing
 
 if TYPE_CHECKING:
@@ -75,16 +72,13 @@ class Shell(Desks):
         layout = self._layout(self.app.size.width, self.app.size.height)
         self._set_layout(layout)
         yield Header(id="header")
-        yield WhatIfStrip(id="what-if")
         yield ProblemLines(id="problems")
         with Container(id="body"):
             yield HooksPane(id="hooks")
             if "fire" in layout.panes:
                 yield self.make_fire_pane(at_once=True)
             with Container(id="right"):
-                yield StartHere(id="start")
                 yield LogPane(id="log")
-        yield Static(id="tiny")
         yield KeyBar(id="keybar")
 
     def on_mount(self) -> None:
@@ -135,8 +129,9 @@ class Shell(Desks):
             event = state.armed.event if state.armed is not None else None
             header.armed = event.key if event is not None else ""
             self.query_one(HooksPane).show(state)
-            start = self.query_one(StartHere)
-            start.view, start.row, start.folders = state.view, state.row, state.folders_shown
+            if self.sits("start_here"):
+                start = self.start_here
+                start.view, start.row, start.folders = state.view, state.row, state.folders_shown
             if self.sits("fire_pane"):
                 self._show_in_fire(before)
             if state.view is not before.view and state.view is not None:
@@ -195,12 +190,20 @@ class Shell(Desks):
         self._set_layout(layout)
         if NEED_AN_EVENT.intersection(layout.panes):
             self.fire_pane.furnish()
-        if "hosts" in layout.panes:
-            self.hosts_pane  # noqa: B018  (made by this)
+        self._make(layout)
         if covered and self.panes:  # the screen was too small, and whoever had the focus lost it
             self.call_after_refresh(self._settle_focus)
         if layout.size == "tiny":
-            self.query_one("#tiny", Static).update(plain(too_small(width, height)))
+            self.tiny.update(plain(too_small(width, height)))
+
+    def _make(self, layout: Layout) -> None:
+        """The panes of this layout that were not there yet."""
+        if "hosts" in layout.panes:
+            self.hosts_pane  # noqa: B018  (made by this)
+        if "start" in layout.panes:
+            self.start_here  # noqa: B018
+        if "keys" in layout.panes:
+            self.query_one(HooksPane).keys_pane  # noqa: B018
 
     def _layout(self, width: int, height: int) -> Layout:
         state = self.state

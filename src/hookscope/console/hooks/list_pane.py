@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -35,7 +36,18 @@ class ListPane(Vertical):
     )
 
     def compose(self) -> ComposeResult:
-        yield FilterBox(placeholder="name, event, source or state", id="filter", compact=True)
         yield Static(id="columns")
         yield Static(id="empty")
         yield HookList(id="rows")
+
+    @cached_property
+    def filter_box(self) -> FilterBox:
+        """Where the filter is typed, in the tree: made when one is first wanted."""
+        box = FilterBox(placeholder="name, event, source or state", id="filter", compact=True)
+        self.mount(box, before="#columns")
+        return box
+
+    @property
+    def has_filter_box(self) -> bool:
+        """Was a filter wanted before."""
+        return "filter_box" in self.__dict__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -67,7 +68,6 @@ class HooksPane(Leaves, Container):
     def compose(self) -> ComposeResult:
         yield ListPane(id="list")
         yield WhyPane(id="why")
-        yield KeysPane(id="keys")
 
     def show(self, state: ConsoleState) -> None:
         """Show this state: only what is different is touched."""
@@ -88,9 +88,26 @@ class HooksPane(Leaves, Container):
         if self._told is None or any(one is not other for one, other in zip(told, self._told, strict=True)):
             self._told = told
             self._show_why(state, view)
-        if before.view is not view:
-            title = Content.assemble("Registry", (f"   generation {view.registry.generation}", MUTED))
-            self.query_one(KeysPane).show("registry", title, lambda width: registry_sheet(view, width))
+        if before.view is not view and self.has_keys_pane:
+            self._show_registry(self.keys_pane, view)
+
+    @cached_property
+    def keys_pane(self) -> KeysPane:
+        """What the registry holds, in the tree: made when it is first gone to."""
+        pane = KeysPane(id="keys")
+        self.mount(pane)
+        if self.state.view is not None:
+            self._show_registry(pane, self.state.view)
+        return pane
+
+    @property
+    def has_keys_pane(self) -> bool:
+        """Was it gone to before."""
+        return "keys_pane" in self.__dict__
+
+    def _show_registry(self, pane: KeysPane, view: View) -> None:
+        title = Content.assemble("Registry", (f"   generation {view.registry.generation}", MUTED))
+        pane.show("registry", title, lambda width: registry_sheet(view, width))
 
     def name_keys(self) -> None:
         """Write the keys in force."""
@@ -118,7 +135,10 @@ class HooksPane(Leaves, Container):
         empty.display = not rows
 
     def _show_filter(self, before: ConsoleState, state: ConsoleState) -> None:
-        box = self.query_one("#filter", Input)
+        pane = self.query_one(ListPane)
+        if not (state.filtering or state.filter or pane.has_filter_box):
+            return
+        box = pane.filter_box
         box.display = state.filtering
         typing = state.filtering and box.has_focus  # then it may be a letter ahead of the state
         if state.filter != box.value and not typing:
@@ -251,7 +271,8 @@ class HooksPane(Leaves, Container):
         self.post_message(Changed(Regrouped()))
 
     def action_keys(self) -> None:
-        other = self.state.side == "keys" and (self.state.reading or self.query_one(KeysPane).display)
+        shown = self.has_keys_pane and self.keys_pane.display
+        other = self.state.side == "keys" and (self.state.reading or shown)
         self.post_message(Changed(SideChosen("why" if other else "keys")))
 
     def action_recheck(self) -> None:
@@ -265,7 +286,8 @@ class HooksPane(Leaves, Container):
         self.post_message(Changed(StartShown(True, not state.folders_shown if state.start else True)))
 
         def said() -> None:  # where the strip has no room, or is not wanted any more
-            if not self.screen.query_one("#start").region:
+            start = self.screen.query_one_optional("#start")
+            if start is None or not start.region:
                 self.post_message(Said(_folders_in_short(view)))
 
         self.call_later(self.call_after_refresh, said)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from time import perf_counter
 from typing import ClassVar
 
@@ -128,10 +129,16 @@ class LogPane(Leaves, Widget):
 
     def compose(self) -> ComposeResult:
         yield LogView()
-        yield FilterInput(placeholder="filter: words  kind:fire  level:warn  run:7", compact=True)
 
     def on_mount(self) -> None:
         self._rebuild()
+
+    @cached_property
+    def _field(self) -> FilterInput:
+        """Where a filter is typed, in the tree: made when one is first wanted."""
+        field = FilterInput(placeholder="filter: words  kind:fire  level:warn  run:7", compact=True)
+        self.mount(field)
+        return field
 
     @property
     def filter_text(self) -> str:
@@ -145,9 +152,8 @@ class LogPane(Leaves, Widget):
 
     def narrow(self, text: str) -> None:
         """Filter as though this had been typed."""
-        field = self.query_one(FilterInput)
-        field.value = text
-        field.set_class(bool(text.strip()), "-open")
+        self._field.value = text
+        self._field.set_class(bool(text.strip()), "-open")
 
     def add(self, entries: Sequence[LogEntry]) -> None:
         """Take entries in, oldest first."""
@@ -221,7 +227,7 @@ class LogPane(Leaves, Widget):
     @on(Input.Submitted)
     def _filter_kept(self, event: Input.Submitted) -> None:
         event.stop()
-        self.query_one(FilterInput).set_class(bool(event.value.strip()), "-open")
+        self._field.set_class(bool(event.value.strip()), "-open")
         self.query_one(LogView).focus()
 
     @on(FilterInput.Dropped)
@@ -246,14 +252,12 @@ class LogPane(Leaves, Widget):
             self.post_message(self.RunAsked(entry.run))
 
     def action_filter(self) -> None:
-        field = self.query_one(FilterInput)
-        field.add_class("-open")
-        field.focus()
+        self._field.add_class("-open")
+        self._field.focus()
 
     def _drop_filter(self) -> None:
-        field = self.query_one(FilterInput)
-        field.value = ""
-        field.remove_class("-open")
+        self._field.value = ""
+        self._field.remove_class("-open")
         self.query_one(LogView).focus()
 
     def action_clear(self) -> None:
