@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from hookscope.console.making.desk import NewDesk
     from hookscope.console.opening import Opener
     from hookscope.console.packs.desk import PacksDesk
+    from hookscope.console.problems import ProblemLines
     from hookscope.console.real import RealDesk
     from hookscope.console.runner import Runner
     from hookscope.console.saving import SavedDesk
@@ -212,6 +213,15 @@ class Desks(PaintedOnce[None]):
         strip = WhatIfStrip(id="what-if")
         self.mount(strip, after="#header")
         return strip
+
+    @cached_property
+    def problem_lines(self) -> ProblemLines:
+        """What is wrong as a whole, in the tree."""
+        from hookscope.console.problems import ProblemLines
+
+        lines = ProblemLines(id="problems")
+        self.mount(lines, before="#body")
+        return lines
 
     @cached_property
     def tiny(self) -> Static:

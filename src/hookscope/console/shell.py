@@ -22,7 +22,6 @@ from hookscope.console.happening import Change, PaneFocused, reduce
 from hookscope.console.header import Header
 from hookscope.console.hooks.list import HookList
 from hookscope.console.hooks.pane import HooksPane
-from hookscope.console.hooks.why import source_path
 from hookscope.console.keys import EVERYWHERE, KeyBar, keys_here
 from hookscope.console.last_time.desk import LastTimeDesk
 from hookscope.console.layout import Layout, Pane, arrange, every_class, too_small
@@ -30,7 +29,6 @@ from hookscope.console.log.model import LogEntry
 from hookscope.console.log.pane import LogPane
 from hookscope.console.messages import Severity
 from hookscope.console.preferring import PreferenceDesk
-from hookscope.console.problems import ProblemLines
 from hookscope.console.state import ConsoleState
 from hookscope.console.text import plain
 from hookscope.core.standing import Standing
@@ -72,7 +70,6 @@ class Shell(Desks):
         layout = self._layout(self.app.size.width, self.app.size.height)
         self._set_layout(layout)
         yield Header(id="header")
-        yield ProblemLines(id="problems")
         with Container(id="body"):
             yield HooksPane(id="hooks")
             if "fire" in layout.panes:
@@ -134,12 +131,21 @@ class Shell(Desks):
                 start.view, start.row, start.folders = state.view, state.row, state.folders_shown
             if self.sits("fire_pane"):
                 self._show_in_fire(before)
-            if state.view is not before.view and state.view is not None:
-                self.query_one(ProblemLines).show(state.view)
+            if state.view is not before.view:
+                self.show_problems()
         self._read_source()
         self._show_keys()
         if whereabouts(before) != whereabouts(state):
             self.settle_focus()
+
+    def show_problems(self) -> None:
+        """What is wrong with hooks, then with Hookscope's own files; nothing before there was a look."""
+        view = self.state.view
+        if view is None:
+            return
+        problems = (*view.inventory.problems, *self.preferences.problems)
+        if problems or self.sits("problem_lines"):
+            self.problem_lines.show(problems, view.host.surroundings)
 
     def _show_in_fire(self, before: ConsoleState) -> None:
         state = self.state
@@ -161,7 +167,7 @@ class Shell(Desks):
         self._reading = reading
         if self._passing is not None:
             self._passing.stop()
-        reads = partial(self.bridge.read, row.id, source_path(row), row.item, view)
+        reads = partial(self.bridge.read, row.id, row.manifest, row.item, view)
         self._passing = self.set_timer(PASSING, reads, name="read")
 
     def happened(self, what: Happened) -> None:

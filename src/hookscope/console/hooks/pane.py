@@ -13,13 +13,11 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from hookscope.console.happening import Filtered, Folded, Regrouped, Selected, SideChosen, StartShown
-from hookscope.console.hooks import why
 from hookscope.console.hooks.keys import KEYS
 from hookscope.console.hooks.list import HookList
 from hookscope.console.hooks.list_pane import ListPane
 from hookscope.console.hooks.listing import Narrowed
 from hookscope.console.hooks.panes import KeysPane, WhyPane
-from hookscope.console.hooks.registry import hears, registry_sheet
 from hookscope.console.hooks.row_lines import heading_line
 from hookscope.console.hooks.rows import Row, by_precedence
 from hookscope.console.keymap.hints import hints, with_keys
@@ -106,6 +104,8 @@ class HooksPane(Leaves, Container):
         return "keys_pane" in self.__dict__
 
     def _show_registry(self, pane: KeysPane, view: View) -> None:
+        from hookscope.console.hooks.registry import registry_sheet  # here, and below: no hook is there yet
+
         title = Content.assemble("Registry", (f"   generation {view.registry.generation}", MUTED))
         pane.show("registry", title, lambda width: registry_sheet(view, width))
 
@@ -150,6 +150,8 @@ class HooksPane(Leaves, Container):
             self.query_one(HookList).focus()
 
     def _show_why(self, state: ConsoleState, view: View) -> None:
+        from hookscope.console.hooks import why
+
         row, pane = state.row, self.query_one(WhyPane)
         pane.offer_fix(not obstacle("fix", state))
         if row is None:
@@ -213,7 +215,9 @@ class HooksPane(Leaves, Container):
         row = self._may("edit")
         if row is None:
             return
-        place = why.fault_place(row)
+        from hookscope.console.hooks.why import fault_place
+
+        place = fault_place(row)
         if place is None:
             self.post_message(Said(f"{row.name} was registered by code: no file to open.", "warning"))
         else:
@@ -254,9 +258,11 @@ class HooksPane(Leaves, Container):
     def action_copy(self) -> None:
         row = self._may("copy")
         if row is not None and self.state.view is not None:
+            from hookscope.console.hooks.why import report
+
             source = self.state.source
             checked = self.state.checked
-            text = why.report(
+            text = report(
                 row,
                 self.state.view,
                 source if source and source.row == row.id else None,
@@ -295,6 +301,8 @@ class HooksPane(Leaves, Container):
 
 def first_event(row: Row, view: View) -> str:
     """An event that calls this row: its first, or for a whole family the first that can be fired."""
+    from hookscope.console.hooks.registry import hears
+
     first = row.events[0]
     if first in view.keys:
         return first
