@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
+from textual.geometry import Size
 from textual.widgets import Static
 
 from hookscope.console.bridge import Bridge
@@ -53,10 +54,19 @@ class Desks(PaintedOnce[None]):
 
     def _compositor_refresh(self) -> None:
         """Textual throws away what is drawn while its app gathers, as it starts: it is drawn afterwards."""
-        if getattr(self.app, "_batch_count", 0):
+        if self._gathers:
             self.refresh()
         else:
             super()._compositor_refresh()
+
+    def _screen_resized(self, size: Size) -> None:
+        """Of the same size: what was asked for while the app gathers is laid out with what is drawn then."""
+        if size != self._compositor.size or not self._gathers:
+            super()._screen_resized(size)
+
+    @property
+    def _gathers(self) -> bool:
+        return bool(getattr(self.app, "_batch_count", 0))
 
     @property
     def _shell(self) -> Shell:
