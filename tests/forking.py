@@ -204,9 +204,9 @@ if __name__ == "__main__":
     _warm_up()
     gc.freeze()  # else each fork copies what it only looks at
     _serve()
-    main = importlib.import_module("hookscope.cli").main
+    exit_code = importlib.import_module("hookscope.cli.opening").exit_code
     try:
-        main()
+        sys.exit(exit_code(sys.argv[1:]))
     except SystemExit as end:
         if isinstance(end.code, int):
             _leave(end.code)

@@ -227,7 +227,7 @@ async def main():
             if thread.name == NAME:
                 thread.join()
         before = set(sys.modules)
-        for key in ("2", "1", "4", "1", "question_mark", "escape", "ctrl+p", "escape"):
+        for key in "slash escape k 2 3 slash escape 4 1 question_mark escape ctrl+p escape".split():
             await pilot.press(key)
             await pilot.pause()
         print(sorted(name for name in set(sys.modules) - before if name.startswith("hookscope.console")))

@@ -126,10 +126,10 @@ async def test_what_is_painted_in_pieces_is_what_all_of_it_painted_anew_is(
         screen.log_entries([LogEntry(NOW, "fire", "hook", f"line {at}") for at in range(99)])
         await story.shows("line 98")
         await calm(story)
-        for field in screen.query(Input):
-            field.cursor_blink = False
         for key in KEYS:
             await story.press(key)
+            for field in screen.query(Input):  # a key may have made one
+                field.cursor_blink = False
             if key == "4":  # what comes of it comes from a thread
                 await story.until(lambda: screen.hosts_pane.comparison, "the hosts are compared")
             await calm(story)

@@ -13,7 +13,8 @@ import click
 
 from hookscope.cli.completing.words import with_completion
 from hookscope.cli.exampled import ExampledCommand
-from hookscope.cli.options import MACHINE_OPTIONS, NAMES, options_from
+from hookscope.cli.given import NAMES, options_from
+from hookscope.cli.options import MACHINE_OPTIONS
 from hookscope.core.dialect import Host
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import printable

@@ -5,22 +5,18 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from io import TextIOWrapper
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import click
 
 from hookscope.cli.completing.words import with_completion
+from hookscope.cli.given import options_from
 from hookscope.cli.lazy import LazyGroup
-from hookscope.cli.options import MACHINE_OPTIONS, options_from
+from hookscope.cli.opening import ASKED_BY_A_SHELL, open_console
+from hookscope.cli.options import MACHINE_OPTIONS
 from hookscope.cli.version import version
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from hookscope.workbench import Workbench
-
-ASKED_BY_A_SHELL = "_HOOKSCOPE_COMPLETE"  # what stands in the line is to be completed
 STREAMS = {"--json-lines", "--follow", "--watch"}  # what they print are lines as they come
 # Name → the line in `--help`. A command's module has its name and is imported when it is called.
 COMMANDS = {
@@ -95,53 +91,25 @@ def cli(ctx: click.Context, /, **given: Any) -> None:
         ctx.obj = options_from(given)
 
 
-def open_console(given: Mapping[str, Any]) -> None:
-    """The terminal console, on the hooks that the options lead to. Raises Refusal.
-
-    It opens the workbench behind its first frame, unless an option is given that may name what is not
-    there: that is said before the terminal is taken.
-    """
-
-    def opened() -> Workbench:
-        from hookscope.workbench import Workbench
-
-        return Workbench(options_from(given), spare=True)
-
-    workspace = given["workspace"]
-    others = any(value for name, value in given.items() if name != "workspace")
-    is_there = workspace is None or os.path.isdir(workspace)
-    on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    bench = opened if on_terminal and is_there and not others else opened()
-    if not on_terminal:
-        from hookscope.workbench.refusal import Refusal
-
-        raise Refusal("The console needs a terminal.", "`hookscope list` gives the same answers without one.")
-    for stream in (sys.__stdout__, sys.__stderr__):  # in some locales they would write ASCII alone
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(encoding="utf-8")
-    from hookscope.console import run
-    from hookscope.console.collecting import put_off
-
-    put_off()
-    run(bench)
-
-
-def main() -> None:
-    """The program. Exit code 0: yes; 1: the answer is no; 2: wrong use."""
-    sys.exit(exit_code(sys.argv[1:]))
-
-
 def exit_code(arguments: list[str]) -> int:
-    """Run the program; every exception of the user's making becomes a sentence on standard error."""
+    """Run the program; every exception of the user's making becomes a sentence on standard error.
+
+    0: yes; 1: the answer is no; 2: wrong use.
+    """
     if ASKED_BY_A_SHELL in os.environ:
         from hookscope.cli.completing.shells import use_ours
 
         use_ours()
+    return code_of(lambda: cli.main(arguments, prog_name="hookscope", standalone_mode=False), arguments)
+
+
+def code_of(work: Callable[[], object], arguments: list[str]) -> int:
+    """Do this for these arguments; what it raises becomes a sentence too."""
     try:
-        code = cli.main(arguments, prog_name="hookscope", standalone_mode=False)
+        code = work()
     except click.exceptions.Exit as ended:
         return ended.exit_code
-    except click.Abort:
+    except (click.Abort, KeyboardInterrupt):
         return _stopped(arguments)
     except click.UsageError as error:
         from hookscope.core.text import printable

@@ -8,8 +8,11 @@ from importlib import import_module
 from threading import Thread
 
 NAME = "loads ahead"
-# What the first press of `2`, `4`, `?` and ctrl+p loads. Nothing of a user's is among it.
+# What the first press of `/`, `k`, `2`, `4`, `?` and ctrl+p loads. Nothing of a user's is among it.
 NEXT = (
+    "hookscope.console.hooks.filter_box",
+    "hookscope.console.hooks.registry",
+    "hookscope.console.log.filter_input",
     "hookscope.console.fire.pane",
     "hookscope.console.firing",
     "hookscope.workbench.testing",

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Button, Static
 
 from hookscope.console.dialog import Over
-from hookscope.console.painting import StyledOnce
+from hookscope.console.one_line import StyledOnce
 
 WIDE = 1000  # cells in which each has all that it asks for
 APART = 2  # cells between two

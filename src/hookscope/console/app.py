@@ -78,8 +78,8 @@ class Console(App[None]):
         # Before anything is styled: another theme later styles every widget anew.
         self.wardrobe = Wardrobe(self, no_color)
         self.wardrobe.put_on(read_clothes())
-        self._colours = self._colours_now()
-        self.stylesheet = Styling(variables=self._colours[1])
+        self._styled_for = self.current_theme
+        self.stylesheet = Styling(variables=self.get_css_variables())
         self.opener = Opener(partial(self._open, bench))
         self.gave_up: Exception | None = None  # why there is nothing to show
         self._began: Options | None = None  # of the workspace that was open first
@@ -155,13 +155,10 @@ class Console(App[None]):
 
             self.call_later(do, self, deed)
 
-    def _colours_now(self) -> tuple[str, dict[str, str]]:
-        return self.theme, self.get_css_variables()
-
     def refresh_css(self, animate: bool = True) -> None:
         """Style all widgets anew, but not where they have these colours already, as at each start."""
-        before, self._colours = self._colours, self._colours_now()
-        if self._colours != before:
+        before, self._styled_for = self._styled_for, self.current_theme
+        if self._styled_for != before:
             super().refresh_css(animate)
 
     async def open_workspace(self, folder: Path) -> None:

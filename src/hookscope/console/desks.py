@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
+from textual.geometry import Size
+from textual.widgets import Static
+
 from hookscope.console.bridge import Bridge
 from hookscope.console.painting import PaintedOnce
 
@@ -27,11 +30,14 @@ if TYPE_CHECKING:
     from hookscope.console.making.desk import NewDesk
     from hookscope.console.opening import Opener
     from hookscope.console.packs.desk import PacksDesk
+    from hookscope.console.problems import ProblemLines
     from hookscope.console.real import RealDesk
     from hookscope.console.runner import Runner
     from hookscope.console.saving import SavedDesk
     from hookscope.console.shell import Shell
+    from hookscope.console.start import StartHere
     from hookscope.console.whatif.desk import WhatIfDesk
+    from hookscope.console.whatif.strip import WhatIfStrip
     from hookscope.workbench import PastRun
 
 PAST = 20  # runs that wait for the Fire pane: as many as it would read when a sitting begins
@@ -48,10 +54,19 @@ class Desks(PaintedOnce[None]):
 
     def _compositor_refresh(self) -> None:
         """Textual throws away what is drawn while its app gathers, as it starts: it is drawn afterwards."""
-        if getattr(self.app, "_batch_count", 0):
+        if self._gathers:
             self.refresh()
         else:
             super()._compositor_refresh()
+
+    def _screen_resized(self, size: Size) -> None:
+        """Of the same size: what was asked for while the app gathers is laid out with what is drawn then."""
+        if size != self._compositor.size or not self._gathers:
+            super()._screen_resized(size)
+
+    @property
+    def _gathers(self) -> bool:
+        return bool(getattr(self.app, "_batch_count", 0))
 
     @property
     def _shell(self) -> Shell:
@@ -190,3 +205,37 @@ class Desks(PaintedOnce[None]):
         pane = HostsPane(id="hosts")
         self.query_one("#body").mount(pane, before="#right")
         return pane
+
+    @cached_property
+    def start_here(self) -> StartHere:
+        """What a first start says, in the tree."""
+        from hookscope.console.start import StartHere
+
+        start = StartHere(id="start")
+        self.query_one("#right").mount(start, before="#log")
+        return start
+
+    @cached_property
+    def what_if_strip(self) -> WhatIfStrip:
+        """The line of what is assumed, in the tree."""
+        from hookscope.console.whatif.strip import WhatIfStrip
+
+        strip = WhatIfStrip(id="what-if")
+        self.mount(strip, after="#header")
+        return strip
+
+    @cached_property
+    def problem_lines(self) -> ProblemLines:
+        """What is wrong as a whole, in the tree."""
+        from hookscope.console.problems import ProblemLines
+
+        lines = ProblemLines(id="problems")
+        self.mount(lines, before="#body")
+        return lines
+
+    @cached_property
+    def tiny(self) -> Static:
+        """What a terminal shows that is too small for all others, in the tree."""
+        said = Static(id="tiny")
+        self.mount(said, before="#keybar")
+        return said

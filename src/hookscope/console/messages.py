@@ -104,6 +104,10 @@ class PacksAsked(Message):
     """Show the packs of this host."""
 
 
+class WhatIfAsked(Message):
+    """Show the bar of what is assumed."""
+
+
 class UndoAsked(Message):
     """Take back the last change to the settings."""
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from hookscope.console.keymap.hints import with_keys
 from hookscope.console.marks import word
-from hookscope.console.painting import OneLine
+from hookscope.console.one_line import OneLine
 
 
 class Narrowing(OneLine):

@@ -8,11 +8,10 @@ from typing import Any, TypeAlias, TypeVar
 from textual import events
 from textual.content import Content
 from textual.geometry import Region, Size
-from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.scroll_view import ScrollView
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from hookscope.console.leaving import Leaves
 from hookscope.console.painter import Painter
@@ -170,20 +169,6 @@ NO_BARS = False, False  # of a part that was not there yet
 def _bars(part: Widget) -> Bars:
     """Which scroll bars it shows."""
     return part.show_vertical_scrollbar, part.show_horizontal_scrollbar
-
-
-class StyledOnce(Widget):
-    """Mounting styles it: for each class that it gets as it is made, Textual does so once more before."""
-
-    def update_node_styles(self, animate: bool = True) -> None:
-        if self.is_attached:
-            super().update_node_styles(animate)
-
-
-class OneLine(Input, StyledOnce):
-    """A field that is as wide as it is, whatever is typed: no letter has the screen laid out anew."""
-
-    virtual_size: Reactive[Size] = Reactive(Size(0, 0))
 
 
 def rewritten(widget: Static, text: Content) -> None:

@@ -20,7 +20,8 @@ from hookscope.console.dialog import TALL, Dialog
 from hookscope.console.keymap.hints import ENTER, hints
 from hookscope.console.lines import Lines
 from hookscope.console.marks import MUTED, fitted, word
-from hookscope.console.painting import OneLine, rewritten
+from hookscope.console.one_line import OneLine
+from hookscope.console.painting import rewritten
 from hookscope.console.palette import Entry, Listed, fitting, kept, listed, unasked, written_out
 from hookscope.console.screen import MainScreen
 

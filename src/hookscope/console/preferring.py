@@ -10,7 +10,6 @@ from hookscope.console.keymap.hints import NamesKeys
 from hookscope.console.keymap.resolve import DEFAULT, Keymap
 from hookscope.console.messages import PreferencesSaved
 from hookscope.console.posting import post
-from hookscope.console.problems import ProblemLines
 from hookscope.console.themes.wardrobe import Clothes, read_clothes
 from hookscope.workbench.preferences import (
     KeysFile,
@@ -43,6 +42,11 @@ class PreferenceDesk:
     @property
     def app(self) -> Console:
         return cast("Console", self.screen.app)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with the user's files."""
+        return self._told
 
     def read(self) -> None:
         """At the start: before the first key can be pressed."""
@@ -113,7 +117,7 @@ class PreferenceDesk:
                 where = f"{place.file.name}:{place.line}" if place is not None else ""
                 self.screen.log_line("prefer", problem.text, "warn", where)
         self._told = problems
-        self.screen.query_one(ProblemLines).show_own(problems)
+        self.screen.show_problems()
 
 
 def _keymap(keys: KeysFile) -> Keymap:

@@ -14,7 +14,6 @@ from hookscope.core.hooks import Place, Problem
 
 if TYPE_CHECKING:
     from hookscope.core.surroundings import Surroundings
-    from hookscope.workbench import View
 
 MOST = 2  # lines; further problems are counted
 
@@ -48,27 +47,13 @@ class ProblemLines(Static):
 
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
-        self._view: View | None = None
-        self._own: tuple[Problem, ...] = ()
+        self.problems: tuple[Problem, ...] = ()
+        self._surroundings: Surroundings | None = None  # by which a place is named
 
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        """Those of the hooks first, then those of Hookscope's own files."""
-        found = self._view.inventory.problems if self._view is not None else ()
-        return (*found, *self._own)
-
-    def show(self, view: View) -> None:
-        """Show the problems of this look; nothing where there are none."""
-        self._view = view
+    def show(self, problems: tuple[Problem, ...], surroundings: Surroundings) -> None:
+        """Show these from now on; nothing where there are none."""
+        self.problems, self._surroundings = problems, surroundings
         self._lay_out()
-
-    def show_own(self, problems: tuple[Problem, ...]) -> None:
-        """Show what is wrong with keys and themes, from now on."""
-        self._own = problems
-        self._lay_out()
-
-    def on_mount(self) -> None:
-        self.display = False
 
     def on_resize(self) -> None:
         self._lay_out()
@@ -82,8 +67,7 @@ class ProblemLines(Static):
         return next((problem.place for problem in self.problems if problem.place is not None), None)
 
     def _lay_out(self) -> None:
-        self.display = bool(self.problems) and self._view is not None
-        if self._view is None:
-            return
-        width = self.size.width or self.app.size.width
-        self.update(problem_lines(self.problems, self._view.host.surroundings, width))
+        self.display = bool(self.problems)
+        if self._surroundings is not None:
+            width = self.size.width or self.app.size.width
+            self.update(problem_lines(self.problems, self._surroundings, width))

@@ -36,8 +36,8 @@ from hookscope.console.messages import (
     Trusted,
     UndoAsked,
     UndoPlanned,
+    WhatIfAsked,
 )
-from hookscope.console.whatif.strip import WhatIfStrip
 from hookscope.core.hooks import Place
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ class MainScreen(Looker):
     def action_what_if(self) -> None:
         self.whatif.open()
 
-    @on(WhatIfStrip.Clicked)
+    @on(WhatIfAsked)
     def _strip_clicked(self) -> None:
         self.whatif.open()
 

@@ -14,7 +14,6 @@ from textual.containers import Container
 from textual.reactive import Reactive
 from textual.timer import Timer
 from textual.widget import Widget
-from textual.widgets import Static
 
 from hookscope.console.desks import Desks
 from hookscope.console.fire import asked
@@ -23,7 +22,6 @@ from hookscope.console.happening import Change, PaneFocused, reduce
 from hookscope.console.header import Header
 from hookscope.console.hooks.list import HookList
 from hookscope.console.hooks.pane import HooksPane
-from hookscope.console.hooks.why import source_path
 from hookscope.console.keys import EVERYWHERE, KeyBar, keys_here
 from hookscope.console.last_time.desk import LastTimeDesk
 from hookscope.console.layout import Layout, Pane, arrange, every_class, too_small
@@ -31,11 +29,8 @@ from hookscope.console.log.model import LogEntry
 from hookscope.console.log.pane import LogPane
 from hookscope.console.messages import Severity
 from hookscope.console.preferring import PreferenceDesk
-from hookscope.console.problems import ProblemLines
-from hookscope.console.start import StartHere
 from hookscope.console.state import ConsoleState
 from hookscope.console.text import plain
-from hookscope.console.whatif.strip import WhatIfStrip
 from hookscope.core.standing import Standing
 
 if TYPE_CHECKING:
@@ -75,16 +70,12 @@ class Shell(Desks):
         layout = self._layout(self.app.size.width, self.app.size.height)
         self._set_layout(layout)
         yield Header(id="header")
-        yield WhatIfStrip(id="what-if")
-        yield ProblemLines(id="problems")
         with Container(id="body"):
             yield HooksPane(id="hooks")
             if "fire" in layout.panes:
                 yield self.make_fire_pane(at_once=True)
             with Container(id="right"):
-                yield StartHere(id="start")
                 yield LogPane(id="log")
-        yield Static(id="tiny")
         yield KeyBar(id="keybar")
 
     def on_mount(self) -> None:
@@ -135,16 +126,26 @@ class Shell(Desks):
             event = state.armed.event if state.armed is not None else None
             header.armed = event.key if event is not None else ""
             self.query_one(HooksPane).show(state)
-            start = self.query_one(StartHere)
-            start.view, start.row, start.folders = state.view, state.row, state.folders_shown
+            if self.sits("start_here"):
+                start = self.start_here
+                start.view, start.row, start.folders = state.view, state.row, state.folders_shown
             if self.sits("fire_pane"):
                 self._show_in_fire(before)
-            if state.view is not before.view and state.view is not None:
-                self.query_one(ProblemLines).show(state.view)
+            if state.view is not before.view:
+                self.show_problems()
         self._read_source()
         self._show_keys()
         if whereabouts(before) != whereabouts(state):
             self.settle_focus()
+
+    def show_problems(self) -> None:
+        """What is wrong with hooks, then with Hookscope's own files; nothing before there was a look."""
+        view = self.state.view
+        if view is None:
+            return
+        problems = (*view.inventory.problems, *self.preferences.problems)
+        if problems or self.sits("problem_lines"):
+            self.problem_lines.show(problems, view.host.surroundings)
 
     def _show_in_fire(self, before: ConsoleState) -> None:
         state = self.state
@@ -166,7 +167,7 @@ class Shell(Desks):
         self._reading = reading
         if self._passing is not None:
             self._passing.stop()
-        reads = partial(self.bridge.read, row.id, source_path(row), row.item, view)
+        reads = partial(self.bridge.read, row.id, row.manifest, row.item, view)
         self._passing = self.set_timer(PASSING, reads, name="read")
 
     def happened(self, what: Happened) -> None:
@@ -195,12 +196,20 @@ class Shell(Desks):
         self._set_layout(layout)
         if NEED_AN_EVENT.intersection(layout.panes):
             self.fire_pane.furnish()
-        if "hosts" in layout.panes:
-            self.hosts_pane  # noqa: B018  (made by this)
+        self._make(layout)
         if covered and self.panes:  # the screen was too small, and whoever had the focus lost it
             self.call_after_refresh(self._settle_focus)
         if layout.size == "tiny":
-            self.query_one("#tiny", Static).update(plain(too_small(width, height)))
+            self.tiny.update(plain(too_small(width, height)))
+
+    def _make(self, layout: Layout) -> None:
+        """The panes of this layout that were not there yet."""
+        if "hosts" in layout.panes:
+            self.hosts_pane  # noqa: B018  (made by this)
+        if "start" in layout.panes:
+            self.start_here  # noqa: B018
+        if "keys" in layout.panes:
+            self.query_one(HooksPane).keys_pane  # noqa: B018
 
     def _layout(self, width: int, height: int) -> Layout:
         state = self.state

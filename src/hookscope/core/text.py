@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 from difflib import get_close_matches
-from shlex import quote
 
 from hookscope.patterns import pattern
 
@@ -47,6 +46,8 @@ def as_typed(path: object) -> str:
     """A path as one types it into a shell: in quotes where it needs them. A `~` in front is home still."""
     text = str(path)
     home, rest = ("~/", text[2:]) if text.startswith("~/") else ("", text)
+    from shlex import quote  # here: a start shows no path that wants quotes
+
     return home + quote(rest) if rest and text != "~" else text
 
 

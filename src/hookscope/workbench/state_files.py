@@ -1,6 +1,5 @@
 """Hookscope's own state folder, and how a file in it is replaced."""
 
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,10 @@ def writable(folder: Path) -> bool:
 def stored(path: Path) -> Any:
     """The JSON of a state file; None where there is none, or it cannot be read as such."""
     try:
-        return json.loads(RealFiles().read(path))  # a pipe of that name would be read for ever
+        source = RealFiles().read(path)  # a pipe of that name would be read for ever
+        import json  # here, and below: a first start has no such file
+
+        return json.loads(source)
     except (OSError, ValueError, RecursionError):  # the latter: brackets without end
         return None
 
@@ -44,6 +46,8 @@ def members_to_merge(path: Path, name: str) -> dict[str, Any]:
 
     Raises OSError where it cannot be read now, since all that it holds would be lost.
     """
+    import json
+
     try:
         members = json.loads(RealFiles().read(path))[name]
     except FileNotFoundError:

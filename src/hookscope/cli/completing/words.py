@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from hookscope.cli.options import options_from
+from hookscope.cli.given import options_from
 
 if TYPE_CHECKING:
     from hookscope.cli.completing.found import Word

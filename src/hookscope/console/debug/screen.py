@@ -19,7 +19,8 @@ from hookscope.console.dialog import Over
 from hookscope.console.keymap.hints import hints, with_keys
 from hookscope.console.lines import Lines
 from hookscope.console.marks import MUTED, word
-from hookscope.console.painting import OneLine, rewritten
+from hookscope.console.one_line import OneLine
+from hookscope.console.painting import rewritten
 from hookscope.console.reading import Reading
 from hookscope.console.text import line, plain
 from hookscope.workbench import Debugger, Stop

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import Static
 
 from hookscope.console.hooks.list import HookList
-from hookscope.console.narrowing import Narrowing
 
-
-class FilterBox(Narrowing):
-    """Where the filter is typed."""
-
-    AGAIN = "filter.again"
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "submit", "Keep", id="filter.keep", tooltip="Keep the filter, back to the list"),
-        Binding("down", "submit", "To the list", show=False, id="filter.down", tooltip="The same"),
-        Binding("up", "again", "Again", show=False, id="filter.again", tooltip="The filter that was cleared"),
-        Binding("escape", "screen.back", "Clear", id="filter.clear", tooltip="Show all hooks again"),
-    ]
+if TYPE_CHECKING:
+    from hookscope.console.hooks.filter_box import FilterBox
 
 
 class ListPane(Vertical):
@@ -35,7 +24,20 @@ class ListPane(Vertical):
     )
 
     def compose(self) -> ComposeResult:
-        yield FilterBox(placeholder="name, event, source or state", id="filter", compact=True)
         yield Static(id="columns")
         yield Static(id="empty")
         yield HookList(id="rows")
+
+    @cached_property
+    def filter_box(self) -> FilterBox:
+        """Where the filter is typed, in the tree: made when one is first wanted."""
+        from hookscope.console.hooks.filter_box import FilterBox
+
+        box = FilterBox(placeholder="name, event, source or state", id="filter", compact=True)
+        self.mount(box, before="#columns")
+        return box
+
+    @property
+    def has_filter_box(self) -> bool:
+        """Was a filter wanted before."""
+        return "filter_box" in self.__dict__

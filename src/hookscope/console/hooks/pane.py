@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -12,13 +13,11 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from hookscope.console.happening import Filtered, Folded, Regrouped, Selected, SideChosen, StartShown
-from hookscope.console.hooks import why
 from hookscope.console.hooks.keys import KEYS
 from hookscope.console.hooks.list import HookList
 from hookscope.console.hooks.list_pane import ListPane
 from hookscope.console.hooks.listing import Narrowed
 from hookscope.console.hooks.panes import KeysPane, WhyPane
-from hookscope.console.hooks.registry import hears, registry_sheet
 from hookscope.console.hooks.row_lines import heading_line
 from hookscope.console.hooks.rows import Row, by_precedence
 from hookscope.console.keymap.hints import hints, with_keys
@@ -67,7 +66,6 @@ class HooksPane(Leaves, Container):
     def compose(self) -> ComposeResult:
         yield ListPane(id="list")
         yield WhyPane(id="why")
-        yield KeysPane(id="keys")
 
     def show(self, state: ConsoleState) -> None:
         """Show this state: only what is different is touched."""
@@ -88,9 +86,28 @@ class HooksPane(Leaves, Container):
         if self._told is None or any(one is not other for one, other in zip(told, self._told, strict=True)):
             self._told = told
             self._show_why(state, view)
-        if before.view is not view:
-            title = Content.assemble("Registry", (f"   generation {view.registry.generation}", MUTED))
-            self.query_one(KeysPane).show("registry", title, lambda width: registry_sheet(view, width))
+        if before.view is not view and self.has_keys_pane:
+            self._show_registry(self.keys_pane, view)
+
+    @cached_property
+    def keys_pane(self) -> KeysPane:
+        """What the registry holds, in the tree: made when it is first gone to."""
+        pane = KeysPane(id="keys")
+        self.mount(pane)
+        if self.state.view is not None:
+            self._show_registry(pane, self.state.view)
+        return pane
+
+    @property
+    def has_keys_pane(self) -> bool:
+        """Was it gone to before."""
+        return "keys_pane" in self.__dict__
+
+    def _show_registry(self, pane: KeysPane, view: View) -> None:
+        from hookscope.console.hooks.registry import registry_sheet  # here, and below: no hook is there yet
+
+        title = Content.assemble("Registry", (f"   generation {view.registry.generation}", MUTED))
+        pane.show("registry", title, lambda width: registry_sheet(view, width))
 
     def name_keys(self) -> None:
         """Write the keys in force."""
@@ -118,7 +135,10 @@ class HooksPane(Leaves, Container):
         empty.display = not rows
 
     def _show_filter(self, before: ConsoleState, state: ConsoleState) -> None:
-        box = self.query_one("#filter", Input)
+        pane = self.query_one(ListPane)
+        if not (state.filtering or state.filter or pane.has_filter_box):
+            return
+        box = pane.filter_box
         box.display = state.filtering
         typing = state.filtering and box.has_focus  # then it may be a letter ahead of the state
         if state.filter != box.value and not typing:
@@ -130,6 +150,8 @@ class HooksPane(Leaves, Container):
             self.query_one(HookList).focus()
 
     def _show_why(self, state: ConsoleState, view: View) -> None:
+        from hookscope.console.hooks import why
+
         row, pane = state.row, self.query_one(WhyPane)
         pane.offer_fix(not obstacle("fix", state))
         if row is None:
@@ -193,7 +215,9 @@ class HooksPane(Leaves, Container):
         row = self._may("edit")
         if row is None:
             return
-        place = why.fault_place(row)
+        from hookscope.console.hooks.why import fault_place
+
+        place = fault_place(row)
         if place is None:
             self.post_message(Said(f"{row.name} was registered by code: no file to open.", "warning"))
         else:
@@ -234,9 +258,11 @@ class HooksPane(Leaves, Container):
     def action_copy(self) -> None:
         row = self._may("copy")
         if row is not None and self.state.view is not None:
+            from hookscope.console.hooks.why import report
+
             source = self.state.source
             checked = self.state.checked
-            text = why.report(
+            text = report(
                 row,
                 self.state.view,
                 source if source and source.row == row.id else None,
@@ -251,7 +277,8 @@ class HooksPane(Leaves, Container):
         self.post_message(Changed(Regrouped()))
 
     def action_keys(self) -> None:
-        other = self.state.side == "keys" and (self.state.reading or self.query_one(KeysPane).display)
+        shown = self.has_keys_pane and self.keys_pane.display
+        other = self.state.side == "keys" and (self.state.reading or shown)
         self.post_message(Changed(SideChosen("why" if other else "keys")))
 
     def action_recheck(self) -> None:
@@ -265,7 +292,8 @@ class HooksPane(Leaves, Container):
         self.post_message(Changed(StartShown(True, not state.folders_shown if state.start else True)))
 
         def said() -> None:  # where the strip has no room, or is not wanted any more
-            if not self.screen.query_one("#start").region:
+            start = self.screen.query_one_optional("#start")
+            if start is None or not start.region:
                 self.post_message(Said(_folders_in_short(view)))
 
         self.call_later(self.call_after_refresh, said)
@@ -273,6 +301,8 @@ class HooksPane(Leaves, Container):
 
 def first_event(row: Row, view: View) -> str:
     """An event that calls this row: its first, or for a whole family the first that can be fired."""
+    from hookscope.console.hooks.registry import hears
+
     first = row.events[0]
     if first in view.keys:
         return first

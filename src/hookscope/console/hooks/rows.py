@@ -14,6 +14,8 @@ from hookscope.core.standing import Standing, State
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hookscope.workbench import View
     from hookscope.workbench.failed_loads import FailedLoad
 
@@ -45,6 +47,13 @@ class Row:
     name_cells: int = field(init=False, compare=False, repr=False)
     heard_cells: int = field(init=False, compare=False, repr=False)
     why_cells: int = field(init=False, compare=False, repr=False)  # of its beginning
+
+    @property
+    def manifest(self) -> Path | None:
+        """The file whose text belongs beside this row."""
+        if isinstance(self.item, Rejected):
+            return self.item.place.file if self.item.place else None
+        return self.item.hook.manifest
 
     def __post_init__(self) -> None:
         heard = ", ".join(self.events)

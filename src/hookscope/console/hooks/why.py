@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -85,13 +84,6 @@ def fault_place(row: Row) -> Place | None:
         return row.failed.place
     file = row.item.hook.manifest or row.item.hook.handler
     return Place(file) if file is not None else None
-
-
-def source_path(row: Row) -> Path | None:
-    """The file whose text belongs beside this row."""
-    if isinstance(row.item, Rejected):
-        return row.item.place.file if row.item.place else None
-    return row.item.hook.manifest
 
 
 def _hook(sheet: Sheet, row: Standing, view: View, source: SourceText | None, reading: Reading) -> None:

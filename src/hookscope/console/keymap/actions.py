@@ -32,7 +32,7 @@ ROOMS = (
     Room("console", "in every pane", "shell:Shell"),
     Room("hooks", "Hooks", "hooks.pane:HooksPane", ("console",)),
     Room("list", "the list of hooks", "hooks.list:HookList", ("hooks",)),
-    Room("filter", "the filter of hooks", "hooks.list_pane:FilterBox", ("hooks",), typing=True),
+    Room("filter", "the filter of hooks", "hooks.filter_box:FilterBox", ("hooks",), typing=True),
     Room(
         "sheet",
         "texts beside a list",
@@ -48,7 +48,14 @@ ROOMS = (
     Room("waterfall", "the handlers of a run", "fire.waterfall:Waterfall", ("run",), prefix="run"),
     Room("plan", "the plan", "fire.plan_view:PlanView", ("fire",)),
     Room("log", "Log", "log.pane:LogPane", ("console",)),
-    Room("log filter", "the filter of the log", "log.pane:FilterInput", ("log",), typing=True, prefix="log"),
+    Room(
+        "log filter",
+        "the filter of the log",
+        "log.filter_input:FilterInput",
+        ("log",),
+        typing=True,
+        prefix="log",
+    ),
     Room("hosts", "Hosts", "hosts.pane:HostsPane", ("console",)),
     Room(
         "lines",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from time import perf_counter
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.actions import SkipAction
@@ -21,40 +22,16 @@ from hookscope.console.leaving import Leaves
 from hookscope.console.lines import Lines
 from hookscope.console.log.model import Filter, Index, LogEntry, Ring, parse_filter
 from hookscope.console.log.view import LogView
-from hookscope.console.narrowing import Narrowing
 from hookscope.console.painting import framed
 from hookscope.console.text import plain
+
+if TYPE_CHECKING:
+    from hookscope.console.log.filter_input import FilterInput
 
 FRAME = 1 / 15  # seconds: entries that come within are drawn together
 SLICE = 4_096  # entries that a filter looks at between two looks at the clock
 BUSY = 0.015  # seconds that it takes at a time: keys are answered in between
 COPIED = 1_000_000
-
-
-class FilterInput(Narrowing):
-    """One line that narrows the log down."""
-
-    AGAIN = "log.filter_again"
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "drop", "Clear", id="log.filter_drop", tooltip="Show all entries again"),
-        Binding(
-            "down", "submit", "To the log", show=False, id="log.filter_keep", tooltip="Keep it, go to the log"
-        ),
-        Binding(
-            "up", "again", "Again", show=False, id="log.filter_again", tooltip="The filter that was cleared"
-        ),
-    ]
-    DEFAULT_CSS = """
-    FilterInput { display: none; background: transparent; color: $text; }
-    FilterInput.-open { display: block; }
-    """
-
-    class Dropped(Message):
-        """The filter is not wanted any more."""
-
-    def action_drop(self) -> None:
-        self.post_message(self.Dropped())
 
 
 class LogPane(Leaves, Widget):
@@ -128,10 +105,18 @@ class LogPane(Leaves, Widget):
 
     def compose(self) -> ComposeResult:
         yield LogView()
-        yield FilterInput(placeholder="filter: words  kind:fire  level:warn  run:7", compact=True)
 
     def on_mount(self) -> None:
         self._rebuild()
+
+    @cached_property
+    def _field(self) -> FilterInput:
+        """Where a filter is typed, in the tree: made when one is first wanted."""
+        from hookscope.console.log.filter_input import FilterInput
+
+        field = FilterInput(placeholder="filter: words  kind:fire  level:warn  run:7", compact=True)
+        self.mount(field)
+        return field
 
     @property
     def filter_text(self) -> str:
@@ -145,9 +130,8 @@ class LogPane(Leaves, Widget):
 
     def narrow(self, text: str) -> None:
         """Filter as though this had been typed."""
-        field = self.query_one(FilterInput)
-        field.value = text
-        field.set_class(bool(text.strip()), "-open")
+        self._field.value = text
+        self._field.set_class(bool(text.strip()), "-open")
 
     def add(self, entries: Sequence[LogEntry]) -> None:
         """Take entries in, oldest first."""
@@ -221,11 +205,10 @@ class LogPane(Leaves, Widget):
     @on(Input.Submitted)
     def _filter_kept(self, event: Input.Submitted) -> None:
         event.stop()
-        self.query_one(FilterInput).set_class(bool(event.value.strip()), "-open")
+        self._field.set_class(bool(event.value.strip()), "-open")
         self.query_one(LogView).focus()
 
-    @on(FilterInput.Dropped)
-    def _filter_dropped(self, event: FilterInput.Dropped) -> None:
+    def on_filter_input_dropped(self, event: FilterInput.Dropped) -> None:
         event.stop()
         self._drop_filter()
 
@@ -246,14 +229,12 @@ class LogPane(Leaves, Widget):
             self.post_message(self.RunAsked(entry.run))
 
     def action_filter(self) -> None:
-        field = self.query_one(FilterInput)
-        field.add_class("-open")
-        field.focus()
+        self._field.add_class("-open")
+        self._field.focus()
 
     def _drop_filter(self) -> None:
-        field = self.query_one(FilterInput)
-        field.value = ""
-        field.remove_class("-open")
+        self._field.value = ""
+        self._field.remove_class("-open")
         self.query_one(LogView).focus()
 
     def action_clear(self) -> None:

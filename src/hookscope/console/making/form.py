@@ -18,7 +18,7 @@ from hookscope.console.keymap.hints import hints
 from hookscope.console.making.choice import Choice
 from hookscope.console.making.completion import OfWords, completed
 from hookscope.console.making.preview import problem_sheet, sketch_sheet
-from hookscope.console.painting import OneLine
+from hookscope.console.one_line import OneLine
 from hookscope.workbench.making.offers import dialect_names, event_names
 from hookscope.workbench.making.wish import KINDS, LANGUAGES, MANAGED, WORKSPACE, Kind, Script, Wish
 

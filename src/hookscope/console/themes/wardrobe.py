@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from textual.app import App
 
 from hookscope.console.themes.ours import ANSI, DEFAULT, OURS
-from hookscope.console.themes.user import Made, made_of
 from hookscope.core.hooks import Problem
 from hookscope.core.text import nearest, one_line
 from hookscope.values import dataclass
@@ -52,7 +51,9 @@ class Wardrobe:
         problems = list(clothes.wanted.problems)
         mine: dict[str, Theme] = {}
         for file in clothes.files:
-            made: Made = made_of(file)
+            from hookscope.console.themes.user import made_of  # here: mostly there is no such file
+
+            made = made_of(file)
             problems += made.problems
             if file.name in self._shipped:
                 said = f"A theme {one_line(file.name, 40)} is there already: give the file another name."

@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 from hookscope.console.dialog import Dialog
 from hookscope.console.form import Form
 from hookscope.console.keymap.hints import ENTER, hints
-from hookscope.console.painting import OneLine
+from hookscope.console.one_line import OneLine
 from hookscope.console.text import line
 from hookscope.console.theme import MUTED
 from hookscope.console.whatif.fields import NAMES, TITLES, Fields

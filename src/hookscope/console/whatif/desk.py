@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from hookscope.console.happening import ModeChosen
 from hookscope.console.messages import Said, Severity
 from hookscope.console.posting import said
-from hookscope.console.whatif.strip import WhatIfStrip
 from hookscope.workbench.whatif.assuming import assumes, in_words, real_of
 
 if TYPE_CHECKING:
@@ -46,7 +45,8 @@ class WhatIfDesk:
         """The strip says what this view assumes."""
         options = self.screen.bridge.bench.options
         words = in_words(options, view.host.surroundings)
-        self.screen.query_one(WhatIfStrip).show(words)
+        if words or self.screen.sits("what_if_strip"):
+            self.screen.what_if_strip.show(words)
         notes = self.screen.bridge.bench.setup.notes
         for note in notes if notes != self._noted else ():
             self.screen.log_line("what if", note, "warning")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from textual.content import Content
-from textual.message import Message
 from textual.widgets import Static
 
 from hookscope.console.keymap.hints import key_of
+from hookscope.console.messages import WhatIfAsked
 from hookscope.console.text import line
 
 SIGN = "≈ what if: "
@@ -35,9 +35,6 @@ class WhatIfStrip(Static):
     }
     """
 
-    class Clicked(Message):
-        """The bar is wanted."""
-
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
         self.words: tuple[str, ...] = ()
@@ -56,7 +53,7 @@ class WhatIfStrip(Static):
         self._lay_out()
 
     def on_click(self) -> None:
-        self.post_message(self.Clicked())
+        self.post_message(WhatIfAsked())
 
     def _lay_out(self) -> None:
         if self.words:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from hookscope.core.hooks import Place, Problem
@@ -79,6 +78,8 @@ def remember_theme(name: str, configured: str) -> None:
 
     Raises Refusal where it cannot be kept.
     """
+    import json  # here: who only reads writes none
+
     file = state_folder() / CHOSEN
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,78 @@
+"""A line that asks for the console and nothing else: read at a glance, as click would read it."""
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookscope.cli import main, opening
+from hookscope.cli.given import options_from
+from hookscope.cli.opening import console_alone, exit_code
+from hookscope.workbench.refusal import Refusal
+
+
+@pytest.mark.parametrize(
+    "line", [[], ["--workspace", "."], ["--workspace", "a b"], ["--workspace", "a/../a b/"]]
+)
+def test_what_is_read_at_a_glance_is_what_click_reads(
+    line: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a b").mkdir()
+    (tmp_path / "a").mkdir()
+    monkeypatch.chdir(tmp_path)
+    read: list[Mapping[str, Any]] = []
+    monkeypatch.setattr(main, "open_console", read.append)
+    assert main.exit_code(line) == 0
+    glanced = console_alone(line)
+    assert glanced is not None
+    assert [options_from(glanced)] == [options_from(given) for given in read]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["list"],
+        ["--help"],
+        ["--workspace"],
+        ["--workspace=."],
+        ["--workspace", "gone"],
+        ["--workspace", "--help"],
+        ["--workspace", ".", "list"],
+        ["--workspace", ".", "--os", "linux"],
+    ],
+)
+def test_all_else_is_for_click(line: list[str]) -> None:
+    assert console_alone(line) is None
+
+
+def test_the_console_alone_loads_no_click(tmp_path: Path) -> None:
+    work = (
+        "import sys; from hookscope.cli import opening; opening.open_console = lambda given: None;"
+        "opening.exit_code([]); import hookscope.console.app; print('click' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", work], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (Refusal("It cannot.", "Try."), "hookscope: It cannot. Try."),
+        (RuntimeError("not foreseen"), "a mistake of ours"),
+        (KeyboardInterrupt(), "hookscope: stopped."),
+    ],
+)
+def test_what_a_console_ends_with_is_told_as_of_every_command(
+    error: BaseException, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(_: Mapping[str, Any]) -> None:
+        raise error
+
+    monkeypatch.setattr(opening, "open_console", fails)
+    assert exit_code([]) == 1
+    assert told in capsys.readouterr().err
