@@ -225,6 +225,17 @@ async def test_what_the_host_would_log_is_logged(
     assert caplog.messages == ["Hook 'mute' has no events defined in metadata"]
 
 
+async def test_what_a_handler_raises_is_logged_without_control_characters(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def wipe(event: HookEvent) -> None:
+        raise ValueError("all \x1b[2J gone")
+
+    register_hook("command:new", wipe)
+    await trigger_hook(create_hook_event("command", "new"))
+    assert caplog.messages == ["Hook error [command:new]: all ␛[2J gone"]
+
+
 async def test_handlers_in_typescript_run_in_a_node_beside_the_program(
     home: Path, make_hook: MakeHook
 ) -> None:
