@@ -117,6 +117,16 @@ async def test_a_limit_ends_a_handler_that_waits() -> None:
     assert run.messages == ("after",)
 
 
+async def test_a_limit_of_the_call_is_none_of_the_hooks_own(home: Path, make_hook: MakeHook) -> None:
+    metadata = '{openclaw: {events: ["command:new"]}}'
+    source = "export default () => { for (;;); };"
+    make_hook(home / ".openclaw" / "hooks", "loops", metadata, source, file="handler.js")
+    await load_hooks(host_config={})
+    (result,) = (await trigger_hook(create_hook_event("command", "new"), limit=0.2)).results
+    assert result.error is not None
+    assert result.error.message == "did not answer within 0.2 s (the limit in the call) and was stopped"
+
+
 async def test_a_limit_is_of_the_event_it_was_given_with() -> None:
     """Plans are kept: one event's limit is none of the next one's."""
     register_hook("command", lambda event: None)
