@@ -117,6 +117,16 @@ async def test_a_limit_ends_a_handler_that_waits() -> None:
     assert run.messages == ("after",)
 
 
+async def test_a_limit_of_the_call_is_none_of_the_hooks_own(home: Path, make_hook: MakeHook) -> None:
+    metadata = '{openclaw: {events: ["command:new"]}}'
+    source = "export default () => { for (;;); };"
+    make_hook(home / ".openclaw" / "hooks", "loops", metadata, source, file="handler.js")
+    await load_hooks(host_config={})
+    (result,) = (await trigger_hook(create_hook_event("command", "new"), limit=0.2)).results
+    assert result.error is not None
+    assert result.error.message == "did not answer within 0.2 s (the limit in the call) and was stopped"
+
+
 async def test_a_limit_is_of_the_event_it_was_given_with() -> None:
     """Plans are kept: one event's limit is none of the next one's."""
     register_hook("command", lambda event: None)
@@ -223,6 +233,17 @@ async def test_what_the_host_would_log_is_logged(
     caplog.set_level(logging.INFO, "hookscope")
     await load_hooks(workspace, host_config={})
     assert caplog.messages == ["Hook 'mute' has no events defined in metadata"]
+
+
+async def test_what_a_handler_raises_is_logged_without_control_characters(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def wipe(event: HookEvent) -> None:
+        raise ValueError("all \x1b[2J gone")
+
+    register_hook("command:new", wipe)
+    await trigger_hook(create_hook_event("command", "new"))
+    assert caplog.messages == ["Hook error [command:new]: all ␛[2J gone"]
 
 
 async def test_handlers_in_typescript_run_in_a_node_beside_the_program(

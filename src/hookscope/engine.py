@@ -196,7 +196,16 @@ class HookEngine:
         if not callable(handler):
             raise TypeError(f"a handler is a function; {type(handler).__name__} cannot be called")
         name = name or str(getattr(handler, "__name__", "handler"))
-        call = Registration(key, name, handler, None, priority, limit, options=options or {}, lasting=lasting)
+        call = Registration(
+            key,
+            name,
+            handler,
+            priority=priority,
+            limit=limit,
+            limit_from="its registration",
+            options=options or {},
+            lasting=lasting,
+        )
         self.registry = self.registry.with_call(call)
         return call
 

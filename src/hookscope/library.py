@@ -21,6 +21,7 @@ from hookscope.core.registry import LoadReport
 from hookscope.core.runs import Event, Handler, Run
 from hookscope.core.standing import Verdict
 from hookscope.core.surroundings import Surroundings, real_surroundings
+from hookscope.core.text import printable
 from hookscope.dialects import DEFAULT
 from hookscope.embedded import embedded_host
 from hookscope.engine import HookEngine
@@ -286,6 +287,6 @@ async def trigger_hook(event: HookEvent, *, limit: float | None = None) -> Run:
 
 
 def say(lines: Iterable[LogLine]) -> None:
-    """Log what the host would log."""
+    """Log what the host would log; what handlers raised stands in it, and a log may be a terminal."""
     for line in lines:
-        log.log(LEVELS.get(line.level, logging.INFO), "%s", line.text)
+        log.log(LEVELS.get(line.level, logging.INFO), "%s", printable(line.text))

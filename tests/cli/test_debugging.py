@@ -140,7 +140,7 @@ def test_a_line_that_was_named_stops_too_until_it_is_named_again(debug: Program,
     assert f"cannot stop at {written.helper}:999: there is no such line" in done.err
     assert "b LINE, or b FILE:LINE" in done.err
     assert "shouts helper:2  at a line that you named" in places(done)
-    assert "shouts handler:4" in places(done)[2]  # the caller, one up
+    assert places(done)[2] == "shouts handler:4  call 1 of 2"  # the caller, one up
     assert "count = 0" in done.err
     assert not [place for place in places(done) if "breakpoint" in place]  # `r` runs all
 
@@ -166,7 +166,9 @@ def test_the_end_of_the_input_ends_the_run(debug: Program, written: Written) -> 
 
 
 def test_mistakes_in_what_is_typed_change_nothing(debug: Program, written: Written) -> None:
-    done = debug("nowhere", "1 +", "?", "", "w", "l", "c", "c", "c")
+    done = debug("nowhere", "1 +", "?", "", "w", "l", "b", "p", "c", "c", "c")
+    assert "debug>   b LINE, or b FILE:LINE" in done.err
+    assert "debug>   p EXPRESSION, or the expression alone." in done.err
     assert re.search(r"debug> (Name|Reference)Error: .*nowhere", done.err)
     assert "SyntaxError" in done.err
     assert "HELLO 0" in done.out

@@ -97,3 +97,27 @@ def test_settings_that_the_program_refuses_stop_plugins_too(hookscope: Program, 
 def test_the_list_of_the_host_calls_them_ready(hookscope: Program, three: Path) -> None:
     settings(three, entries={"strict": {"config": {"n": "text"}}})
     assert "✓ ready" in hookscope(*SHIPPED, "list", "--format", "host").out
+
+
+@pytest.mark.parametrize(
+    ("hooks", "options", "said"),
+    [
+        ({"timeoutMs": 150}, "", "did not answer within 0.15 s (the limit in the settings)"),
+        ({}, ", { timeoutMs: 160 }", "did not answer within 0.16 s (the limit in its registration)"),
+    ],
+)
+def test_a_limit_is_told_with_where_it_is_said(
+    hookscope: Program, home: Path, hooks: dict[str, int], options: str, said: str
+) -> None:
+    plugin(home, "slow", {"type": "object"})
+    source = f"export default (api) => {{ api.on('before_tool_call', () => {{ for (;;); }}{options}); }};\n"
+    (home / ".openclaw" / "extensions" / "slow" / "index.js").write_text(source)
+    settings(home, entries={"slow": {"enabled": True, "hooks": hooks}})
+    done = hookscope(*SHIPPED, "fire", "before_tool_call", "--trust")
+    assert said in done.out
+
+
+def test_the_limit_of_a_plugin_is_one_of_the_settings(hookscope: Program, home: Path) -> None:
+    plugin(home, "slow", {"type": "object"})
+    settings(home, entries={"slow": {"enabled": True, "hooks": {"timeoutMs": 2000}}})
+    assert "load 10 s, run 2 s (the settings)" in hookscope(*SHIPPED, "info", "slow").out

@@ -94,7 +94,7 @@ async def test_left_it_stands_all_the_same_and_its_run_can_be_ended(
         await story.press("B")
         await story.shows("at its first line")
         await story.press("escape")
-        await story.shows("» running")
+        await story.shows("» running", "The handler stands all the same: B shows it again")
         await story.press("B")
         await story.shows("at its first line")
         await story.press("y")

@@ -39,8 +39,9 @@ def test_visual_comes_before_editor() -> None:
 class Terminal:
     """As much of an app as an editor needs."""
 
-    def __init__(self, can_suspend: bool = True) -> None:
+    def __init__(self, can_suspend: bool = True, is_web: bool = False) -> None:
         self.can_suspend = can_suspend
+        self.is_web = is_web
 
     def suspend(self) -> Any:
         if not self.can_suspend:
@@ -55,6 +56,7 @@ class Terminal:
         ({"EDITOR": "vi 'open"}, Terminal(), "is no command"),
         ({"EDITOR": "no-such-editor-here"}, Terminal(), "does not start"),
         ({"EDITOR": "true"}, Terminal(can_suspend=False), "cannot be handed"),
+        ({}, Terminal(is_web=True), "A page opens no editor."),
         ({"EDITOR": "false"}, Terminal(), "exit code 1"),
         ({"EDITOR": "true"}, Terminal(), ""),
     ],

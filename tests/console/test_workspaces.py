@@ -1,6 +1,7 @@
 """Another workspace in the same console, and back to where one was."""
 
 from pathlib import Path
+from shutil import rmtree
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,5 +53,8 @@ async def test_another_workspace_is_opened_and_the_first_is_as_it_was_left(
             await story.until(lambda: story.app.bench.options.workspace == workspace, "the first one is back")
             await story.shows("Hooks 1/1", "here")
             assert story.screen.state.filter == "he"
+            rmtree(other)
+            await story.press("escape", "O")
+            await story.shows("No other one is known: type a path.")
         finally:
             await story.app.bench.close()

@@ -75,6 +75,15 @@ async def test_an_error_opens_its_tab_with_the_source_line(console: Any, size: S
         assert told.path.parent.name == "session-memory"
 
 
+async def test_what_the_context_had_is_told_of_the_handlers_own_errors_alone(console: Any) -> None:
+    late = Failure("Timeout", "did not answer within 1 s and was stopped")
+    async with console((120, 36)) as c:
+        await c.fired(1, failing)
+        await c.shows("KeyError", "context had")
+        await c.fired(2, lambda result: replace(result, status="timeout", error=late))
+        assert "context had" not in await c.shows("did not answer within 1 s")
+
+
 async def test_success_leaves_the_reader_at_the_messages(console: Any, size: Size) -> None:
     async with console(size=size) as c:
         await c.fired(1, lambda result: replace(result, messages=("Saved [/] 14 turns",)), delivers=True)

@@ -87,6 +87,9 @@ KINDS: dict[str, Kind] = {
         written('metadata: {"strange": {"events": ["gateway:startup"]}}\n'),
         ("no events", "metadata-namespace"),
     ),
+    "curly quotes": kind(
+        written('metadata: {“NS”: {“events”: [“gateway:startup”]}}\n'), ("no events", "metadata-namespace")
+    ),
     "keys at the top": kind(written('events: ["gateway:startup"]\n'), ("no events", "key-misplaced")),
     "a text for a list": kind(
         written('metadata: {"NS": {"events": "gateway:startup"}}\n'),
@@ -140,6 +143,15 @@ def test_every_kind_of_file_has_its_answer(kind: Kind, tmp_path: Path, write_hoo
             rules = {one.rule for one in lint_hooks(bench, [folder]).report.findings}
             python = {"handler-extension"}  # that only Hookscope runs it, where a host ships
             assert rules - (python - {rule}) == ({rule} if rule else set()), (dialect, rules)
+
+
+def test_quotes_of_a_web_page_are_told_as_what_they_are(tmp_path: Path, write_hook: WriteHook) -> None:
+    header = written("metadata: {“openclaw”: {“events”: [“gateway:startup”]}}\n")
+    folder = write_hook({"HOOK.md": header, "handler.py": CODE})
+    bench = Workbench(Options(dialect="openclaw", workspace=folder.parent.parent, bundled=tmp_path / "none"))
+    (finding,) = lint_hooks(bench, [folder]).report.findings
+    assert finding.text.startswith("The quotes around `“openclaw”` are curly, and so part of the name")
+    assert finding.then == 'Write straight quotes, `"`, in their place.'
 
 
 def test_a_guide_reads_no_more_than_64_kib_of_a_header(tmp_path: Path, write_hook: WriteHook) -> None:

@@ -121,7 +121,7 @@ def of_tar() -> Iterator[Row]:
     )
     yield Row("tgz truncated", "pack.tgz", packed[:-20], "no whole tar archive")
     yield Row("tgz damaged", "pack.tgz", packed[:40] + b"\0\0\0\0" + packed[44:], "no whole tar archive")
-    yield Row("tgz that is none", "pack.tgz", b"hello", "no whole tar archive")
+    yield Row("tgz that is none", "pack.tgz", b"hello", "no whole tar archive: it is not packed with gzip")
     yield Row("tar that is none", "pack.tar", b"hello" * 999, "no whole tar archive")
     yield Row("empty file", "pack.tar.gz", b"", "no whole tar archive")
     yield Row("tar not in UTF-8", "pack.tar", tar_of(entry("greet/\udcff")), "is not UTF-8")

@@ -128,6 +128,17 @@ class Page:
                 return text
         pytest.fail(f"{wanted} did not come:\n{text}")
 
+    async def says(self, wanted: str) -> None:
+        """Wait until the page itself says this, over its terminal."""
+        said = ""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                while wanted not in said:
+                    await asyncio.sleep(0.05)
+                    said = await self.value("document.body.innerText")
+                return
+        pytest.fail(f"{wanted!r} did not come: {said!r}")
+
     async def colours(self) -> int:
         """How many colours there are on the screen, as it is drawn."""
         picture = await self.ask("Page.captureScreenshot")

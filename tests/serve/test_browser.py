@@ -1,6 +1,7 @@
 """The console in a real browser."""
 
 import os
+import signal
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
@@ -55,6 +56,12 @@ async def test_a_hook_is_fired_at_from_a_page(
         assert len(again) == 1
         assert not again & first
 
+        await page.press("q")
+        await until(lambda: not alive(again))
+        await page.says("This console has ended.")
+        await page.press("\r")  # what opens it again has the keyboard
+        await page.screen("greet", "ready")
+
         everything |= server.below()
         await chromium.shut(page)
         await until(lambda: not alive(everything))
@@ -62,5 +69,9 @@ async def test_a_hook_is_fired_at_from_a_page(
         strangers = [url for url in page.asked_for if urlsplit(url).hostname != "127.0.0.1"]
         assert [url for url in strangers if not url.startswith(("data:", "about:", "file:"))] == []
 
-        assert server.process.returncode is None
+        left = await chromium.page()
+        await left.go(server.url)
+        await left.screen("greet")
+        assert await server.end(signal.SIGINT) == 0
+        await left.says("`hookscope serve` has ended.")
     assert not [*greeting.parent.glob("**/pwned")]

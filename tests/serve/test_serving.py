@@ -34,6 +34,7 @@ Start = Callable[..., Any]
         (["--token-file", "open"], 2, "`chmod 600 open` shuts it."),
         (["--token-file", "absent"], 2, "Cannot read the token in absent"),
         (["--host", "256.1.1.1", "--token", "auto"], 1, "Cannot listen on 256.1.1.1"),
+        (["--host", "no.such.invalid", "--token", "auto"], 1, "port 0: name or service not known."),
         (["--workspace", "absent"], 2, "There is no folder"),
     ],
 )
@@ -131,6 +132,13 @@ async def read(socket: aiohttp.ClientWebSocketResponse, wanted: str = "") -> str
     return text
 
 
+async def last_words(socket: aiohttp.ClientWebSocketResponse) -> tuple[int, str]:
+    """The code with which the socket is shut, and what the page is to tell then."""
+    while (message := await socket.receive(PATIENCE)).type is not aiohttp.WSMsgType.CLOSE:
+        assert message.type in (aiohttp.WSMsgType.BINARY, aiohttp.WSMsgType.TEXT)
+    return message.data, message.extra or ""
+
+
 async def test_a_console_delivers_files_and_gives_its_place_back(served: Start) -> None:
     server: Served = await served("--sessions", "1")
     async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as http:
@@ -138,8 +146,9 @@ async def test_a_console_delivers_files_and_gives_its_place_back(served: Start) 
         await client.come_in()
         one = await client.console()
         await read(one, "greet")
-        refused = await client.console()
-        assert "No more than 1 at once. Close a page" in await read(refused)
+        code, said = await last_words(await client.console())
+        assert code == aiohttp.WSCloseCode.OK
+        assert said.startswith("No more than 1 at once. Close a page")
         for junk in (
             "",
             "[]",
@@ -156,15 +165,19 @@ async def test_a_console_delivers_files_and_gives_its_place_back(served: Start) 
         assert "greet" in picture
         first = server.below()
         await one.send_str(json.dumps(["stdin", "q"]))
-        await read(one)  # the console leaves, and so the socket is shut
+        assert await last_words(one) == (aiohttp.WSCloseCode.OK, "")  # the console has left
         await until(lambda: not alive(first))
 
         another = await client.console()
         await read(another, "greet")
         everything = server.below()
         assert server.consoles()
+        told = asyncio.ensure_future(last_words(another))
         assert await server.end(signal.SIGINT) == 0
         assert not alive(everything)
+        code, said = await told
+        assert code == aiohttp.WSCloseCode.GOING_AWAY
+        assert said.startswith("`hookscope serve` has ended. Start it again")
 
 
 @pytest.mark.parametrize(

@@ -72,10 +72,11 @@ class _Talk:
                 pass
 
     def _show(self, stop: Stop) -> None:
-        frame = stop.frame
         why = WHY[stop.why] if stop.error is None else printable(stop.error)
         why = f"{why}: {printable(stop.note)}" if stop.note is not None else why
-        place = self._place(frame)
+        if stop.error is None and stop.at < len(stop.frames) - 1:  # it stands in a call from here
+            why = f"call {stop.at + 1} of {len(stop.frames)}"
+        place = self._place(stop.frame)
         _tell(f"\n▸ {one_line(stop.who)}  {place}{'  ' if why else ''}{why}")
         self._lines(stop, AROUND)
 
@@ -123,9 +124,12 @@ class _Talk:
                 await asyncio.Event().wait()
             case "u" | "d", "":
                 await debugger.turn_to(stop.at + (1 if word == "d" else -1))
-            case "b", place if place and place[0] != "=":  # else a variable of that name is set
+            case "b", place if place[:1] != "=":  # else a variable of that name is set
                 return await self._name(place, stop)
-            case "p", text if text and text[0] != "=":
+            case "p", "":
+                _tell("  p EXPRESSION, or the expression alone.")
+                return False
+            case "p", text if text[0] != "=":
                 await self._evaluate(text)
             case "l" | "v" | "w" | "?" | "", "":
                 self._look(stop, word)

@@ -47,6 +47,8 @@ def open_editor(app: App[object], place: Place, env: Mapping[str, str]) -> str:
     """Hand the terminal to the editor until it ends. Gives why that did not work, else nothing."""
     editor = editor_of(env)
     where = f"{place.file}:{place.line}"
+    if app.is_web:
+        return f"A page opens no editor. The place is {where}"
     if not editor:
         return f"No editor is named: set VISUAL or EDITOR. The place is {where}"
     try:

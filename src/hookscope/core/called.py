@@ -69,7 +69,7 @@ def within(plan: Plan, limit: float | None) -> Plan:
     """The plan with this limit for each call, in seconds, 0 for none; with their own where it is None."""
     if limit is None:
         return plan
-    new = {call: replace(call, limit=limit) for call in plan.calls}
+    new = {call: replace(call, limit=limit, limit_from="the call") for call in plan.calls}
     return _with_others(plan, new)
 
 

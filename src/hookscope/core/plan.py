@@ -130,13 +130,22 @@ def crossing(key: str, hook: Hook, target: Handler | Code, options: Mapping[str,
 
 def _declared(item: Declared, hook: Hook, host: Host) -> Registration:
     key = host.dialect.catalogue().registered(item.key)
-    limit = _limit_of(hook, key, item.limit)
-    return Registration(key, hook.name, item.target, hook, item.priority, limit, options=item.options)
+    limit, where = _limit_of(hook, key)
+    if limit is None:
+        limit, where = item.limit, "its registration"
+    return Registration(
+        key, hook.name, item.target, hook, item.priority, limit, options=item.options, limit_from=where
+    )
 
 
-def _limit_of(hook: Hook, key: str, own: float | None = None) -> float | None:
-    """What the user allows for this event, else for all of the hook's, else what the hook itself asks for."""
-    return hook.meta.limits.get(key, hook.meta.limits.get("run", own))
+def _limit_of(hook: Hook, key: str) -> tuple[float | None, str]:
+    """What is said for this event, else for all of the hook's; and where."""
+    return hook.meta.limits.get(key, hook.meta.limits.get("run")), limits_from(hook)
+
+
+def limits_from(hook: Hook) -> str:
+    """Where the limits of a hook are said: of a plugin the user says them. Empty: in its HOOK.md."""
+    return "the settings" if hook.kind == "plugin" else ""
 
 
 def registration_of(key: str, hook: Hook, host: Host) -> Registration:
@@ -146,9 +155,10 @@ def registration_of(key: str, hook: Hook, host: Host) -> Registration:
         code = replace(code, member=key)
     if key in hook.meta.of_folders:
         return crossing(key, hook, code, {INTERNAL: True})
-    run, load = _limit_of(hook, key), hook.meta.limits.get("load")
+    run, where = _limit_of(hook, key)
+    load = hook.meta.limits.get("load")
     priority = hook.meta.priorities.get(key, hook.meta.priority)
-    return Registration(key, hook.name, code, hook, priority, run, load)
+    return Registration(key, hook.name, code, hook, priority, run, load, limit_from=where)
 
 
 def is_held(row: Standing, host: Host, held: Callable[[Code], bool]) -> bool:

@@ -94,6 +94,7 @@ class Registration:
     breakage: Breakage | None = None  # a fault that its worker puts in its place, on purpose
     hears: EventKind | None = None  # the kind of its events; None: that of its hook
     lasting: bool = False  # registered by code, and no load forgets it
+    limit_from: str = ""  # where `limit` was said; empty: in its HOOK.md
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,8 @@ def files_of_tar(source: bytes, name: str, limits: PackLimits, *, packed: bool) 
 
 
 def _unzipped(source: bytes, name: str, limits: PackLimits) -> bytes:
+    if not source.startswith(GZIP):
+        raise _broken(name, "it is not packed with gzip")
     if source.count(GZIP) > PIECES:
         raise refused(f"{name} is packed in more than {PIECES:,} pieces.")
     chunks: list[bytes] = []

@@ -8,6 +8,7 @@ from importlib.metadata import EntryPoint, entry_points
 from inspect import isawaitable
 
 from hookscope.core.expecting import NONE, expect
+from hookscope.core.text import printable
 from hookscope.engine import HookEngine
 from hookscope.library import log
 from hookscope.plugins.api import PluginApi
@@ -74,13 +75,16 @@ async def _load(point: EntryPoint, api: PluginApi) -> str | None:
     """None, or what went wrong."""
     try:
         found = point.load()
-        returned = getattr(found, "register", found)(api)
+        register = getattr(found, "register", found)
+        if not callable(register):
+            raise TypeError(f"{point.value} is no function `register(api)`, and has none")
+        returned = register(api)
         if isawaitable(returned):
             await returned
     except Exception as error:  # a plugin may do anything while it is loaded
         api.unregister_all()
         text = f"{type(error).__name__}: {safe_text(error)}"
-        log.error("Plugin %s failed to load: %s", point.name, text)
+        log.error("Plugin %s failed to load: %s", point.name, printable(text))
         return text
     api.replace_older()
     return None

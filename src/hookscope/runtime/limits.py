@@ -36,8 +36,11 @@ class Limits:
         """The limits of this call: what its hook says of itself, unless the command line says otherwise."""
         if call.limit is None and call.load_limit is None:
             return self if call.breakage is None else self._of_breakage(call)
-        own = {"run": call.limit, "load": call.load_limit}
-        limits = self.of_hook({name: seconds for name, seconds in own.items() if seconds is not None})
+        limits = self
+        if call.load_limit is not None:
+            limits = limits._own("load", call.load_limit, IN_MANIFEST)
+        if call.limit is not None:
+            limits = limits._own("run", call.limit, call.limit_from or IN_MANIFEST)
         return limits._of_breakage(call)
 
     def _of_breakage(self, call: Registration) -> Limits:
@@ -47,13 +50,17 @@ class Limits:
             return self
         return self.with_limit("run", limit, ON_PURPOSE)
 
-    def of_hook(self, own: Mapping[str, float]) -> Limits:
-        """The same with those that a hook sets for itself; what the command line says beats them."""
+    def of_hook(self, own: Mapping[str, float], origin: str = "") -> Limits:
+        """The same with those that are said of a hook alone, in its HOOK.md where no `origin` is named."""
         limits = self
         for name in HOOKS_OWN:
-            if name in own and self.origins.get(name) != COMMAND_LINE:
-                limits = limits.with_limit(name, own[name], IN_MANIFEST)
+            if name in own:
+                limits = limits._own(name, own[name], origin or IN_MANIFEST)
         return limits
+
+    def _own(self, name: LimitName, seconds: float, origin: str) -> Limits:
+        """The same with one of a hook's own; what the command line says beats it."""
+        return self if self.origins.get(name) == COMMAND_LINE else self.with_limit(name, seconds, origin)
 
     def without_time(self) -> Limits:
         """The same without limits in seconds, whatever a hook says of itself: somebody takes their time."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import textual_serve
-from aiohttp import WSMsgType, web
+from aiohttp import WSCloseCode, WSMsgType, web
 from textual_serve.download_manager import DownloadManager
 
 from hookscope.serve.door import COOKIE, STATUS, Decision, Door, asked_of, decide
@@ -19,6 +19,7 @@ from hookscope.serve.session import Session, cells
 
 PATIENCE = 3.0  # seconds to wait for a place: a page that is loaded again gives its old one up
 LARGEST = 4 * 1024 * 1024  # bytes of one message of a page: what somebody pastes
+SERVER_ENDED = "`hookscope serve` has ended. Start it again, and open the address that it prints."
 PAGES = {"page.css": "text/css", "page.js": "text/javascript"}
 PLAIN = {
     "Cache-Control": "no-store",
@@ -40,6 +41,7 @@ class House:
     most: int  # consoles at once
     places: asyncio.Semaphore = field(init=False)
     sessions: set[Session] = field(default_factory=set)
+    ending: bool = False
     downloads: DownloadManager = field(default_factory=DownloadManager)
 
     def __post_init__(self) -> None:
@@ -143,7 +145,10 @@ class House:
         code = await session.over()
         said = f"It ended with exit code {code}; see where `hookscope serve` was started." if code else ""
         with suppress(ConnectionError):
-            await _say(socket, said)
+            if self.ending:
+                await _say(socket, SERVER_ENDED, WSCloseCode.GOING_AWAY)
+            else:
+                await _say(socket, said)
 
     async def _gone(self, session: Session) -> None:
         try:
@@ -153,6 +158,7 @@ class House:
             self.places.release()
 
     async def _all_leave(self, app: web.Application) -> None:
+        self.ending = True
         await asyncio.gather(*(session.leave() for session in self.sessions), return_exceptions=True)
 
     def _delivered(self, text: str) -> str:
@@ -201,11 +207,9 @@ async def _nothing() -> None:
     """The socket is closed when the process has ended."""
 
 
-async def _say(socket: web.WebSocketResponse, sentence: str) -> None:
-    """A last sentence on the terminal's first line."""
-    if sentence:
-        await socket.send_bytes(f"\x1b[H\x1b[0m{sentence}\x1b[K".encode())
-    await socket.close()
+async def _say(socket: web.WebSocketResponse, sentence: str, code: int = WSCloseCode.OK) -> None:
+    """Close it with what its page is to tell, of which 123 bytes are the most."""
+    await socket.close(code=code, message=sentence.encode())
 
 
 async def _heard(session: Session, socket: web.WebSocketResponse, text: str) -> None:

@@ -7,6 +7,7 @@ import errno
 import logging
 import os
 import signal
+import socket
 import stat
 import tempfile
 import webbrowser
@@ -151,8 +152,9 @@ def _cannot_listen(wish: Wish, error: OSError) -> Refusal:
     taken = error.errno == errno.EADDRINUSE or "address already in use" in str(error)
     if taken:
         return Refusal(f"Port {wish.port} of {wish.host} is taken.", "`--port 0` takes a free one.")
-    why = why_of(OSError(os.strerror(error.errno or 0)))  # what asyncio says of it is longer
-    what = f"Cannot listen on {wish.host}, port {wish.port}: {why}."
+    if not isinstance(error, socket.gaierror):  # of a name that leads nowhere: its number is no errno
+        error = OSError(os.strerror(error.errno or 0))  # what asyncio says of it is longer
+    what = f"Cannot listen on {wish.host}, port {wish.port}: {why_of(error)}."
     return Refusal(what, "`--host` and `--port` name where.")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -42,11 +43,12 @@ class LastTime:
         return shown if isinstance(shown, dict) else None
 
     def recent(self) -> tuple[Path, ...]:
-        """The workspaces, the one used last first. Nothing where the file cannot be read."""
+        """The workspaces that are there, the one used last first. Nothing where the file cannot be read."""
         try:
-            return tuple(map(Path, _newest_first(self._read())))
+            known = _newest_first(self._read())
         except Refusal:
             return ()
+        return tuple(Path(name) for name in known if os.path.isdir(name))
 
     def write(self, workspace: Path, shown: Mapping[str, Any] | None) -> None:
         """Leave this for the next time; None: only that the workspace was used now.

@@ -15,6 +15,7 @@ from hookscope.core.dialect import Host
 from hookscope.core.hooks import Folder, Hook, Language
 from hookscope.core.inventory import Inventory, Rejected
 from hookscope.core.noted import NotedFiles
+from hookscope.core.plan import limits_from
 from hookscope.core.registry import Registry
 from hookscope.core.runs import Plan, Registration, Run
 from hookscope.core.standing import Standing, State
@@ -156,7 +157,7 @@ class View:
 
     def limits_of(self, hook: Hook) -> Limits:
         """What holds for this hook's handler, each limit with its origin."""
-        return self.limits.of_hook(hook.meta.limits)
+        return self.limits.of_hook(hook.meta.limits, limits_from(hook))
 
 
 Differences = Mapping[Hook, tuple[str, ...]]

@@ -41,6 +41,7 @@ PLACE = 16  # cells of a path at least
 NAMES = (30, 20, 12, 8)  # cells of a name at most; fewer where there is no room
 RAISES = ("its condition raises", "$text-error")
 ALL_SEEN = "This is all of the lines."
+LEFT = "The handler stands all the same: {fire.debug} shows it again, {fire.cancel} ends the run."
 RUNS = "It goes on: {debug.leave} leaves this, {debug.end} ends the run."
 
 
@@ -262,8 +263,10 @@ class DebugScreen(Over[None]):
     def action_leave(self) -> None:
         if self.query_one(Input).has_focus:
             self.query_one(SourceLines).focus()
-        else:
-            self.dismiss(None)
+            return
+        if self._debugger.stop is not None:
+            self.notify(with_keys(LEFT), markup=False)
+        self.dismiss(None)
 
 
 def _told_of(stop: Stop) -> tuple[object, ...]:

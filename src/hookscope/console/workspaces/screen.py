@@ -86,7 +86,7 @@ class WorkspaceScreen(Picker[Path, Path]):
         if typed != self.typed:
             return  # more was typed meanwhile
         rows = tuple(dict.fromkeys((*recent, *below)))
-        none = "No folder begins so." if typed.strip() else "None was open yet: type a path."
+        none = "No folder begins so." if typed.strip() else "No other one is known: type a path."
         longest = max((cell_len(word(str(path), 400)) for path in rows), default=0)
         width = min(longest, self.room - NOTE)
         self.list_rows(rows, (self._prompt(path, path in recent, width) for path in rows), none)

@@ -27,6 +27,8 @@ from collections.abc import Iterator
 from hookscope.lint.model import Rule, Said
 from hookscope.lint.subject import Subject, error
 
+CURLY = frozenset("“”„«»‘’‚")  # noqa: RUF001  (what web pages make of straight ones)
+
 
 def check(subject: Subject) -> Iterator[Said]:
     block = subject.header.metadata
@@ -51,7 +53,12 @@ def check(subject: Subject) -> Iterator[Said]:
         yield error(subject.in_header("metadata", "events"), text, f"Move it to `{wanted}`.", fix)
     elif subject.namespace not in block:
         text = f"There is no `{wanted}`, which {subject.host.product} reads: this hook has no events."
-        yield error(subject.in_header("metadata"), text, f'Add `{subject.namespace}: {{events: ["…"]}}`.')
+        then = f'Add `{subject.namespace}: {{events: ["…"]}}`.'
+        curly = next((name for name in block if CURLY & set(str(name))), None)
+        if curly is not None:
+            text = f"The quotes around `{curly}` are curly, and so part of the name; there is no `{wanted}`."
+            then = 'Write straight quotes, `"`, in their place.'
+        yield error(subject.in_header("metadata"), text, then)
 
 
 RULE = Rule("metadata-namespace", __doc__, check, by_host=True)

@@ -73,7 +73,7 @@ def within_limit(call: Registration, known: EventType | None) -> Registration:
         limit = known.limit
     if limit is not None:
         limit = min(limit, LONGEST)
-    return call if limit == call.limit else replace(call, limit=limit)
+    return call if limit == call.limit else replace(call, limit=limit, limit_from="the host's rules")
 
 
 def left_out_because(event: Event, call: Registration) -> str:

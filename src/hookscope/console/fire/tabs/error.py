@@ -45,7 +45,7 @@ def _lines(shown: Shown) -> Iterator[Content]:
         if failure.phase in PHASE_WORDS:
             yield muted(f"It failed {PHASE_WORDS[failure.phase]}.")
         yield from _frames(shown, failure)
-        if failure.phase == "run":
+        if failure.phase == "run" and row.phase == "error":  # of its own, not one that ended it
             yield from _context_had(shown, failure)
     yield from _host_log(shown)
     yield from (muted("note         ") + foreign(note, 400) for note in row.result.notes)
