@@ -12,6 +12,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from statistics import median
+from subprocess import PIPE
 from time import perf_counter
 from typing import TypeAlias
 
@@ -31,35 +32,54 @@ LIMITS = Limits(spawn=30.0, load=30.0, run=30.0)
 CONTEXT = {"text": "y" * 400}
 GOOD = "def handler(event): pass"
 CRASH = "import os\ndef handler(event): os._exit(1)"
+# Answers a frame with its like. Before that it runs as many handlers as it is asked to, asks the system
+# behind each for what that may have disturbed, and says that it has ended, as ours does.
 ECHO = """
-import json, os, struct, sys
-source, target = int(sys.argv[1]), int(sys.argv[2])
-while head := os.read(source, 4):
-    body = json.dumps(json.loads(os.read(source, struct.unpack(">I", head)[0]))).encode()
+import fcntl, json, os, signal, struct, sys, termios
+source, target, looks = map(int, sys.argv[1:])
+here, mask = os.open(".", os.O_RDONLY), os.umask(0o77)
+def look():
+    os.fchdir(here); os.umask(mask); signal.alarm(0)
+    os.fstat(1); os.fstat(2)
+    fcntl.ioctl(1, termios.FIONREAD, bytes(4)); fcntl.ioctl(2, termios.FIONREAD, bytes(4))
+    os.close(os.dup(target))
+    try: os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError: pass
+def say(value):
+    body = json.dumps(value).encode()
     os.write(target, struct.pack(">I", len(body)) + body)
+def handler(event): pass
+while head := os.read(source, 4):
+    event = json.loads(os.read(source, struct.unpack(">I", head)[0]))
+    for number in range(looks):
+        handler(event)
+        look()
+        say({"result": number})
+    say(event)
 """
 
 
 @contextmanager
-def echo() -> Iterator[Callable[[], float]]:
-    """The seconds of one bare round trip: a frame of JSON to another process and back."""
+def echo(looks: int = 0) -> Iterator[Callable[[], float]]:
+    """The seconds of one bare round trip: a frame of JSON to another process and back, with so many looks."""
     theirs_in, ours_out = os.pipe()
     ours_in, theirs_out = os.pipe()
-    argv = [sys.executable, "-c", ECHO, str(theirs_in), str(theirs_out)]
-    process = subprocess.Popen(argv, pass_fds=(theirs_in, theirs_out))
+    argv = [sys.executable, "-c", ECHO, str(theirs_in), str(theirs_out), str(looks)]
+    process = subprocess.Popen(argv, pass_fds=(theirs_in, theirs_out), stdout=PIPE, stderr=PIPE)
 
     def round_trip() -> float:
         began = perf_counter()
         body = json.dumps(CONTEXT).encode()
         os.write(ours_out, struct.pack(">I", len(body)) + body)
-        json.loads(os.read(ours_in, struct.unpack(">I", os.read(ours_in, 4))[0]))
+        for _ in range(looks + 1):
+            json.loads(os.read(ours_in, struct.unpack(">I", os.read(ours_in, 4))[0]))
         return perf_counter() - began
 
     try:
         yield lambda: median(round_trip() for _ in range(IN_A_ROW))
     finally:
         process.kill()
-        process.wait()
+        process.communicate()
         for descriptor in (theirs_in, ours_out, ours_in, theirs_out):
             os.close(descriptor)
 
@@ -103,12 +123,13 @@ def beside_a_pipe(folder: Path) -> Iterator[list[Variant]]:
     with ExitStack() as stack:
         sampled, lane = stack.enter_context(loop()), python(folder)
         stack.callback(sampled(partial(seconds_async, lane.close)))
-        round_trip = stack.enter_context(echo())
+        round_trip, looked_at = map(stack.enter_context, (echo(), echo(HANDLERS)))
         ten = sampled(lambda: in_a_row(lambda: fire(lane, *calls)))
         one = sampled(lambda: in_a_row(lambda: fire(lane, calls[0])))
         looked = sampled(lambda: in_a_row(lambda: fire(lane, *unloaded)))
         yield [
             Variant(TRIP, round_trip, TIMES),
+            Variant(LOOKS, looked_at, TIMES),
             Variant(f"ours, {HANDLERS} handlers at once", ten, TIMES),
             Variant("ours, one handler", one, TIMES),
             Variant(f"ours, {HANDLERS} handlers, each folder looked at", looked, TIMES),
@@ -172,13 +193,14 @@ def first_typescript(folder: Path) -> Iterator[list[Variant]]:
 
 TEN, ONE, NEXT = f"ours, {HANDLERS} handlers at once", "ours, one handler", "from a crash to the next result"
 TRIP = "bare round trip of JSON"
+LOOKS = f"the same, with {HANDLERS} bare looks and answers"
 GROUP = Group(
     "lanes",
     "A worker that is kept, beside a bare pipe and a spawn for each call",
     beside_a_pipe,
     floor=TRIP,
     targets=(
-        Target(TEN, 4.0, TRIP),
+        Target(TEN, 2.5, LOOKS),
         Target(ONE, 1 / 50, "a spawn of sh", within=TRIP),
         Target(ONE, 1 / 400, "a spawn of Python", within=TRIP),
         Target(ONE, 1 / 800, "a spawn of Node", within=TRIP),

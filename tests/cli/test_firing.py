@@ -219,7 +219,7 @@ def test_who_asks_for_one_hook_is_not_told_to_trust_the_folders_of_others(
     assert fire("command:new", "--only", "two").code == 1
 
 
-def test_without_a_node_its_handlers_are_named_with_the_command_that_brings_one(
+def test_without_a_node_its_handlers_are_named_with_what_brings_one(
     fire: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "ts", COMMAND, "export default () => {}", file="handler.ts")
@@ -231,7 +231,7 @@ def test_without_a_node_its_handlers_are_named_with_the_command_that_brings_one(
     assert reason.startswith(
         "handler.ts needs Node 22.18 or newer (/no/such/node is named and cannot be read"
     )
-    assert reason.endswith("install 'hookscope[node]'` brings one")
+    assert reason.endswith("; name another under `node:` in .hookscope/config.yaml")
     assert "ts did not run: handler.ts needs Node" in done.err
 
 

@@ -189,7 +189,7 @@ def test_doctor_says_what_a_node_cannot_do(
     hookscope: Program, workspace: Path, version: str, says: str
 ) -> None:
     program = workspace / "node"
-    program.write_text(f"#!/bin/sh\necho v{version}\n")
+    program.write_text(f"""#!/bin/sh\necho '["v{version}",true]'\n""")
     program.chmod(0o755)
     (workspace / ".hookscope").mkdir(exist_ok=True)
     (workspace / ".hookscope" / "config.yaml").write_text(f"node: {program}\n")

@@ -14,7 +14,7 @@ from hookscope.core.event import HookEvent
 from hookscope.core.failure import Failure
 from hookscope.core.runs import Code, Registration, Result
 from hookscope.runtime import Limits, ProcessLane, node_lane
-from hookscope.runtime.node import Node, find_node
+from hookscope.runtime.node import Node, NoNode, find_node
 
 WriteHook = Callable[..., Registration]
 OutcomeOf = Callable[..., Awaitable[Any]]
@@ -34,6 +34,13 @@ def node() -> str:
     found = find_node(shutil.which("node"))
     assert isinstance(found, Node), found.sentence
     return found.path
+
+
+def test_where_none_is_found_the_command_is_named_that_brings_one() -> None:
+    missing = find_node(None, asked=lambda _: None)
+    assert isinstance(missing, NoNode)
+    assert missing.sentence.startswith("needs Node 22.18 or newer (none is on PATH); `")
+    assert missing.sentence.endswith("install 'hookscope[node]'` brings one")
 
 
 @pytest.fixture
