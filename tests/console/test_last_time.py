@@ -70,12 +70,16 @@ def test_what_the_user_did_before_the_answer_came_holds() -> None:
 
 def test_workspaces_are_merged_and_damage_is_said(tmp_path: Path) -> None:
     store = LastTime(tmp_path / "state" / "console.json")
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
     assert store.read(tmp_path / "a") is None
     store.write(tmp_path / "a", {"mode": "log"})
     LastTime(store.file).write(tmp_path / "b", {"mode": "fire"})
     store.write(tmp_path / "a", None)
     assert store.read(tmp_path / "a") == {"mode": "log"}
     assert store.recent() == (tmp_path / "a", tmp_path / "b")
+    (tmp_path / "a").rmdir()  # a folder that is gone is not offered, and comes again with what was left there
+    assert store.recent() == (tmp_path / "b",)
     assert store.file.stat().st_mode & 0o077 == 0
     for damage in ("{", "[]", '{"version": 0, "workspaces": {}}', '{"version": 1, "workspaces": 3}'):
         store.file.write_text(damage)
@@ -94,6 +98,7 @@ def test_workspaces_are_merged_and_damage_is_said(tmp_path: Path) -> None:
 def test_the_workspace_used_last_is_the_first_whatever_the_clock_says(tmp_path: Path) -> None:
     store = LastTime(tmp_path / "console.json")
     for name in ("a", "b", "c"):
+        (tmp_path / name).mkdir()
         store.write(tmp_path / name, None)
     document = json.loads(store.file.read_text())
     document["workspaces"][str(tmp_path / "b")]["at"] = "2999-01-01T00:00:00.000+00:00"
