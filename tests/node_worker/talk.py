@@ -25,7 +25,7 @@ class Talk:
 
     def __init__(self, root: Path) -> None:
         found = find_node(shutil.which("node"))
-        assert isinstance(found, Node), found.sentence
+        assert isinstance(found, Node) and found.types, found.sentence  # noqa: PT018  (one sentence for both)
         argv = (found.path, *FLAGS, str(WORKER), "")
         self.root = root
         self.told: list[Late] = []  # what came late
