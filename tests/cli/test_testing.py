@@ -60,10 +60,11 @@ def test(hookscope: Program, bundled: Path) -> Program:
 def test_events_of_one_name_in_several_folders_are_told_apart(
     test: Program, save: Save, hookscope: Program
 ) -> None:
-    for name in ("a/same", "b/deep/same", "other"):
-        save(name, "expect: {ran: [greet]}\n")
+    _, deep, _ = (save(name, "expect: {ran: [greet]}\n") for name in ("a/same", "b/deep/same", "other"))
     lines = test().out.splitlines()
     assert [line.split()[1] for line in lines[:3]] == ["a/same.yaml", "b/deep/same.yaml", "other"]
+    lines = test(".hookscope/events/a", str(deep)).out.splitlines()  # one as it lies here, one from the root
+    assert [line.split()[1] for line in lines[:2]] == ["a/same.yaml", "b/deep/same.yaml"]
     listed = hookscope("events", "--saved").out.splitlines()
     assert [line.split()[0] for line in listed] == ["a/same.yaml", "b/deep/same.yaml", "other"]
 

@@ -66,7 +66,7 @@ def column(texts: Iterable[str], widest: int) -> int:
 def names_apart(named: Sequence[tuple[str, Path]]) -> list[str]:
     """What people call each file: its name; where others have that too, its path below the folder of all."""
     times = Counter(name for name, _ in named)
-    alike = [file.parent for name, file in named if times[name] > 1]
+    alike = [os.path.abspath(file.parent) for name, file in named if times[name] > 1]
     above = os.path.commonpath(alike) if alike else ""
     return [name if times[name] == 1 else os.path.relpath(file, above) for name, file in named]
 
