@@ -66,7 +66,11 @@ class NoNode:
 
     reason: str
     origin: str = ""  # of what was found
-    languages: frozenset[Language] = frozenset()
+
+    @property
+    def languages(self) -> frozenset[Language]:
+        """What it runs: nothing."""
+        return frozenset()
 
     @property
     def sentence(self) -> str:
