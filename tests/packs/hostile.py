@@ -133,6 +133,79 @@ def of_tar() -> Iterator[Row]:
     yield Row("tar of many", "pack.tgz", gzip.compress(many, 1), "has more than 5,000 entries")
 
 
+def header(name: str, kind: bytes, size: int = 0) -> bytes:
+    """One header block, with a size that no writer would check."""
+    one = tarfile.TarInfo(name)
+    one.type, one.size = kind, size
+    return one.tobuf(tarfile.GNU_FORMAT)
+
+
+def extension(kind: bytes, body: bytes) -> bytes:
+    """A header that says more of the entry behind it, and what it says."""
+    return header("././@More", kind, len(body)) + body + bytes(-len(body) % 512)
+
+
+def record(key: str, value: str) -> bytes:
+    """A line of a pax header: its own length, a key and a value."""
+    line = f" {key}={value}\n"
+    length = len(line) + len(str(len(line)))
+    length = len(line) + len(str(length))
+    return f"{length}{line}".encode()
+
+
+def of_headers() -> Iterator[Row]:
+    """Tar archives whose headers, not their files, are the attack."""
+    good, long_name, pax = tar_of(), extension(b"L", b"greet\0"), extension(b"x", record("a", "b"))
+    link, solaris = extension(b"K", b"greet\0"), extension(b"X", record("a", "b"))
+    for_all = extension(b"g", record("a", "b"))
+    chains = {
+        "long names": long_name,
+        "long links": link,
+        "pax": pax,
+        "Solaris pax": solaris,
+        "a mixture": long_name + link + pax,
+        "empty pax": header("x", b"x"),
+        "empty long names": header("x", b"L"),
+    }
+    for what, one in chains.items():
+        yield Row(f"tar chain of {what}", "pack.tar", one * 2_000 + good, "headers in a row")
+        yield Row(f"tgz chain of {what}", "pack.tgz", gzip.compress(one * 1_000 + good), "headers in a row")
+    spread = b"".join(for_all + header(f"greet/f{number}", b"0") for number in range(1_000))
+    holes = bytearray(header("greet/s", tarfile.GNUTYPE_SPARSE))
+    holes[482] = 1  # another block of its map follows
+    holes[148:156] = b"%06o\0 " % (sum(holes) - sum(holes[148:156]) + 8 * 32)
+    more = bytes(504) + b"\1" + bytes(7)
+    negative, wild = bytearray(header("greet/n", b"0")), bytearray(header("greet/n", b"0"))
+    for block, size in ((negative, b"\xff" * 12), (wild, b"\x80" + b"\x7f" * 11)):
+        block[124:136] = size
+        block[148:156] = b"%06o\0 " % (sum(block) - sum(block[148:156]) + 8 * 32)
+    sized = {
+        size: extension(b"x", record("size", size)) + header("greet/n", b"0") for size in ("-512", "9" * 30)
+    }
+    sparse = record("GNU.sparse.major", "1") + record("GNU.sparse.minor", "0")
+    others: dict[str, tuple[bytes, str]] = {
+        "global pax in a chain": (for_all * 2_000, "for all entries"),
+        "global pax before each entry": (spread, "for all entries"),
+        "large global pax": (extension(b"g", record("a", "b" * 20_000)), "larger than 16 KiB"),
+        "large pax": (extension(b"x", record("a", "b" * 2 * MIB)), "larger than 1 MiB"),
+        "large long name": (extension(b"L", b"n" * 2 * MIB), "larger than 1 MiB"),
+        "size below zero": (bytes(negative), "a size below zero"),
+        "size below zero in pax": (sized["-512"], "a size below zero"),
+        "size beyond all numbers": (bytes(wild), "no whole tar archive"),
+        "size beyond all numbers in pax": (sized["9" * 30], "no whole tar archive"),
+        "map of holes without end": (bytes(holes) + more * 3_000, "no whole tar archive"),
+        "map of holes in pax": (
+            extension(b"x", sparse) + header("greet/s", b"0", 512) + b"9999999\n1\n".ljust(512, b"\0"),
+            "no whole tar archive",
+        ),
+        "length of a pax record": (extension(b"x", b"99999999999999999999 a=b\n"), "no whole tar archive"),
+    }
+    for what, (front, words) in others.items():
+        yield Row(f"tar {what}", "pack.tar", front + good, words)
+    cut = good[: good.index(b"greet/handler.js")] + bytes(holes) + more
+    yield Row("tar map of holes that ends early", "pack.tar", cut, "no whole tar archive")
+
+
 def of_zip() -> Iterator[Row]:
     kinds: dict[str, tuple[int, str]] = {
         "link": (0o120777, "zip entry is a link: greet/l"),
@@ -207,7 +280,7 @@ def of_packages() -> Iterator[Row]:
     yield Row("package: nothing", "pack.tar", tar_of(good={"readme": b""}), "is no hook and no pack")
 
 
-SORTS: tuple[Callable[[], Iterator[Row]], ...] = (by_name, of_tar, of_zip, of_packages)
+SORTS: tuple[Callable[[], Iterator[Row]], ...] = (by_name, of_tar, of_headers, of_zip, of_packages)
 
 
 def rows() -> list[Row]:

@@ -1,6 +1,22 @@
 """Why a pack is not taken. Each error is a sentence for people; nothing was written unless it says so."""
 
+import struct
+
 from hookscope.core.text import why_of
+
+# What readers of archives raise for damaged or hostile ones, beside errors of their own.
+UNREADABLE: tuple[type[Exception], ...] = (
+    EOFError,
+    OSError,
+    ValueError,
+    ArithmeticError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RuntimeError,  # RecursionError, NotImplementedError
+    MemoryError,
+    struct.error,
+)
 
 
 class PackError(Exception):

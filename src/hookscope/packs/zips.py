@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import stat
-import struct
 import zipfile
 import zlib
 from collections.abc import Sequence
 from io import BytesIO
 
+from hookscope.packs.errors import UNREADABLE
 from hookscope.packs.limits import PackLimits
 from hookscope.packs.measure import Measure
 from hookscope.packs.names import Named, checked_names, refused, shown
@@ -18,18 +18,7 @@ CENTRAL = b"PK\x01\x02"  # in front of each entry of the list
 ENCRYPTED = 0x1 | 0x40 | 0x2000
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 CHUNK = 65_536
-BROKEN = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    OSError,
-    ValueError,
-    OverflowError,
-    NotImplementedError,
-    RuntimeError,
-    struct.error,
-    IndexError,
-)
+BROKEN: tuple[type[Exception], ...] = (zipfile.BadZipFile, zlib.error, *UNREADABLE)
 
 
 def files_of_zip(source: bytes, name: str, limits: PackLimits) -> dict[str, PackFile]:
