@@ -17,6 +17,21 @@ Kind = Literal["file", "folder"]
 Parts = tuple[str, ...]
 NOTHING_WRITTEN = "Nothing was written."
 FORBIDDEN = pattern(r'[<>"|?*]')
+# Characters that take no room on a screen and that `CONTROLS` does not list.
+INVISIBLE = pattern(
+    "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u3164\ufe00-\ufe0f\uffa0\ufff0-\uffff"
+    "\U000e0000-\U000e0fff]"
+)
+# Names that Node, npm or a host reads as something other than a package, without regard to case.
+RESERVED = frozenset(
+    {
+        *("node_modules", "bower_components", "jspm_packages", "favicon.ico"),
+        *("package.json", "package-lock.json", "npm-shrinkwrap.json", "tsconfig.json", "jsconfig.json"),
+        *("hook.md", "constructor", "prototype", "hasownproperty", "isprototypeof", "propertyisenumerable"),
+        *("tolocalestring", "tostring", "valueof"),
+    }
+)
+PROPERTIES = frozenset({"__proto__", "constructor", "prototype"})
 DEVICES = pattern(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])", re.IGNORECASE)
 
 
@@ -72,6 +87,46 @@ def fault_of_name(name: str, limits: PackLimits = LIMITS) -> str:
         return "is the name of a device on Windows"
     if len(name.encode()) > limits.name:
         return f"has a name of more than {limits.name} bytes"
+    return ""
+
+
+def fault_of_pack_name(name: str) -> str:
+    """Return why a pack, a hook or a dependency cannot have this name, as the end of a sentence; else "".
+
+    The name becomes a folder beside other hooks and a key in the host's settings. Compatible forms of a
+    character (full-width letters, ligatures) count as the character itself.
+    """
+    compatible = unicodedata.normalize("NFKC", name)
+    for form in dict.fromkeys((name, compatible)):
+        if fault := fault_of_name(form) or _fault_of_pack_name(form):
+            return fault
+    return ""
+
+
+def _fault_of_pack_name(name: str) -> str:
+    if INVISIBLE.search(name):
+        return "has invisible characters"
+    if "/" in name:
+        return "has a slash"
+    if name != name.strip():
+        return "begins with a blank"
+    if name.startswith("."):
+        return "begins with a dot"
+    if name.startswith("-"):
+        return "begins with a dash, as an option does"
+    if "~" in name:
+        return "has a ~, which names a home folder or a short name on Windows"
+    if name.startswith("__"):
+        return "begins with two underscores, as names of JavaScript and Python itself do"
+    if name.casefold() in RESERVED:
+        return "means something else to Node, npm or the host"
+    return ""
+
+
+def fault_of_settings_key(key: str) -> str:
+    """Return why a pack may not set a key of this name in the host's settings, or ""."""
+    if key.strip() in PROPERTIES:
+        return "is a property of every JavaScript object"
     return ""
 
 

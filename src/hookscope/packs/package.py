@@ -10,8 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from hookscope.packs.errors import PackError
-from hookscope.packs.names import NOTHING_WRITTEN, fault_of_name, refused, shown
-from hookscope.packs.tree import Tree
+from hookscope.packs.names import (
+    NOTHING_WRITTEN,
+    fault_of_pack_name,
+    fault_of_settings_key,
+    refused,
+    shown,
+)
+from hookscope.packs.tree import DEPENDENCIES, Tree
 from hookscope.values import dataclass
 
 MANIFEST, PACKAGE = "HOOK.md", "package.json"
@@ -83,6 +89,19 @@ def _check_no_plugin(said: Mapping[str, Any], keys: Sequence[str], where: str) -
             )
 
 
+def check_pack_name(name: str, full_name: str = "") -> None:
+    """Raise PackError for a name that no pack may have, wherever the pack comes from."""
+    if fault := fault_of_pack_name(name):
+        raise refused(f"The pack has a name that no folder can have: {shown(full_name or name)} {fault}.")
+
+
+def check_settings_keys(keys: Sequence[str]) -> None:
+    """Raise PackError for a hook whose key in the host's settings would be no key of its own."""
+    for key in keys:
+        if fault := fault_of_settings_key(key):
+            raise refused(f"invalid hookKey: {shown(key)} {fault}.")
+
+
 def check_hook_names(names: Sequence[str]) -> None:
     """The names of a package's hooks, as the host reads them. Raises PackError."""
     for name in names:
@@ -90,7 +109,7 @@ def check_hook_names(names: Sequence[str]) -> None:
             raise refused("invalid hook name: path separators not allowed.")
         if name in ("", ".", ".."):
             raise refused("invalid hook name: reserved path segment.")
-        if fault := "begins with a dot" if name.startswith(".") else fault_of_name(name):
+        if fault := fault_of_pack_name(name):
             raise refused(f"invalid hook name: {shown(name)} {fault}.")
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise refused(f'duplicate hook name "{shown(twice)}" in hook package.')
@@ -125,13 +144,12 @@ def _pack(tree: Tree, said: Mapping[str, Any], key: str, handlers: Sequence[str]
         raise refused(f"{PACKAGE} {key}.hooks is empty.")
     if len(entries) > MOST:
         raise refused(f"{PACKAGE} {key}.hooks lists more than {MOST} hooks.")
-    full_name = _text(said, "name")
+    said_name = said.get("name")
+    full_name = said_name.strip() if isinstance(said_name, str) else ""
     if not full_name:
         raise refused(f"{PACKAGE} has no name.")
     scoped = full_name.startswith("@") and full_name.count("/") == 1
     name = full_name.rpartition("/")[2] if scoped else full_name
-    if name in ("", ".", "..") or name.startswith(".") or "/" in name or fault_of_name(name):
-        raise refused(f"{PACKAGE} has a name that no folder can have: {shown(full_name)}.")
     hooks = tuple(_inside(entry, key) for entry in entries)
     for entry, hook in zip(entries, hooks, strict=True):
         names = tree.names(hook)
@@ -153,6 +171,8 @@ def _inside(entry: str, key: str) -> str:
             steps.pop()
         elif step not in ("", "."):
             steps.append(step)
+    if any(step.casefold() == DEPENDENCIES for step in steps):
+        raise refused(f"{key}.hooks entry lies in {DEPENDENCIES}: {shown(entry)}.")
     if entry.startswith(("/", "\\", "~")) or entry[1:2] == ":":
         raise refused(f"{key}.hooks entry escapes package directory: {shown(entry)}.")
     return "/".join(steps)

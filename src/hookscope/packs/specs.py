@@ -10,7 +10,7 @@ from typing import Literal
 
 from hookscope.packs.archives import SUFFIXES, is_archive
 from hookscope.packs.errors import PackError
-from hookscope.packs.names import shown
+from hookscope.packs.names import fault_of_pack_name, shown
 from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
@@ -115,6 +115,9 @@ def _npm(text: str) -> Spec:
     found = NPM.fullmatch(text)
     if found is None:
         raise PackError(f"{shown(text)} names nothing that can be installed.", KINDS)
+    for part in found["name"].removeprefix("@").split("/"):
+        if fault := fault_of_pack_name(part):
+            raise PackError(f"{shown(text)} is no name of a package: {shown(part)} {fault}.", KINDS)
     wanted = found["wanted"] or ""
     if wanted and not EXACT.fullmatch(wanted) and not TAG.fullmatch(wanted):
         raise PackError(

@@ -36,7 +36,7 @@ from hookscope.workbench.packs.incoming import Incoming
 from hookscope.workbench.packs.intents import intent_of
 from hookscope.workbench.packs.placing import Trees, placed, read_hooks, rules_of
 from hookscope.workbench.packs.planned import Done, Planned, UpToDate
-from hookscope.workbench.packs.planning import Asked, name_of, package_in, plan_copy, plan_install
+from hookscope.workbench.packs.planning import Asked, id_of, name_of, package_in, plan_copy, plan_install
 from hookscope.workbench.packs.refusals import not_ours, refusing
 from hookscope.workbench.packs.removing import plan_uninstall
 from hookscope.workbench.refusal import Refusal
@@ -140,7 +140,7 @@ class PackDesk:
             asked = Asked(force=True, pin=record.pinned, dependencies=record.dependencies)
             package = package_in(fetched, host, asked)
             hooks = read_hooks(package, host, name_of(fetched))
-            now = package.name or (record.id if package.kind == "folder" else hooks[0].name)
+            now = record.id if package.kind == "folder" else id_of(fetched, package, hooks)
             if now != record.id:
                 raise Refusal(
                     f"{record.origin} is now called {now}.",

@@ -17,7 +17,7 @@ from hookscope.core.rules import PackRules
 from hookscope.core.surroundings import RealFiles
 from hookscope.dialects import GUIDES
 from hookscope.packs.edits import Wanted
-from hookscope.packs.package import Package, check_hook_names
+from hookscope.packs.package import Package, check_hook_names, check_settings_keys
 from hookscope.packs.tree import PackFile
 from hookscope.settings import open_host
 from hookscope.systems.folders import folder_system_of
@@ -95,6 +95,7 @@ def read_hooks(package: Package, host: Host, name: str) -> tuple[Hook, ...]:
             raise Refusal(f"{hook or name} is no hook: {reason}.", "Nothing was written.")
         hooks.append(row.hook)
     check_hook_names([hook.name for hook in hooks])
+    check_settings_keys([hook.key for hook in hooks])
     return tuple(hooks)
 
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from hookscope.core.dialect import Host
+from hookscope.core.hooks import Hook
 from hookscope.core.inventory import Inventory
 from hookscope.packs.fetched import Fetched
-from hookscope.packs.package import Package, package_of
+from hookscope.packs.package import Package, check_pack_name, package_of
 from hookscope.packs.record import Record
 from hookscope.packs.standing import OnDisk, standing_of
 from hookscope.packs.tree import PackFile
@@ -77,13 +78,20 @@ def _name_of_folder(fetched: Fetched) -> str:
     return fetched.spec.name if path is None else path.name
 
 
+def id_of(fetched: Fetched, package: Package, hooks: Sequence[Hook]) -> str:
+    """Return the id under which the package is installed. Raises PackError where no pack may have it."""
+    name = package.name or (_name_of_folder(fetched) if package.kind == "folder" else hooks[0].name)
+    check_pack_name(name, package.full_name)
+    return name
+
+
 def plan_install(
     fetched: Fetched, host: Host, inventory: Inventory, known: Mapping[str, Record], asked: Asked
 ) -> Planned:
     """Raises Refusal, PackError."""
     package = package_in(fetched, host, asked)
     hooks = read_hooks(package, host, name_of(fetched))
-    name = package.name or (_name_of_folder(fetched) if package.kind == "folder" else hooks[0].name)
+    name = id_of(fetched, package, hooks)
     before = known.get(name)
     if before is not None and not asked.force:
         raise Refusal(
