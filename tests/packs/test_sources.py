@@ -50,6 +50,7 @@ def test_a_package_of_the_registry_from_install_to_uninstall(
     registry.publish("@acme/hooks", "1.0.0", files("one"), scripts=scripts, **HOOK)
     before = on_disk(home)
     done = cli("install", "@acme/hooks", "--yes", "--json")
+    assert done.code == 0, done.err
     assert (done.code, done.json["version"], done.json["id"]) == (0, "1.0.0", "hooks"), done.err
     assert done.json["integrity"].startswith("sha512-")
     registry.publish("@acme/hooks", "1.1.0", files("two"), scripts=scripts, **HOOK)

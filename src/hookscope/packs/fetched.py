@@ -36,6 +36,7 @@ class Fetching:
     python: str  # the interpreter whose packages are meant
     progress: Progress = QUIETLY
     seconds: float = SECONDS
+    project: tuple[Path, ...] = ()  # folders whose programs and settings are not the user's: the workspace's
 
 
 def integrity_of(source: bytes) -> str:

@@ -66,14 +66,13 @@ def _git(words: Sequence[str], how: Fetching, *, own: bool = False, inside: bool
     left_out = OF_A_REPOSITORY | (OF_CONFIGURATION if own else frozenset())
     env = {name: value for name, value in how.env.items() if name not in left_out}
     env |= {"GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": PROTOCOLS, "GIT_LFS_SKIP_SMUDGE": "1"}
+    env["GIT_NO_LAZY_FETCH"] = "1"  # a repository on this disk names a program for that
     env.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes")
     env["GIT_ASKPASS"] = env["SSH_ASKPASS"] = "true"  # a program that says nothing
     if own:
         env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     where = ("--git-dir", str(how.work / "repository")) if inside else ()
-    return run(
-        ["git", *OFF, *where, *words], cwd=how.work, env=env, seconds=how.seconds, progress=how.progress
-    )
+    return run(["git", *OFF, *where, *words], how, cwd=how.work, env=env)
 
 
 def _failed(spec: Spec, ran: Ran) -> PackError:

@@ -3,20 +3,48 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from hookscope.core.text import one_line
 from hookscope.packs.archives import unpacked
+from hookscope.packs.dependencies import check_installed, registry_dependencies
 from hookscope.packs.errors import PackError
 from hookscope.packs.fetched import Fetched, Fetching, integrity_of
 from hookscope.packs.limits import LIMITS
-from hookscope.packs.programs import Ran, run
+from hookscope.packs.names import refused
+from hookscope.packs.programs import Ran, is_users, run
 from hookscope.packs.specs import Spec
+from hookscope.packs.tree import DEPENDENCIES
 from hookscope.packs.versions import is_prerelease
 
+# No project, no workspace, no program that a package or its user's project names. `--allow-…` is of npm 11.
+ALONE = (
+    *("--no-workspaces", "--no-global", f"--git={os.devnull}"),
+    *("--allow-git=none", "--allow-file=none", "--allow-directory=none"),
+)
+# What npm may read of its user's environment: where the registry is, and how to reach it.
+CONNECTION = frozenset(
+    {
+        *("registry", "replace-registry-host", "userconfig", "globalconfig", "user-agent"),
+        *("proxy", "http-proxy", "https-proxy", "noproxy", "no-proxy", "local-address", "maxsockets"),
+        *("ca", "cafile", "cert", "key", "strict-ssl", "before", "min-release-age"),
+        *("offline", "prefer-offline", "prefer-online", "fetch-timeout", "fetch-retries"),
+        *("fetch-retry-factor", "fetch-retry-mintimeout", "fetch-retry-maxtimeout"),
+        *("_auth", "_authtoken", "_password", "username", "email"),
+    }
+)
+FILES = frozenset({"userconfig", "globalconfig"})  # of them those that name a file with more configuration
+OF_NODE = frozenset(
+    {"NODE_OPTIONS", "NODE_PATH", "NODE_REPL_EXTERNAL_MODULE", "PREFIX", "DESTDIR", "INIT_CWD"}
+)
+CONFIG, OF_SCRIPTS = "npm_config_", ("npm_package_", "npm_lifecycle_")
 QUIET = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
 NEWEST = "latest"
+PROJECT, CACHE, PACKAGE_JSON = "npm", "npm-cache", "package.json"  # what npm works in, below `Fetching.work`
 REASONS: Mapping[str, str] = {
     "E404": "The registry has no package {what}.",
     "ETARGET": "The registry has no such version or tag: {what}.",
@@ -37,7 +65,7 @@ def fetch_npm(spec: Spec, how: Fetching) -> Fetched:
     """
     how.progress.step(f"fetching {spec.text} with npm")
     asked = spec.text if spec.wanted else f"{spec.name}@{NEWEST}"  # else npm takes what suits its own Node
-    ran = _npm(["pack", *QUIET, "--json", f"--pack-destination={how.work}", "--", asked], how.work, how)
+    ran = _npm(["pack", *QUIET, "--json", f"--pack-destination={how.work}", "--", asked], {}, how)
     if ran.code != 0:
         raise _failed(spec.text, ran)
     archives = sorted(how.work.glob("*.tgz"))
@@ -67,17 +95,57 @@ def _gave_none(spec: Spec) -> PackError:
     return PackError(f"npm gave no package for {spec.text}.", "`npm pack` by hand may say why.")
 
 
-def install_dependencies(folder: Path, how: Fetching) -> None:
-    """Put what a package depends on beside it, scripts off, development ones left out. Raises PackError."""
+def install_dependencies(package_json: Mapping[str, Any], target: Path, how: Fetching) -> None:
+    """Put what a package depends on into `target`, a folder that is not there yet; scripts off.
+
+    npm gets the dependencies of package.json and nothing else of the package: it runs in a folder of its own.
+    Raises PackError.
+    """
+    wanted = registry_dependencies(package_json)
     how.progress.step("installing its dependencies with npm, scripts off")
-    ran = _npm(["install", *QUIET, "--omit=dev", "--no-package-lock", "--no-save"], folder, how)
+    ran = _npm(["install", *QUIET, "--omit=dev", "--no-package-lock", "--no-save"], wanted, how)
     if ran.code != 0:
         raise _failed("its dependencies", ran)
+    modules = how.work / PROJECT / DEPENDENCIES
+    if os.path.lexists(modules):
+        if modules.is_symlink():
+            raise refused(f"npm made {DEPENDENCIES} a link.")
+        check_installed(modules)
+        shutil.move(modules, target)
 
 
-def _npm(words: Sequence[str], cwd: Path, how: Fetching) -> Ran:
-    env = {**how.env, "npm_config_ignore_scripts": "true", "npm_config_yes": "false"}
-    return run(["npm", *words], cwd=cwd, env=env, seconds=how.seconds, progress=how.progress)
+def _npm(words: Sequence[str], package_json: Mapping[str, object], how: Fetching) -> Ran:
+    """Run npm in a new folder with this package.json alone, and with a cache that goes with it."""
+    folder = how.work / PROJECT
+    folder.mkdir()
+    (folder / PACKAGE_JSON).write_text(json.dumps(package_json), encoding="utf-8")
+    cache = f"--cache={how.work / CACHE}"
+    return run(["npm", *words[:1], *ALONE, cache, *words[1:]], how, cwd=folder, env=_environment(how))
+
+
+def _environment(how: Fetching) -> dict[str, str]:
+    """Return the environment without what npm or its Node would take for an order."""
+    env = {}
+    for name, value in how.env.items():
+        lowered = name.lower()
+        if name.upper() in OF_NODE or lowered.startswith(OF_SCRIPTS):
+            continue
+        if not lowered.startswith(CONFIG) or _is_connection(name[len(CONFIG) :], value, how):
+            env[name] = value
+    return {
+        **env,
+        "npm_config_ignore_scripts": "true",
+        "npm_config_yes": "false",
+        "COREPACK_ENABLE_PROJECT_SPEC": "0",  # else a folder above says which npm is downloaded
+    }
+
+
+def _is_connection(name: str, value: str, how: Fetching) -> bool:
+    """Return whether a variable says how to reach a registry, of all or of one scope, and nothing else."""
+    if name.startswith(("//", "@")):
+        return True
+    key = name[:1] + name[1:].lower().replace("_", "-")
+    return key in CONNECTION and (key not in FILES or is_users(value, how.project))
 
 
 def _told(out: str) -> Mapping[str, object] | None:

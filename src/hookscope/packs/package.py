@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from hookscope.packs.dependencies import needs_of
 from hookscope.packs.errors import PackError
 from hookscope.packs.names import (
     NOTHING_WRITTEN,
@@ -54,14 +55,14 @@ def package_of(
         where: what the tree is called in sentences.
         side_by_side: is a folder of hooks taken, too.
     """
-    said = _package_json(tree)
+    said = package_json_of(tree)
     key = next((key for key in keys if isinstance(said.get(key), dict) and "hooks" in said[key]), None)
     if key is not None:
         return _pack(tree, said, key, handlers)
     names = tree.names()
     if MANIFEST in names:
         _check_handler(tree, "", handlers, where)
-        return Package("hook", tree, ("",), version=_text(said, "version"), needs=_needs(said))
+        return Package("hook", tree, ("",), version=_text(said, "version"), needs=needs_of(said))
     children = tuple(name for name in sorted(names) if MANIFEST in tree.names(name))
     if children and side_by_side:
         for child in children:
@@ -118,7 +119,8 @@ def check_hook_names(names: Sequence[str]) -> None:
         raise refused(f'duplicate hook name "{shown(clash)}" in hook package: capitals do not count.')
 
 
-def _package_json(tree: Tree) -> Mapping[str, Any]:
+def package_json_of(tree: Tree) -> Mapping[str, Any]:
+    """Return what package.json says, nothing where there is none. Raises PackError where it is none."""
     source = tree.read(PACKAGE)
     if source is None:
         return {}
@@ -158,7 +160,7 @@ def _pack(tree: Tree, said: Mapping[str, Any], key: str, handlers: Sequence[str]
         if MANIFEST not in names:
             raise refused(f"{MANIFEST} missing in {shown(entry)}.")
         _check_handler(tree, hook, handlers, shown(entry))
-    return Package("pack", tree, hooks, name, full_name, _text(said, "version"), key, _needs(said))
+    return Package("pack", tree, hooks, name, full_name, _text(said, "version"), key, needs_of(said))
 
 
 def _inside(entry: str, key: str) -> str:
@@ -192,8 +194,3 @@ def _check_handler(tree: Tree, hook: str, handlers: Sequence[str], where: str) -
 def _text(said: Mapping[str, Any], name: str) -> str:
     value = said.get(name)
     return shown(value.strip()) if isinstance(value, str) and value.strip() else ""
-
-
-def _needs(said: Mapping[str, Any]) -> tuple[str, ...]:
-    needs = said.get("dependencies")
-    return tuple(f"{name} {wanted}" for name, wanted in needs.items()) if isinstance(needs, dict) else ()

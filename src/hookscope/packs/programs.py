@@ -13,8 +13,8 @@ from tempfile import TemporaryFile
 
 from hookscope.packs.below import entries_below
 from hookscope.packs.errors import PackError
+from hookscope.packs.fetched import Fetching
 from hookscope.packs.limits import MIB, size_in_words
-from hookscope.packs.progress import Progress
 from hookscope.values import dataclass
 
 POLL = 0.05  # seconds between two looks at whether to stop
@@ -31,34 +31,32 @@ class Ran:
     err: str
 
 
-def run(
-    words: Sequence[str],
-    *,
-    cwd: Path,
-    env: Mapping[str, str],
-    seconds: float,
-    progress: Progress,
-    room: int = ROOM,
-) -> Ran:
+def run(words: Sequence[str], how: Fetching, *, cwd: Path, env: Mapping[str, str], room: int = ROOM) -> Ran:
     """Run a program to its end, in a process group of its own and without a terminal.
 
-    Raises PackError where it is not installed, takes too long or fills the disk below `cwd`; Cancelled.
+    It and all that it starts are looked for on the user's `PATH` alone. Raises PackError where it is not
+    installed, takes too long or fills the disk below `how.work`; Cancelled.
     """
-    program = shutil.which(words[0], path=env.get("PATH", os.defpath))
-    if program is None:
-        raise PackError(f"{words[0]} is not installed.", "It must be on PATH to fetch this.")
+    path = users_path(env.get("PATH", os.defpath), how.project)
+    program = shutil.which(words[0], path=path)
+    if program is None or not os.path.isabs(program):
+        elsewhere = shutil.which(words[0], path=env.get("PATH", os.defpath))
+        raise PackError(
+            f"{words[0]} is not installed.",
+            f"It must be on PATH to fetch this{', outside of the workspace' if elsewhere else ''}.",
+        )
     with TemporaryFile() as out, TemporaryFile() as err:
         child = subprocess.Popen(
             [program, *words[1:]],
             cwd=cwd,
-            env=dict(env),
+            env={**env, "PATH": path},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
             start_new_session=True,
         )
         try:
-            code = _wait(child, words[0], seconds, progress, cwd, room)
+            code = _wait(child, words[0], how, room)
         finally:
             _end(child)
         texts = []
@@ -68,18 +66,28 @@ def run(
     return Ran(code, *texts)
 
 
-def _wait(
-    child: subprocess.Popen[bytes], name: str, seconds: float, progress: Progress, folder: Path, room: int
-) -> int:
-    left = seconds
+def users_path(path: str, project: Sequence[Path]) -> str:
+    """Return `PATH` without entries that a project chooses: relative ones, and those inside of it."""
+    return os.pathsep.join(entry for entry in path.split(os.pathsep) if is_users(entry, project))
+
+
+def is_users(path: str, project: Sequence[Path]) -> bool:
+    """Return whether a path is absolute and, with links resolved, outside of the project's folders."""
+    return os.path.isabs(path) and not any(
+        Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)) for folder in project
+    )
+
+
+def _wait(child: subprocess.Popen[bytes], name: str, how: Fetching, room: int) -> int:
+    left = how.seconds
     while True:
         with suppress(subprocess.TimeoutExpired):
             return child.wait(POLL)
         left -= POLL
-        progress.check()
+        how.progress.check()
         if left <= 0:
-            raise PackError(f"{name} took longer than {seconds:g} s and was ended.", "Try again later.")
-        if int(left / POLL) % 10 == 0 and _size(folder) > room:
+            raise PackError(f"{name} took longer than {how.seconds:g} s and was ended.", "Try again later.")
+        if int(left / POLL) % 10 == 0 and _size(how.work) > room:
             what = f"{name} wrote more than {size_in_words(room)} and was ended."
             raise PackError(what, "What it fetches is too large for a pack; name another one.")
 

@@ -40,10 +40,9 @@ def fetch_python(spec: Spec, how: Fetching) -> Fetched:
     how.progress.step(f"looking for {spec.name} among the packages of {how.python}")
     ran = run(
         [how.python, "-c", FINDER, spec.text.removeprefix("python:"), GROUP],
+        how,
         cwd=how.work,
         env=how.env,
-        seconds=how.seconds,
-        progress=how.progress,
     )
     try:
         told = json.loads(ran.out)

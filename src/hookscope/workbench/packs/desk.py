@@ -24,12 +24,14 @@ from hookscope.packs.below import remove
 from hookscope.packs.fetched import Fetched, Fetching
 from hookscope.packs.journal import Intent
 from hookscope.packs.npm import install_dependencies
+from hookscope.packs.package import package_json_of
 from hookscope.packs.progress import QUIETLY, Progress
 from hookscope.packs.record import Record
 from hookscope.packs.sources import fetch
 from hookscope.packs.specs import Spec, spec_of
 from hookscope.packs.standing import OnDisk, digests_of, standing_of
 from hookscope.packs.transaction import GOING_ON, LATER, Store, carry_out, recover
+from hookscope.packs.tree import DEPENDENCIES, Tree
 from hookscope.values import dataclass
 from hookscope.workbench.bench import Workbench
 from hookscope.workbench.packs.incoming import Incoming
@@ -113,6 +115,11 @@ class PackDesk:
             spec = self.spec(text)
             if asked.pin and spec.source != "npm":
                 raise Refusal(ONLY_NPM, f"{spec.text} has no version that a registry keeps.")
+            if asked.link and asked.dependencies:
+                raise Refusal(
+                    "A linked folder is used as it is: nothing is installed into it.",
+                    "Leave out --link or --dependencies.",
+                )
             if asked.link and spec.source != "folder":
                 raise Refusal("Only folders are linked.", "Leave out --link to install a copy.")
             fetched = self._fetch(spec, progress)
@@ -192,8 +199,23 @@ class PackDesk:
 
     def _fetch(self, spec: Spec, progress: Progress) -> Fetched:
         with self._work() as work:
-            python = self._bench.setup.python or sys.executable
-            return fetch(spec, Fetching(work, dict(os.environ), python, progress))
+            return fetch(spec, self._fetching(work, progress, spec.path))
+
+    def _fetching(self, work: Path, progress: Progress, pack: Path | None = None) -> Fetching:
+        """Return how programs are run: none that the workspace or the pack brings, in a folder of its own.
+
+        A workspace that is the user's home or above it counts as the user's.
+        """
+        setup, host = self._bench.setup, self._bench.open()
+        folders = {host.workspace, setup.surroundings.cwd, pack}
+        home = os.path.realpath(os.path.expanduser("~"))  # whatever is assumed
+        project = tuple(
+            folder
+            for folder in folders
+            if folder is not None and not Path(home).is_relative_to(os.path.realpath(folder))
+        )
+        python = setup.python or sys.executable
+        return Fetching(work, dict(os.environ), python, progress, project=project)
 
     @contextmanager
     def _work(self) -> Iterator[Path]:
@@ -265,12 +287,15 @@ class PackDesk:
             progress.check()
             return intent
         folders = {}
-        with self._work() as work:
-            how = Fetching(work, dict(os.environ), sys.executable, progress)
-            for swap in intent.swaps:
-                if swap.fresh is not None:
-                    install_dependencies(swap.fresh, how)
-                    folders[swap.target] = dict(digests_of(swap.fresh))
+        pack = planned.fetched.spec.path if planned.fetched is not None else None
+        for swap in intent.swaps:
+            package_json = package_json_of(Tree(planned.trees.get(swap.target, {})))
+            if swap.fresh is not None and package_json:
+                with self._work() as work:
+                    target = swap.fresh / DEPENDENCIES
+                    install_dependencies(package_json, target, self._fetching(work, progress, pack))
+            if swap.fresh is not None:
+                folders[swap.target] = dict(digests_of(swap.fresh))
         document = replace(planned.after, folders=folders).document()
         return replace(intent, records={**intent.records, planned.id: document})
 

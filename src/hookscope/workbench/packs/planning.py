@@ -10,11 +10,12 @@ from pathlib import Path
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Hook
 from hookscope.core.inventory import Inventory
+from hookscope.packs.dependencies import ignored_parts, registry_dependencies
 from hookscope.packs.fetched import Fetched
-from hookscope.packs.package import Package, check_pack_name, package_of
+from hookscope.packs.package import Package, check_pack_name, package_json_of, package_of
 from hookscope.packs.record import Record
 from hookscope.packs.standing import OnDisk, standing_of
-from hookscope.packs.tree import PackFile
+from hookscope.packs.tree import DEPENDENCIES, PackFile
 from hookscope.packs.versions import is_older
 from hookscope.values import dataclass
 from hookscope.workbench.packs.effects import effects
@@ -113,6 +114,9 @@ def plan_copy(
 ) -> Planned:
     """A copy in the managed folder, in place of what is there. Raises Refusal, PackError."""
     fetched, package, before = incoming.fetched, incoming.package, incoming.before
+    ignored: tuple[str, ...] = ()
+    if asked.dependencies:
+        package, ignored = _for_npm(package)
     place = placed(package, incoming.hooks, host)
     _check_free(place, known, incoming.name)
     if asked.dependencies and place.left:
@@ -154,8 +158,23 @@ def plan_copy(
         left_out=fetched.tree.left_out,
         drift=drift_of(fetched, before),
         apart=bool(place.left),
-        notes=(*_gone_back(after, before), *_left_behind(place.left, host), *incoming.able.unread),
+        notes=(*ignored, *_gone_back(after, before), *_left_behind(place.left, host), *incoming.able.unread),
     )
+
+
+def _for_npm(package: Package) -> tuple[Package, tuple[str, ...]]:
+    """Return the package without the dependencies that it brings, and a sentence of what npm does not get.
+
+    Raises PackError for dependencies that are refused.
+    """
+    package_json = package_json_of(package.tree)
+    registry_dependencies(package_json)
+    ignored = ignored_parts(package.tree, package_json)
+    files = {
+        path: file for path, file in package.tree.files.items() if not path.startswith(f"{DEPENDENCIES}/")
+    }
+    said = (f"npm gets its dependencies alone; ignored: {', '.join(ignored)}",) if ignored else ()
+    return replace(package, tree=replace(package.tree, files=files)), said
 
 
 def _gone_back(after: Record, before: Record | None) -> Iterator[str]:
