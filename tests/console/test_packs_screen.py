@@ -84,6 +84,19 @@ async def test_a_pack_comes_changes_and_goes(
             await story.press("u")
             await story.shows("Update greetings 2.0.0?", "changed on disk since, a copy is kept")
             await agree(story)
+            await story.shows(
+                "The integrity check failed. Update greetings 2.0.0?",
+                "changed  ./.openclaw/hooks/hello/handler.py",
+                "enter update anyway",
+            )
+            await story.press("escape")
+            await story.shows("Nothing was written for greetings.")
+            assert "2.0.0" not in handler.read_text()
+            await story.press("u")
+            await story.shows("Update greetings 2.0.0?", "changed on disk since, a copy is kept")
+            await agree(story)
+            await story.shows("The integrity check failed.")
+            await agree(story)
             await story.shows("greetings 2.0.0 updated. 1 changed file was kept in")
             assert "2.0.0" in handler.read_text()
             names = {"hello", "welcome"}

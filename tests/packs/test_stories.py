@@ -130,7 +130,7 @@ def test_what_changed_since_is_told_and_kept(cli: Cli, home: Path, settings: Pat
     dry = cli("update", "greet", "--dry-run", "--json").json["updates"][0]
     actions = {Path(file["path"]).name: file["action"] for file in dry["files"]}
     assert actions == {"HOOK.md": "same", "handler.py": "replace", "more.py": "add"}
-    updated = cli("update", "greet", "--yes", "--json").json["updates"][0]
+    updated = cli("update", "greet", "--yes", "--accept-changed", "--json").json["updates"][0]
     kept = Path(updated["kept"])
     assert (kept / "greet" / "handler.py").read_text() == "# mine now\n"
     assert (kept / "greet" / "notes.txt").read_text() == "added\n"

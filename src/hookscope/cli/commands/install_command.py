@@ -18,6 +18,7 @@ from hookscope.workbench.packs.planning import Asked
     click.Option(["--pin"], is_flag=True, help="Of npm: keep to this very version and its integrity."),
     click.Option(["--force"], is_flag=True, help="In place of what is installed under this name."),
     click.Option(["--dependencies"], is_flag=True, help="Install what it depends on too, scripts off."),
+    asking.accept_changed_option(),
     asking.yes_option(),
     asking.dry_run_option(),
     asking.diff_option(),
@@ -30,6 +31,7 @@ def command(
     pin: bool,
     force: bool,
     dependencies: bool,
+    accept_changed: bool,
     yes: bool,
     dry_run: bool,
     diff: bool,
@@ -45,7 +47,7 @@ def command(
     """
     asked = Asked(link=link, pin=pin, force=force, dependencies=dependencies)
     if is_host(shape):
-        return host.install(options, spec, asked, dry_run=dry_run)
+        return host.install(options, spec, asked, dry_run=dry_run, accept_changed=accept_changed)
     bench, desk = asking.desk_of(options, writes=not dry_run)
     planned = desk.plan_install(spec, asked, asking.progress(as_json))
-    return asking.carried_out(bench, desk, planned, How(yes, dry_run, as_json, diff))
+    return asking.carried_out(bench, desk, planned, How(yes, dry_run, as_json, diff, accept_changed))

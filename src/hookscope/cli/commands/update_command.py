@@ -18,6 +18,7 @@ from hookscope.workbench.packs.planned import UpToDate
     click.Argument(["ids"], nargs=-1, metavar="[ID]..."),
     click.Option(["--all", "everything"], is_flag=True, help="Every pack that is installed here."),
     click.Option(["--force"], is_flag=True, help="Put it in place again even if there is nothing newer."),
+    asking.accept_changed_option(),
     asking.yes_option(),
     asking.dry_run_option(),
     asking.diff_option(),
@@ -28,6 +29,7 @@ def command(
     ids: tuple[str, ...],
     everything: bool,
     force: bool,
+    accept_changed: bool,
     yes: bool,
     dry_run: bool,
     diff: bool,
@@ -36,17 +38,20 @@ def command(
 ) -> Answer:
     """Fetch packs again from where they came, and put in place what is newer.
 
-    Says where a registry gives other bytes for the same version, and which files were changed on disk since:
-    they are kept aside. Exit code 1: one of them could not be updated.
+    Where a registry gives other bytes for the same version, or files have changed on disk since, nothing is
+    written without --accept-changed, which keeps copies of such files. Exit code 1: one of them could not be
+    updated.
     """
     if is_host(shape):
-        return host.update(options, ids, everything=everything, dry_run=dry_run)
+        return host.update(
+            options, ids, everything=everything, dry_run=dry_run, accept_changed=accept_changed
+        )
     if bool(ids) == everything:
         raise click.UsageError("Name the packs to update, or --all.")
     bench, desk = asking.desk_of(options, writes=not dry_run)
     for name in ids:
         desk.record(name)
-    how = How(yes, dry_run, as_json, diff)
+    how = How(yes, dry_run, as_json, diff, accept_changed)
     found = [_one(bench, desk, name, how, force=force) for name in (ids or tuple(desk.installed()))]
     texts = [text for one in found if (text := one.in_words())] if found else ["No pack is installed here."]
     aside = tuple(sentence for one in found for sentence in one.aside)

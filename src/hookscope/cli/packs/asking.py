@@ -15,6 +15,7 @@ from hookscope.values import dataclass
 from hookscope.workbench import Options, Refusal, Workbench
 from hookscope.workbench.packs.desk import PackDesk
 from hookscope.workbench.packs.planned import Planned, Progress
+from hookscope.workbench.packs.refusals import check_accepted
 
 DRY_RUN = "Show everything that would be written, and write nothing."
 
@@ -27,6 +28,15 @@ def yes_option() -> click.Option:
 def diff_option() -> click.Option:
     """`--diff`."""
     return click.Option(["--diff"], is_flag=True, help="Show each file against what stands there now.")
+
+
+def accept_changed_option() -> click.Option:
+    """`--accept-changed`."""
+    return click.Option(
+        ["--accept-changed"],
+        is_flag=True,
+        help="Install over files that changed on disk, and take other bytes for the same version.",
+    )
 
 
 def dry_run_option() -> click.Option:
@@ -65,6 +75,7 @@ class How:
     dry_run: bool
     as_json: bool
     diff: bool = False
+    accept_changed: bool = False
 
 
 def asked(planned: Planned, host: Host, how: How) -> None:
@@ -89,8 +100,9 @@ def carried_out(bench: Workbench, desk: PackDesk, planned: Planned, how: How) ->
     plan = "" if how.as_json else shown.plan(planned, host, diff=how.diff)
     if how.dry_run:
         return Answer(document, plan)
+    check_accepted(planned, accepted=how.accept_changed)
     asked(planned, host, how)
-    done = desk.carry_out(planned, progress(how.as_json))
+    done = desk.carry_out(planned, progress(how.as_json), accept_changed=how.accept_changed)
     bench.close_now()
     text = shown.done(done, host)
     return Answer(documents.written(document, done), f"{plan}\n\n{text}" if how.yes else text)

@@ -42,6 +42,7 @@ def planned(item: Planned, *, diff: bool = False) -> Document:
         "needs": list(item.needs),
         "left_out": list(item.left_out),
         "drift": item.drift or None,
+        "unaccepted": item.unaccepted or None,
         "notes": list(item.notes),
         "on_disk": _on_disk(item.on_disk) if item.before is not None else None,
         "kept": None,

@@ -18,7 +18,9 @@ from hookscope.workbench.packs.planning import Asked
 NPM, LOCAL = "npm", "path"
 
 
-def install(options: Options, text: str, asked: Asked, *, dry_run: bool) -> Answer:
+def install(
+    options: Options, text: str, asked: Asked, *, dry_run: bool, accept_changed: bool = False
+) -> Answer:
     """As the host's `install`: --force says yes, and replaces."""
     bench, desk, words = _opened(options)
     said = list(words.deprecated("install"))
@@ -38,7 +40,7 @@ def install(options: Options, text: str, asked: Asked, *, dry_run: bool) -> Answ
     try:
         planned = desk.plan_install(text, replace(asked, own_handlers=True), asking.progress(True))
         if not dry_run:
-            desk.carry_out(planned)
+            desk.carry_out(planned, accept_changed=accept_changed)
             bench.close_now()
     except Refusal as error:
         packaged = spec.path is not None and os.path.isfile(spec.path / "package.json")
@@ -47,7 +49,14 @@ def install(options: Options, text: str, asked: Asked, *, dry_run: bool) -> Answ
     return _answer(Said(lines=words.installed(planned.id, target)), said)
 
 
-def update(options: Options, names: Sequence[str], *, everything: bool, dry_run: bool) -> Answer:
+def update(
+    options: Options,
+    names: Sequence[str],
+    *,
+    everything: bool,
+    dry_run: bool,
+    accept_changed: bool = False,
+) -> Answer:
     """As the host's `update`: packs of npm alone."""
     bench, desk, words = _opened(options)
     said = list(words.deprecated("update"))
@@ -65,7 +74,7 @@ def update(options: Options, names: Sequence[str], *, everything: bool, dry_run:
         try:
             planned = desk.plan_update(name)
             if isinstance(planned, Planned) and not dry_run:
-                desk.carry_out(planned)
+                desk.carry_out(planned, accept_changed=accept_changed)
         except Refusal as error:
             failed.append(str(error))
     bench.close_now()

@@ -77,7 +77,9 @@ def up_to_date(item: UpToDate, host: Host) -> str:
     lines = [f"{_named(item.record)}: {item.why}."]
     lines += _changed(item.on_disk, host)
     if item.on_disk.word != "as installed":
-        lines.append(f"`hookscope update {one_line(item.record.id)} --force` puts it in place again.")
+        lines.append(
+            f"`hookscope update {one_line(item.record.id)} --force --accept-changed` puts it in place again."
+        )
     return "\n".join(lines)
 
 
@@ -130,6 +132,8 @@ def _headline(item: Planned) -> str:
 def _drift(item: Planned) -> Iterator[str]:
     if item.drift:
         yield f"  ✗ {one_line(item.drift, 600)}"
+    if item.unaccepted:
+        yield "  ✗ needs --accept-changed: an integrity check failed"
 
 
 def _hooks(item: Planned) -> Iterator[str]:

@@ -180,7 +180,7 @@ class PacksDesk:
     def _show_plan(self, planned: Planned, diffs: Mapping[Path, str] | None = None) -> None:
         """Everything that would be written; then the question."""
         from hookscope.console.packs.asking import SheetScreen
-        from hookscope.console.packs.plan_sheet import plan_sheet, title_of
+        from hookscope.console.packs.plan_sheet import plan_sheet, title_of, unaccepted_sheet
 
         view = self.screen.state.view
         if self._list is None or view is None:
@@ -189,12 +189,24 @@ class PacksDesk:
         left = f"   {len(self._waiting)} more after it" if self._waiting else ""
         verb = "remove" if planned.action == "uninstall" else planned.action
 
-        def answered(agreed: bool | None) -> None:
+        def accepted(agreed: bool | None) -> None:
             if agreed:
-                self._run(lambda desk, progress: desk.carry_out(planned, progress), self._done)
+                self._run(
+                    lambda desk, progress: desk.carry_out(planned, progress, accept_changed=True), self._done
+                )
             else:
                 self._say(f"Nothing was written for {planned.id}.")
                 self._next()
+
+        def answered(agreed: bool | None) -> None:
+            if agreed and planned.unaccepted:
+                question = f"The integrity check failed. {title_of(planned)}"
+                failed = SheetScreen(
+                    question, lambda width: unaccepted_sheet(planned, surroundings, width), f"{verb} anyway"
+                )
+                self.screen.app.push_screen(failed, accepted)
+            else:
+                accepted(agreed)
 
         sheet = SheetScreen(
             title_of(planned, left), lambda width: plan_sheet(planned, surroundings, width, diffs or {}), verb

@@ -69,6 +69,21 @@ def plan_sheet(
     return sheet.content()
 
 
+def unaccepted_sheet(planned: Planned, surroundings: Surroundings, width: int) -> Content:
+    """Return what fails its integrity check and would be installed over."""
+    sheet = Sheet(width)
+    if planned.drift:
+        sheet.say(Content.assemble(("✗ ", "$text-error"), foreign(planned.drift)))
+    disk = planned.on_disk
+    for word, paths in (("changed", disk.changed), ("missing", disk.missing), ("added", disk.added)):
+        for path in paths[:MOST]:
+            shown = tail(foreign(surroundings.short(path)), sheet.width - 12)
+            sheet.say(Content.assemble((f"{word}  ", "$text-warning"), shown))
+    if disk.to_keep:
+        sheet.say(Content.styled("Copies of changed and added files are kept.", MUTED))
+    return sheet.content()
+
+
 def _origin(sheet: Sheet, planned: Planned) -> None:
     before, after = planned.before, planned.after
     if planned.drift:

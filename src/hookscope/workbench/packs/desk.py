@@ -39,7 +39,7 @@ from hookscope.workbench.packs.intents import intent_of
 from hookscope.workbench.packs.placing import Trees, placed, read_hooks, rules_of
 from hookscope.workbench.packs.planned import Done, Planned, UpToDate
 from hookscope.workbench.packs.planning import Asked, id_of, name_of, package_in, plan_copy, plan_install
-from hookscope.workbench.packs.refusals import not_ours, refusing
+from hookscope.workbench.packs.refusals import check_accepted, not_ours, refusing
 from hookscope.workbench.packs.removing import plan_uninstall
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.state_files import state_folder
@@ -238,11 +238,21 @@ class PackDesk:
 
     # Doing
 
-    def carry_out(self, planned: Planned, progress: Progress = QUIETLY, step: Step = no_step) -> Done:
+    def carry_out(
+        self,
+        planned: Planned,
+        progress: Progress = QUIETLY,
+        step: Step = no_step,
+        *,
+        accept_changed: bool = False,
+    ) -> Done:
         """Write all that was planned, or nothing. Raises Refusal; then nothing was written.
 
-        `step`: called before each step of the transaction; for tests.
+        Args:
+            step: called before each step of the transaction; for tests.
+            accept_changed: also where `planned.unaccepted` says that an integrity check failed.
         """
+        check_accepted(planned, accepted=accept_changed)
         host = self._bench.open()
         stamp = f"{planned.id}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
         kept = self.store.kept / stamp

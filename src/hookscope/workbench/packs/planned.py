@@ -92,6 +92,24 @@ class Planned:
         return self.after is not None and self.after.dependencies
 
     @property
+    def unaccepted(self) -> str:
+        """Return what fails its integrity check and would be installed over, as a sentence; else "".
+
+        That is the source, which gives other bytes for the same version, or a pack with files that have
+        changed on disk. Nothing is installed over either unless somebody accepts just that.
+        """
+        if self.after is None or self.before is None:
+            return ""
+        if self.drift:
+            return f"{self.drift}."
+        if self.on_disk.word != "changed":
+            return ""
+        disk = self.on_disk
+        first = (*disk.changed, *disk.missing, *disk.added)
+        more = f" and {len(first) - 1} more" if len(first) > 1 else ""
+        return f"{self.id} has changed on disk since it was installed: {first[0]}{more}."
+
+    @property
     def comes(self) -> str:
         """What becomes of what it depends on, for people."""
         if self.dependencies:

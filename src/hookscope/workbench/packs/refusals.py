@@ -10,6 +10,7 @@ from hookscope.core.dialect import Host
 from hookscope.core.installs import HostInstall
 from hookscope.core.text import as_typed
 from hookscope.packs.errors import PackError, reason_of
+from hookscope.workbench.packs.planned import Planned
 from hookscope.workbench.refusal import Refusal
 
 
@@ -19,6 +20,15 @@ def not_ours(install: HostInstall, host: Host) -> Refusal:
     where = f" ({host.surroundings.short(place.file)}:{place.line})" if place else ""
     then = f"Ask {product}" + (f": `{program} hooks update {as_typed(install.id)}`" if program else "") + "."
     return Refusal(f"{install.id} was installed by {product} itself{where}, not by Hookscope.", then)
+
+
+def check_accepted(planned: Planned, *, accepted: bool) -> None:
+    """Raise Refusal for a plan that installs over a failed integrity check, unless that was accepted."""
+    if planned.unaccepted and not accepted:
+        raise Refusal(
+            f"{planned.unaccepted} Nothing was written.",
+            "--dry-run --diff shows it; --accept-changed installs it and keeps copies of changed files.",
+        )
 
 
 @contextmanager

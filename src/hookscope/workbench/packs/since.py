@@ -29,7 +29,10 @@ from hookscope.workbench.refusal import Refusal
 
 MOST = 50  # files of an update that are compared
 LARGEST = 262_144  # bytes of a file that is compared line by line
-LOST = "its source no longer has the bytes that were installed: an update --force puts it in place again"
+LOST = (
+    "its source no longer has the bytes that were installed: an update --force --accept-changed puts it in "
+    "place again"
+)
 
 
 Word = Literal["changed", "missing", "added"]
