@@ -249,6 +249,9 @@ def test_npm_is_the_users_wherever_a_workspace_or_a_pack_has_one(
 ) -> None:
     pack = needy(tmp_path / "pack", {"helper": "^1"})
     (tmp_path / "way").symlink_to(workspace / "node_modules")
+    (tmp_path / "links").mkdir()
+    for program in ("npm", "git"):
+        (tmp_path / "links" / program).symlink_to(workspace / "bin" / program)
     theirs = [workspace / "node_modules" / ".bin", workspace / "bin", pack / "bin", workspace]
     for folder in theirs:
         folder.mkdir(parents=True, exist_ok=True)
@@ -257,13 +260,13 @@ def test_npm_is_the_users_wherever_a_workspace_or_a_pack_has_one(
             (folder / program).chmod(0o755)
     before = ["bin", ".", "", "./node_modules/.bin", *map(str, theirs), str(tmp_path / "way" / ".bin")]
     npm = fake_npm(tmp_path / "users-bin", monkeypatch)
-    mine = [str(npm), "/usr/bin", "/bin"]
+    mine = [str(tmp_path / "links"), str(npm), "/usr/bin", "/bin"]
     monkeypatch.setenv("PATH", os.pathsep.join((*before, *mine)))
     done = cli("install", str(pack), "--dependencies", "--yes", *SHIPPED_HOST)
     assert done.code == 0, done.err
     assert environment(npm)["PATH"].split(os.pathsep) == mine
     before.remove(str(pack / "bin"))  # of no pack that is installed here
-    monkeypatch.setenv("PATH", os.pathsep.join((*before, "/nowhere")))
+    monkeypatch.setenv("PATH", os.pathsep.join((*before, str(tmp_path / "links"), "/nowhere")))
     for spec, name in (("acme", "npm"), ("git+https://127.0.0.1:1/x.git", "git")):
         done = cli("install", spec, "--yes", *SHIPPED_HOST)
         sentence = f"{name} is not installed. It must be on PATH to fetch this, outside of the workspace."

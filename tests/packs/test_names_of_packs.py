@@ -40,6 +40,8 @@ REFUSED = {
         "\uff0ebin",
         "\uff0drf",
         "greet\uff5e",
+        "n\u043ede_m\u043edul\u0435s",
+        "\u0441onstruct\u03bfr",
     ),
     "with a path": ("a/b", "a\\b", "a\uff0fb"),
 }
@@ -166,3 +168,14 @@ def test_hooks_of_a_pack_lie_in_no_node_modules(cli: Cli, home: Path, tmp_path: 
     done = cli("install", str(packed(pack, "zip")), "--yes", *SHIPPED_HOST)
     assert (done.code, "lies in node_modules" in done.err) == (1, True), done.err
     assert on_disk(home) == {}
+
+
+@pytest.mark.parametrize("name", ["constructor", "Node_Modules", "COM1", "prototype", "bower_components"])
+@pytest.mark.parametrize("kind", [(), ("--pack",)], ids=["hook", "pack"])
+def test_nothing_is_made_that_could_not_be_installed(
+    name: str, kind: tuple[str, ...], cli: Cli, workspace: Path
+) -> None:
+    before = on_disk(workspace)
+    done = cli("new", name, *kind, "--event", "command:new", "--dialect", "openclaw")
+    assert (done.code, "a name with a meaning of its own" in done.err) == (2, True), done.err
+    assert on_disk(workspace) == before

@@ -31,6 +31,8 @@ RESERVED = frozenset(
         *("tolocalestring", "tostring", "valueof"),
     }
 )
+# Letters of other alphabets that look like those in reserved names.
+LOOK_ALIKES = str.maketrans("аеорсухѕіјԁһӏոԛոαικνορτυχ", "aeopcyxsijdhlnqnaiknoptux")
 PROPERTIES = frozenset({"__proto__", "constructor", "prototype"})
 DEVICES = pattern(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])", re.IGNORECASE)
 
@@ -118,7 +120,8 @@ def _fault_of_pack_name(name: str) -> str:
         return "has a ~, which names a home folder or a short name on Windows"
     if name.startswith("__"):
         return "begins with two underscores, as names of JavaScript and Python itself do"
-    if name.casefold() in RESERVED:
+    folded = name.casefold()
+    if folded in RESERVED or folded.translate(LOOK_ALIKES) in RESERVED:
         return "means something else to Node, npm or the host"
     return ""
 

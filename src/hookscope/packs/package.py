@@ -6,6 +6,7 @@ Source: rules-openclaw section 7; cli-03.
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -114,8 +115,8 @@ def check_hook_names(names: Sequence[str]) -> None:
             raise refused(f"invalid hook name: {shown(name)} {fault}.")
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise refused(f'duplicate hook name "{shown(twice)}" in hook package.')
-    folded = [name.casefold() for name in names]
-    if clash := next((name for name in names if folded.count(name.casefold()) > 1), None):
+    folded = [unicodedata.normalize("NFKC", name).casefold() for name in names]
+    if clash := next((name for name, one in zip(names, folded, strict=True) if folded.count(one) > 1), None):
         raise refused(f'duplicate hook name "{shown(clash)}" in hook package: capitals do not count.')
 
 

@@ -37,10 +37,11 @@ def run(words: Sequence[str], how: Fetching, *, cwd: Path, env: Mapping[str, str
     It and all that it starts are looked for on the user's `PATH` alone. Raises PackError where it is not
     installed, takes too long or fills the disk below `how.work`; Cancelled.
     """
-    path = users_path(env.get("PATH", os.defpath), how.project)
-    program = shutil.which(words[0], path=path)
-    if program is None or not os.path.isabs(program):
-        elsewhere = shutil.which(words[0], path=env.get("PATH", os.defpath))
+    given = env.get("PATH", os.defpath)
+    path = users_path(given, how.project)
+    program = words[0] if os.path.isabs(words[0]) else _found(words[0], path, how.project)
+    if program is None:
+        elsewhere = shutil.which(words[0], path=given)
         raise PackError(
             f"{words[0]} is not installed.",
             f"It must be on PATH to fetch this{', outside of the workspace' if elsewhere else ''}.",
@@ -69,6 +70,12 @@ def run(words: Sequence[str], how: Fetching, *, cwd: Path, env: Mapping[str, str
 def users_path(path: str, project: Sequence[Path]) -> str:
     """Return `PATH` without entries that a project chooses: relative ones, and those inside of it."""
     return os.pathsep.join(entry for entry in path.split(os.pathsep) if is_users(entry, project))
+
+
+def _found(name: str, path: str, project: Sequence[Path]) -> str | None:
+    """Return the first program of that name in these folders that is no link into the project."""
+    everywhere = (shutil.which(name, path=folder) for folder in path.split(os.pathsep) if folder)
+    return next((program for program in everywhere if program and is_users(program, project)), None)
 
 
 def is_users(path: str, project: Sequence[Path]) -> bool:

@@ -7,6 +7,7 @@ from typing import Literal, get_args
 from hookscope.core.runs import EventKind
 from hookscope.core.text import one_line
 from hookscope.dialects import DIALECTS
+from hookscope.packs.names import fault_of_pack_name
 from hookscope.patterns import pattern
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
@@ -18,7 +19,7 @@ LANGUAGES: tuple[Script, ...] = get_args(Script)
 WORKSPACE, MANAGED = "workspace", "managed"
 NAME = pattern(r"[A-Za-z][A-Za-z0-9_-]{0,63}")  # what every host takes, and every disk
 EVENT = pattern(r"\*|[A-Za-z][\w.:-]{0,99}")
-RESERVED = frozenset({"node_modules", "index", "con", "prn", "aux", "nul"})  # of Node, and of Windows
+RESERVED = frozenset({"index"})  # a module of Eve, beside what no pack may be called
 OF_KIND: dict[Kind, EventKind] = {"hook": "folder", "pack": "folder", "plugin": "plugin", "stream": "stream"}
 
 
@@ -40,7 +41,7 @@ def check_name(name: str) -> None:
     if not NAME.fullmatch(name):
         rule = "A name begins with a letter and has letters, digits, - and _ behind it, 64 at most."
         raise Refusal(f"{one_line(name, 60)!r} cannot be a hook's name.", rule, code=2)
-    if name.lower() in RESERVED:
+    if name.lower() in RESERVED or fault_of_pack_name(name):
         raise Refusal(f"{name} is a name with a meaning of its own.", "Choose another.", code=2)
 
 

@@ -147,7 +147,7 @@ class PackDesk:
             asked = Asked(force=True, pin=record.pinned, dependencies=record.dependencies)
             package = package_in(fetched, host, asked)
             hooks = read_hooks(package, host, name_of(fetched))
-            now = record.id if package.kind == "folder" else id_of(fetched, package, hooks)
+            now = id_of(fetched, package, hooks)
             if now != record.id:
                 raise Refusal(
                     f"{record.origin} is now called {now}.",
