@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -147,3 +148,20 @@ def test_other_bytes_for_the_same_version_are_not_installed(cli: Cli, registry: 
     assert done.code == 0, done.err
     handler = home / ".openclaw" / "hooks" / "acme" / "hooks" / "hello" / "handler.py"
     assert handler.read_text() == "# slipped in\n"
+
+
+def test_what_has_no_bytes_to_keep_is_in_nobodys_way(cli: Cli, home: Path, pack: Path) -> None:
+    """A pipe cannot be copied; the uninstall could not end, nor could any command behind it."""
+    folder = home / ".openclaw" / "hooks" / "greetings"
+    os.mkfifo(folder / "pipe")
+    (folder / "gone").symlink_to("/nowhere")
+    (folder / "a\nb").write_text("")
+    shown = cli("packs", *SHIPPED_HOST).out
+    assert [line for line in shown.splitlines() if "added on disk" in line] == [
+        f"  ! added on disk since: ~/.openclaw/hooks/greetings/{name}" for name in ("a␊b", "gone", "pipe")
+    ]
+    done = cli("uninstall", "greetings", "--yes", *SHIPPED_HOST)
+    assert (done.code, "2 files that had changed" in done.out) == (0, True), done.err
+    kept = home.parent / "state" / "packs" / "kept"
+    assert {path.name for path in kept.rglob("*") if not path.is_dir()} == {"a\nb", "gone"}
+    assert not folder.exists()

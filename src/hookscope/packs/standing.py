@@ -13,6 +13,7 @@ from hookscope.packs.tree import LEFT_OUT
 from hookscope.values import dataclass
 
 CHUNK = 1_048_576
+NO_FILE = "no file"  # in place of the digest of a pipe, a socket or a device
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class OnDisk:
     missing: tuple[Path, ...] = ()
     added: tuple[Path, ...] = ()
     gone: bool = False  # nothing of it is there
+    special: tuple[Path, ...] = ()  # of them pipes, sockets and devices: there is nothing to copy
 
     @property
     def word(self) -> str:
@@ -34,21 +36,22 @@ class OnDisk:
     @property
     def to_keep(self) -> tuple[Path, ...]:
         """What only stands here: it is lost where nobody keeps it."""
-        return self.changed + self.added
+        return tuple(path for path in self.changed + self.added if path not in self.special)
 
 
 def standing_of(record: Record) -> OnDisk:
     """Reads every file of the pack. What a run leaves beside them (`__pycache__`) does not count."""
     if record.linked is not None:
         return OnDisk(gone=not os.path.isdir(record.linked))
-    changed, missing, added = [], [], []
+    changed, missing, added, special = [], [], [], []
     for folder, files in record.folders.items():
         found = dict(digests_of(folder))
         changed += [folder / path for path, known in files.items() if path in found and found[path] != known]
         missing += [folder / path for path in files if path not in found]
         added += [folder / path for path in found if path not in files]
+        special += [folder / path for path, digest in found.items() if digest == NO_FILE]
     gone = not any(os.path.lexists(folder) for folder in record.folders)
-    return OnDisk(tuple(changed), tuple(missing), tuple(added), gone)
+    return OnDisk(tuple(changed), tuple(missing), tuple(added), gone, tuple(special))
 
 
 def digests_of(folder: Path) -> Iterator[tuple[str, str]]:
@@ -64,7 +67,7 @@ def _digest(path: Path) -> str:
         if path.is_symlink():
             return f"link to {os.readlink(path)}"
         if not os.path.isfile(path):
-            return "no file"
+            return NO_FILE
         counted = sha256()
         with path.open("rb") as file:
             while chunk := file.read(CHUNK):

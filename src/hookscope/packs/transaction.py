@@ -261,7 +261,7 @@ def _apply(change: Change) -> None:
 def _keep(intent: Intent, step: Step) -> None:
     step("keep")
     for one, to in intent.keep:
-        if os.path.lexists(one):
+        if os.path.lexists(one) and not os.path.islink(to):  # a link was kept by somebody killed then
             to.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             shutil.copy2(one, to, follow_symlinks=False)
 

@@ -193,7 +193,7 @@ def _files(item: Planned, host: Host) -> Iterator[str]:
     for file in shown[:MOST]:
         size = f"  {size_in_words(file.size)}" if file.action != "remove" else ""
         runs = "  may be run" if file.runnable else ""
-        yield f"  {SIGNS[file.action]} {printable(host.surroundings.short(file.path))}{size}{runs}"
+        yield f"  {SIGNS[file.action]} {_path(file.path, host)}{size}{runs}"
     if len(shown) > MOST:
         yield f"    and {len(shown) - MOST:,} more; --json lists all"
     if item.left_out:
@@ -204,9 +204,13 @@ def _files(item: Planned, host: Host) -> Iterator[str]:
 def _changed(item: OnDisk, host: Host) -> Iterator[str]:
     for word, paths in (("changed", item.changed), ("missing", item.missing), ("added", item.added)):
         for path in paths[:20]:
-            yield f"  ! {word} on disk since: {printable(host.surroundings.short(path))}"
+            yield f"  ! {word} on disk since: {_path(path, host)}"
         if len(paths) > 20:
             yield f"  ! {word} on disk since: {len(paths) - 20:,} more"
+
+
+def _path(path: Path, host: Host) -> str:
+    return printable(host.surroundings.short(path)).replace("\n", "␊")
 
 
 def _settings(item: Planned, host: Host) -> Iterator[str]:
