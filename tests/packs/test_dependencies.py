@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.packs.conftest import SHIPPED, Cli, make_pack, on_disk
+from tests.packs.conftest import SHIPPED, Cli, make_pack, manifest, on_disk
 from tests.packs.registry import Registry, serving
 from tests.packs.test_names_of_packs import packed
 
@@ -215,6 +215,31 @@ def test_npm_gets_the_dependencies_alone(
     assert on_disk(home) == {}
 
 
+@pytest.mark.parametrize("where", ["state", "workspace/state", "home/state"])
+def test_a_package_is_fetched_outside_of_every_project(
+    where: str,
+    cli: Cli,
+    home: Path,
+    workspace: Path,
+    npm: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Wherever Hookscope keeps its state: npm looks for a project above the folder that it runs in."""
+    for folder in (workspace, home):
+        (folder / "package.json").write_text('{"workspaces": ["**"]}')
+        (folder / ".npmrc").write_text("git=./evil.sh\n")
+    monkeypatch.setenv("HOOKSCOPE_STATE_DIR", str(tmp_path / where))
+    (npm / "then").write_text("test -f package.json && touch ../acme-1.0.0.tgz\n")
+    done = cli("install", "acme", "--yes")
+    assert (done.code, "no whole tar archive" in done.err) == (1, True), done.err
+    assert (npm / "files").read_text().split() == ["package.json"]
+    assert json.loads((npm / "package.json").read_text()) == {}
+    assert "--no-workspaces" in (npm / "words").read_text().splitlines()
+    assert Path((npm / "cwd").read_text().strip()).is_relative_to(tmp_path / where)
+    assert not list((tmp_path / where).rglob("npm*"))
+
+
 @pytest.mark.parametrize(
     ("then", "words"),
     [
@@ -336,3 +361,31 @@ def test_programs_of_dependencies_and_other_names_come_too(
     assert (modules / "short" / "cli.js").is_file()
     assert (modules / ".bin" / "helper").is_file()
     assert cli("packs", "--json", *SHIPPED_HOST).json["packs"][0]["on_disk"]["state"] == "as installed"
+
+
+@needs_npm
+def test_the_registry_is_that_of_the_users_configuration(
+    cli: Cli,
+    registry: Registry,
+    home: Path,
+    workspace: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also where Hookscope's state lies in a workspace that says it holds all that is below it."""
+    monkeypatch.delenv("npm_config_registry")
+    monkeypatch.setenv("HOOKSCOPE_STATE_DIR", str(workspace / "state"))
+    (home / ".npmrc").write_text(f"registry={registry.url}\n")
+    pack = needy(tmp_path / "pack", {"helper": "^1"})
+    for folder in (workspace, pack):
+        (folder / ".npmrc").write_text("registry=http://127.0.0.1:1\nfetch-retries=0\ndry-run=true\n")
+    (workspace / "package.json").write_text('{"name": "all", "workspaces": ["**"]}')
+    registry.publish("helper", "1.0.0", {"index.js": "export default 1\n"})
+    registry.publish(
+        "acme", "1.0.0", {"HOOK.md": manifest("acme"), "handler.js": "export default () => {}\n"}
+    )
+    assert cli("install", "acme", "--yes", *SHIPPED_HOST).code == 0
+    done = cli("install", str(pack), "--dependencies", "--yes", *SHIPPED_HOST)
+    assert done.code == 0, done.err
+    helper = home / ".openclaw" / "hooks" / "greetings" / "node_modules" / "helper"
+    assert (helper / "index.js").read_text() == "export default 1\n"

@@ -23,7 +23,7 @@ from hookscope.packs.versions import is_prerelease
 
 # No project, no workspace, no program that a package or its user's project names. `--allow-…` is of npm 11.
 ALONE = (
-    *("--no-workspaces", "--no-global", f"--git={os.devnull}"),
+    *("--no-workspaces", "--no-global", "--no-dry-run", f"--git={os.devnull}"),
     *("--allow-git=none", "--allow-file=none", "--allow-directory=none"),
 )
 # What npm may read of its user's environment: where the registry is, and how to reach it.
