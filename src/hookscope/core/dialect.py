@@ -30,6 +30,7 @@ class Settings:
     problems: tuple[Problem, ...] = ()
     locate: Callable[[KeyPath], Place | None] = lambda _: None
     refusal: str = ""  # the host's error text where it refuses them, and so refuses everything
+    unread: str = ""  # why nobody knows what they say, though there is a file: they may switch off any hook
 
     def get(self, path: Sequence[str | int]) -> Any:
         """The value at a path, or None where there is none."""

@@ -8,10 +8,12 @@ from dataclasses import replace
 from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host, System
 from hookscope.core.hooks import Hook
-from hookscope.core.installs import host_installs
+from hookscope.core.installs import installed_with
 from hookscope.core.inventory import Inventory, Rejected
 from hookscope.core.searched import searched
 from hookscope.core.standing import Gate, Standing, State, Verdict
+
+SETTINGS = "settings"  # the gate
 
 
 def look(host: Host) -> Inventory:
@@ -68,7 +70,7 @@ def _standing(
     shadows: tuple[Hook, ...],
     fallen: Mapping[str, list[Rejected]],
 ) -> Standing:
-    gates = system.gates(hook, host)
+    gates = with_settings_known(system.gates(hook, host), host)
     rivals = _fallen_rivals(hook, fallen.get(hook.name, ()))
     verdict = Verdict(
         tuple([searched(gate, hook, host) if gate.passed is False else gate for gate in gates]), shadowed_by
@@ -86,6 +88,17 @@ def _standing(
             *(_in_the_way(shadows) if shadows and verdict.state is State.BROKEN else ()),
         ),
     )
+
+
+def with_settings_known(gates: Sequence[Gate], host: Host) -> Sequence[Gate]:
+    """The gates; where nobody knows what the settings say, a shut one more: they may switch the hook off."""
+    unread = host.settings.unread
+    if not unread or any(gate.name == SETTINGS and gate.passed is False for gate in gates):
+        return gates
+    rest = [gate for gate in gates if gate.name != SETTINGS]
+    reason = f"{unread}; it may switch this hook off"
+    missing = ("readable settings",)
+    return (*rest, Gate(SETTINGS, False, missing=missing, found="not read", reason=reason, reported=False))
 
 
 def _reached(rows: Iterable[Standing], load_order: Sequence[Hook], host: Host) -> tuple[Standing, ...]:
@@ -110,7 +123,7 @@ def _reached(rows: Iterable[Standing], load_order: Sequence[Hook], host: Host) -
 
 
 def _installed_by_host(hook: Hook, host: Host) -> list[str]:
-    found = next((one for one in host_installs(host) if one.has(hook)), None)
+    found = installed_with(hook, host)
     return [f"{host.dialect.product} installed it with {found.id}, from {found.origin}"] if found else []
 
 

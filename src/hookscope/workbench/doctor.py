@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -129,9 +130,10 @@ def _counted(variables: Mapping[str, str]) -> str:
 
 
 def _folders(view: View) -> Iterator[SetupFinding]:
+    counts = Counter(id(row.hook.folder) for row in view.inventory.hooks)
     for folder in sorted(view.folders, key=lambda folder: -folder.rank):
-        rows = [row for row in view.inventory.hooks if row.hook.folder is folder]
-        what = "absent" if folder.real is None else f"{len(rows)} hook{'s' * (len(rows) != 1)}"
+        count = counts[id(folder)]
+        what = "absent" if folder.real is None else f"{count} hook{'s' * (count != 1)}"
         yield SetupFinding(f"{folder.source} hooks", f"{view.host.surroundings.short(folder.path)}: {what}")
 
 
