@@ -6,7 +6,6 @@ import signal
 import time
 from pathlib import Path
 
-from hookscope.core.surroundings import READING
 from hookscope.core.text import why_of
 from hookscope.formats import LARGEST_JSON5
 
@@ -82,7 +81,7 @@ def open_for_writing(file: Path) -> bool:
         import fcntl
 
         take, signalled = fcntl.F_SETLEASE, fcntl.F_SETSIG
-        handle = os.open(file, READING)
+        handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK)
     except (ImportError, AttributeError, OSError, ValueError):
         return False
     try:

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host, System
-from hookscope.core.hooks import Hook
+from hookscope.core.hooks import Hook, Problem
 from hookscope.core.installs import installed_with
-from hookscope.core.inventory import Inventory, Rejected
+from hookscope.core.inventory import Found, Inventory, Rejected
 from hookscope.core.searched import searched
 from hookscope.core.standing import Gate, Standing, State, Verdict
+from hookscope.values import dataclass
 
-SETTINGS = "settings"  # the gate
+SETTINGS, PRECEDENCE = "settings", "precedence"  # gates that something unread shuts
 
 
 def look(host: Host) -> Inventory:
@@ -45,11 +46,14 @@ def look_at(system: System, host: Host) -> Inventory:
     for loser, winner in ranking.shadowed_by.items():
         shadows.setdefault(winner, []).append(loser)
     losers = [hook for hook in found.hooks if hook in ranking.shadowed_by]
+    unseen = _Unseen.of(found)
     fallen: dict[str, list[Rejected]] = {}
     for copy in found.rejected:
         fallen.setdefault(copy.name, []).append(copy)
     rows = (
-        _standing(hook, system, host, ranking.shadowed_by.get(hook), tuple(shadows.get(hook, ())), fallen)
+        unseen.marked(
+            _standing(hook, system, host, ranking.shadowed_by.get(hook), tuple(shadows.get(hook, ())), fallen)
+        )
         for hook in (*ranking.report_order, *losers)
     )
     return Inventory(
@@ -60,6 +64,41 @@ def look_at(system: System, host: Host) -> Inventory:
         load_order=ranking.load_order,
         report_order=ranking.report_order,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Unseen:
+    """What nobody could read, though it is there: a hook in it may replace one of a lower folder."""
+
+    folder: Problem | None  # the highest hooks folder of that kind
+    hooks: Mapping[str, Rejected]  # by name, the highest candidate of that kind
+
+    @staticmethod
+    def of(found: Found) -> "_Unseen":
+        folders = [problem for problem in found.problems if problem.unseen is not None]
+        hooks = sorted((one for one in found.rejected if one.unseen is not None), key=_rank_of)
+        return _Unseen(max(folders, key=_rank_of, default=None), {one.name: one for one in hooks})
+
+    def marked(self, row: Standing) -> Standing:
+        """The row, with a shut gate more where something unread may replace its hook."""
+        hook = row.hook
+        if hook.kind != "folder" or (self.folder is None and not self.hooks):
+            return row
+        same = self.hooks.get(hook.name)
+        if self.folder is not None and hook.folder.rank <= _rank_of(self.folder):
+            why = self.folder.text
+        elif same is not None and hook.folder.rank <= _rank_of(same):
+            why = f"{same.path}: {same.reason}"
+        else:
+            return row
+        reason = f"{why}; a hook there may replace this one"
+        missing = ("a readable folder",)
+        gate = Gate(PRECEDENCE, False, missing=missing, found="not read", reason=reason, reported=False)
+        return replace(row, verdict=replace(row.verdict, gates=(*row.verdict.gates, gate)))
+
+
+def _rank_of(unread: Problem | Rejected) -> int:
+    return unread.unseen if unread.unseen is not None else -1
 
 
 def _standing(

@@ -79,7 +79,12 @@ def _places(view: View) -> Iterator[SetupFinding]:
     file, readable = short(host.settings.file), os.access(host.settings.file, os.R_OK)
     for one in wrong:
         then = f"Mend {file}." if readable else f"Make {file} readable for you."
+        if one.place is not None and one.place.file != host.settings.file:
+            then = f"Mend {short(one.place.file)}."
         yield SetupFinding("settings", problem(one), False, then)
+    for one in view.inventory.problems:
+        if one.unseen is not None:
+            yield SetupFinding("folders", problem(one), False, "Make it readable for you, or take it away.")
     if host.settings.exists and not wrong:
         yield SetupFinding("settings", file)
     elif host.dialect.layout.settings and not host.settings.exists:
