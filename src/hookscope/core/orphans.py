@@ -5,11 +5,10 @@ from collections.abc import Iterator, Mapping
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Place
 from hookscope.core.inventory import Inventory
-from hookscope.core.searched import alike
+from hookscope.core.searched import alike_among
 from hookscope.formats.places import KeyPath
 from hookscope.values import dataclass
 
-COMPARED = 100  # entries whose name is compared with those of all hooks; each costs a pass over them
 OF_A_FOLDER = ("handler", "module", "path", "events", "event")  # an entry with these was meant to make a hook
 
 
@@ -51,9 +50,9 @@ def _orphans(inventory: Inventory, host: Host) -> Iterator[Orphan]:
     for base in host.dialect.layout.hooks:
         where = (*base, "entries")
         entries = host.settings.get(where)
-        items = entries.items() if isinstance(entries, Mapping) else ()
-        for count, (key, entry) in enumerate(item for item in items if item[0] not in names):
-            near = alike(key, tuple(keys)) if count < COMPARED else ()
-            path, said = (*where, key), entry if isinstance(entry, Mapping) else {}
-            written = tuple(member for member in OF_A_FOLDER if member in said)
-            yield Orphan(key, path, host.settings.locate(path), near, written)
+        for key, entry in entries.items() if isinstance(entries, Mapping) else ():
+            if key not in names:
+                path, said = (*where, key), entry if isinstance(entry, Mapping) else {}
+                written = tuple(member for member in OF_A_FOLDER if member in said)
+                near = alike_among(key, tuple(keys), host)
+                yield Orphan(key, path, host.settings.locate(path), near, written)
