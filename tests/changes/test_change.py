@@ -203,12 +203,15 @@ def test_a_link_stays_a_link(settings: Path, tmp_path: Path) -> None:
     assert os.listdir(link.parent) == ["link.json"]
 
 
-def test_a_link_to_nothing_gets_its_file(tmp_path: Path) -> None:
+def test_a_link_to_nothing_is_refused_and_stays(tmp_path: Path) -> None:
     link = tmp_path / "link.json"
-    link.symlink_to(tmp_path / "later" / "real.json")
-    apply(set_to(link, 1))
+    link.symlink_to(tmp_path / "unmounted" / "real.json")
+    with pytest.raises(CannotWrite, match=r"Cannot read .*link\.json: a link that leads nowhere"):
+        set_to(link, 1)
+    with pytest.raises(CannotWrite, match="a link that leads nowhere"):
+        apply(Change(link, "", None, b"{}"))
     assert link.is_symlink()
-    assert (tmp_path / "later" / "real.json").exists()
+    assert not (tmp_path / "unmounted").exists()
 
 
 def test_what_a_killed_write_has_left_is_no_obstacle(settings: Path) -> None:
@@ -240,7 +243,7 @@ def test_a_system_that_refuses_is_told_with_the_next_step(
         raise PermissionError(errno.EACCES, "Permission denied", str(settings))
 
     change = set_to(settings, 2)
-    monkeypatch.setattr(os, "replace", refuse)
+    monkeypatch.setattr(files, "exchange", refuse)
     with pytest.raises(CannotWrite) as refused:
         apply(change)
     assert str(refused.value) == (
@@ -274,7 +277,7 @@ def test_a_file_that_cannot_be_replaced_is_written_in_place_and_that_is_told(
 
     before = settings.stat()
     change = Change(settings, "", settings.read_bytes(), b"{}")
-    monkeypatch.setattr(os, "replace", busy)
+    monkeypatch.setattr(files, "exchange", busy)
     assert apply(change) == Applied(in_place=True)
     assert settings.read_bytes() == b"{}"
     assert settings.stat().st_ino == before.st_ino
@@ -289,7 +292,7 @@ def test_a_write_in_place_that_fails_says_where_the_new_content_is(
         raise OSError(errno.EBUSY, "busy")
 
     change = Change(settings, "", settings.read_bytes(), b"{}")
-    monkeypatch.setattr(os, "replace", busy)
+    monkeypatch.setattr(files, "exchange", busy)
     with pytest.raises(CannotWrite, match="may be damaged"):
         apply(change)
     assert settings.with_name(".settings.json.hookscope-new").read_bytes() == b"{}"

@@ -140,7 +140,6 @@ INVERSES: list[tuple[str, str, str, str, str]] = [
     ("a member that was removed", "{a: 1}", "{}", "{b: 1}", "{a: 1, b: 1}"),
     ("comments stay", "{a: 1}", "{b: 2, a: 1}", "{\n // of b\n b: 2,\n a: 1}", "{\n // of b\n a: 1}"),
     ("a file of comments", "// c", "// c\n{a: 1}", "// c\n{a: 1, b: 1}", "// c\n{b: 1}"),
-    ("a file that was emptied", "{}", "{a: 1}", "\n", "\n"),
     ("a new file", "", "{a: 1}", "{a: 1, b: 1}", "{b: 1}"),
 ]
 

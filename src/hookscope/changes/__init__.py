@@ -8,6 +8,8 @@ What always holds:
 
 - An edit changes no byte but those of its value; the result is read again before it is believed.
 - A file that is not what the change was made from is never overwritten: Stale, and nothing is written.
+  What another program writes at the very moment of the replacement is put back.
+- A file that is blank, open for writing elsewhere, read-only, or known under several names is refused.
 - Every reader sees the old or the new file, whole; so does whoever comes after a crash. The one exception
   is told: `Applied.in_place`.
 - Links, mode and owner stay.
@@ -36,6 +38,7 @@ from .header_edit import (
     without_header_member,
 )
 from .settings_edit import dotted, edited, edited_all, without
+from .settling import read_settled
 from .undo import UndoStack, inverse_of
 
 __all__ = [
@@ -57,6 +60,7 @@ __all__ = [
     "inverse_of",
     "missing_folders",
     "read_now",
+    "read_settled",
     "remove_empty",
     "with_header_first",
     "with_header_key",

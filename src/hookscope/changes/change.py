@@ -2,12 +2,13 @@
 
 import difflib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from hookscope.core.hooks import Edit
+from hookscope.core.surroundings import leads_nowhere
 from hookscope.core.text import why_of
 from hookscope.values import dataclass
 
@@ -15,6 +16,7 @@ from .errors import CannotWrite, ChangeError, Stale
 from .files import (
     NEW_MODE,
     OPEN_MODE,
+    Check,
     Step,
     change_mode,
     locked,
@@ -26,7 +28,9 @@ from .files import (
     rename_file,
     replace_file,
 )
+from .obstacles import refuse_obstacles
 from .settings_edit import edited_all
+from .settling import read_settled, wait_until_written
 
 PATIENCE = 10.0  # seconds to wait for another of our processes, each of which takes milliseconds
 
@@ -106,12 +110,12 @@ def change_of(file: Path, edits: Sequence[Edit]) -> Change:
 
     Raises:
         CannotEdit: the file has something where an edit does not fit.
-        CannotWrite: it cannot be read.
+        CannotWrite: it cannot be read, or another program is writing it.
         ValueError: an edit is of another file.
     """
     if other := [edit.file for edit in edits if edit.file != file]:
         raise ValueError(f"an edit of {other[0]} is none of {file}")
-    old = read_now(file)
+    old = read_settled(file)
     return Change(file.absolute(), ", ".join(edit.meaning for edit in edits), old, edited_all(old, edits))
 
 
@@ -150,8 +154,9 @@ def apply(
     """Write the change, or raise and leave the file as it is.
 
     A link stays a link: what it leads to is written. Missing folders are made for a file that is new.
-    Others do not take our lock, so the file is read again right before it is replaced; an edit of theirs in
-    the microseconds after that could be lost.
+    Others do not take our lock, so the file is read again right before it is replaced. Where the system can
+    exchange two files, the replaced file is read once more, and put back where somebody has written into it.
+    Elsewhere an edit of theirs in the microseconds between could be lost.
 
     Args:
         patience: seconds to wait for the lock.
@@ -166,16 +171,20 @@ def apply(
         return _apply_together(change, patience, step, lock)
     real = real_path(change.path) if change.to is None else change.path  # a link is renamed itself
 
-    def check() -> None:
-        if not _is_before(change, real):
+    def check(at: Path) -> None:
+        wait_until_written(at)
+        if not _is_before(change, at):
             raise Stale(
                 f"{change.path} has changed since it was read; nothing was written. Look at it and try again."
             )
 
     try:
-        check()  # before anything is made beside it
+        if (error := leads_nowhere(change.path)) is not None and change.to is None:
+            raise error
+        check(real)  # before anything is made beside it
         if change.idle:
             return Applied()
+        refuse_obstacles(change, real)
         if change.old is None:
             real.parent.mkdir(parents=True, exist_ok=True)
         with locked(real, patience, lock):
@@ -185,7 +194,7 @@ def apply(
         raise CannotWrite(f"Cannot write {change.path}: {_why(error, change.path)}. {then}.") from error
 
 
-def _write(change: Change, real: Path, check: Callable[[], None], step: Step) -> bool:
+def _write(change: Change, real: Path, check: Check, step: Step) -> bool:
     """Rename, change, remove or replace it: was a file written in place. `check` has the last word."""
     if change.to is not None:
         rename_file(real, change.to, check=check, step=step)
@@ -236,7 +245,8 @@ def _is_before(change: Change, real: Path) -> bool:
     if change.modes is not None:
         return mode_or_none(real) == change.modes[0]
     taken = change.to is not None and os.path.lexists(change.to)
-    return not taken and read_or_none(real) == change.old
+    limit = len(change.old) + 1 if change.old is not None else 1
+    return not taken and read_or_none(real, limit) == change.old
 
 
 def missing_folders(paths: Iterable[Path]) -> tuple[Path, ...]:

@@ -7,15 +7,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from hookscope.core.surroundings import RealFiles
+from hookscope.core.surroundings import RealFiles, leads_nowhere
 from hookscope.core.text import why_of
 
 from .errors import CannotWrite
+from .swapping import NotOffered, exchange, move_to_free
 
 Step = Callable[[str], None]
 """Called before each step of a write with its name; tests fail or kill there."""
 
-STEPS = ("create", "write", "own", "sync", "replace", "sync folder", "done")
+Check = Callable[[Path], None]
+"""Raises where the file at this path is not the one that the change was made from."""
+
+STEPS = ("create", "write", "own", "sync", "replace", "exchange", "sync folder", "done")
 NEW_MODE = 0o600  # a new file may hold secrets
 OPEN_MODE = 0o666  # and this one holds none: its user's umask decides
 POLL = 0.005  # seconds between two looks at a lock: an edit takes about as long
@@ -30,11 +34,16 @@ def real_path(path: Path) -> Path:
     return Path(os.path.realpath(path))  # unlike Path.resolve, never raises on a loop
 
 
-def read_or_none(path: Path) -> bytes | None:
-    """The bytes of a file, or None where there is none."""
+def read_or_none(path: Path, limit: int = -1) -> bytes | None:
+    """The bytes of a file, or its first `limit` bytes; None where there is no such file.
+
+    Raises OSError for everything else, also for a link that leads nowhere.
+    """
     try:
-        return RealFiles().read(path)  # a pipe of that name would be waited for
-    except (FileNotFoundError, NotADirectoryError):
+        return RealFiles().read(path, limit)  # a pipe of that name would be waited for
+    except FileNotFoundError:
+        if (error := leads_nowhere(path)) is not None:
+            raise error from None
         return None
 
 
@@ -65,13 +74,14 @@ def replace_file(
     content: bytes,
     *,
     mode: int = NEW_MODE,
-    check: Callable[[], None] = lambda: None,
+    check: Check | None = None,
     step: Step = no_step,
 ) -> bool:
-    """Write the whole file, under the lock of `locked`. Mode and owner stay; a new file has this mode, as far
-    as the umask allows.
+    """Write the whole file, under the lock of `locked`. Mode, owner and extended attributes stay; a new file
+    has this mode, as far as the umask allows.
 
-    `check` is called at the last moment and stops the write by raising.
+    `check` stops the write by raising. It sees the file at the last moment, and once more when it has been
+    replaced: what another program wrote in between is put back.
     Returns True where the file could only be written in place, which is neither atomic nor safe from a crash:
     a file that is mounted by itself (EBUSY, EXDEV).
     """
@@ -89,44 +99,58 @@ def replace_file(
             step("sync")
             os.fsync(file.fileno())
         step("replace")
-        check()
-        in_place = not _renamed(fresh, real)
+        is_new = not os.path.lexists(real)
+        if check is not None:
+            check(real)
+        step("exchange")
+        in_place = not _put_in_place(fresh, real, is_new, check)
     except BaseException:
         fresh.unlink(missing_ok=True)
         raise
     if in_place:
         _write_in_place(real, content, fresh)
-        fresh.unlink()
+    fresh.unlink(missing_ok=True)
     step("sync folder")
     sync_folder(real.parent)
     step("done")
     return in_place
 
 
-def remove_file(real: Path, *, check: Callable[[], None], step: Step = no_step) -> None:
-    """Remove the file, under the lock of `locked`. `check` stops it by raising."""
+def remove_file(real: Path, *, check: Check, step: Step = no_step) -> None:
+    """Remove the file, under the lock of `locked`. `check` stops it by raising, as in `replace_file`."""
     step("replace")
-    check()
-    real.unlink()
+    check(real)
+    step("exchange")
+    aside = _beside(real, "old")
+    aside.unlink(missing_ok=True)  # of a removal that was killed
+    move_to_free(real, aside)
+    try:
+        check(aside)
+    except BaseException:
+        _put_back_removed(aside, real)
+        raise
+    aside.unlink()
     step("sync folder")
     sync_folder(real.parent)
     step("done")
 
 
-def rename_file(real: Path, to: Path, *, check: Callable[[], None], step: Step = no_step) -> None:
+def rename_file(real: Path, to: Path, *, check: Check, step: Step = no_step) -> None:
     """Give the file another name in its folder, under the lock of `locked`. `check` stops it by raising."""
     step("replace")
-    check()
-    os.rename(real, to)
+    check(real)
+    step("exchange")
+    move_to_free(real, to)
     step("sync folder")
     sync_folder(to.parent)
     step("done")
 
 
-def change_mode(real: Path, mode: int, *, check: Callable[[], None], step: Step = no_step) -> None:
+def change_mode(real: Path, mode: int, *, check: Check, step: Step = no_step) -> None:
     """Set the file's permission bits, under the lock of `locked`. `check` stops it by raising."""
     step("replace")
-    check()
+    check(real)
+    step("exchange")
     os.chmod(real, mode)
     step("done")
 
@@ -166,17 +190,80 @@ def _keep_owner_and_mode(handle: int, real: Path) -> None:
     new = os.fstat(handle)
     if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
         os.fchown(handle, old.st_uid, old.st_gid)
-    os.fchmod(handle, stat.S_IMODE(old.st_mode))  # last, since a new owner takes bits away
+    os.fchmod(handle, stat.S_IMODE(old.st_mode))  # after the owner, since a new one takes bits away
+    _keep_attributes(handle, real)
 
 
-def _renamed(fresh: Path, real: Path) -> bool:
+def _keep_attributes(handle: int, real: Path) -> None:
+    """Extended attributes, access lists among them. Labels that only the system sets are its own to set."""
+    if not hasattr(os, "listxattr"):
+        return
     try:
+        names = os.listxattr(real)
+    except OSError:  # the file system has none
+        return
+    for name in names:
+        try:
+            os.setxattr(handle, name, os.getxattr(real, name))
+        except OSError:
+            if not name.startswith(("security.", "trusted.")):
+                raise
+
+
+def _put_in_place(fresh: Path, real: Path, is_new: bool, check: Check | None) -> bool:
+    """Replace the file by the fresh one. False where the system cannot: nothing has happened then.
+
+    After an exchange `fresh` is the file that was there, which is looked at again.
+    """
+    try:
+        if check is None:
+            os.replace(fresh, real)
+        elif is_new:
+            move_to_free(fresh, real)
+        else:
+            with open(fresh, "rb") as ours:  # open, so that no other file gets its number
+                exchange(fresh, real)
+                _look_again(fresh, real, os.fstat(ours.fileno()), check)
+    except NotOffered:
         os.replace(fresh, real)
     except OSError as error:
         if error.errno in (errno.EBUSY, errno.EXDEV):
             return False
+        if check is not None and isinstance(error, FileExistsError | FileNotFoundError):
+            check(real)  # it came, or went, at this very moment
         raise
     return True
+
+
+def _look_again(replaced: Path, real: Path, ours: os.stat_result, check: Check) -> None:
+    """Check the file that was replaced; where another program has written into it, put it back and raise."""
+    try:
+        check(replaced)
+    except BaseException:
+        exchange(replaced, real)
+        if os.path.samestat(os.lstat(replaced), ours):
+            raise
+        exchange(replaced, real)  # a third program has replaced ours meanwhile: its file stays
+        raise _kept_aside(replaced, real) from None
+
+
+def _put_back_removed(aside: Path, real: Path) -> None:
+    try:
+        move_to_free(aside, real)
+    except FileExistsError:
+        raise _kept_aside(aside, real) from None
+
+
+def _kept_aside(file: Path, real: Path) -> CannotWrite:
+    """Keep a file that another program wrote, and whose name a third has taken."""
+    kept = next(
+        name for number in range(1, 1_000_000) if not os.path.lexists(name := _beside(real, f"kept-{number}"))
+    )
+    os.rename(file, kept)
+    return CannotWrite(
+        f"Two other programs wrote {real} at this moment. It holds what the last one wrote; "
+        f"what the other one wrote is in {kept}."
+    )
 
 
 def _write_in_place(real: Path, content: bytes, fresh: Path) -> None:

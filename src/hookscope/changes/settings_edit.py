@@ -33,15 +33,18 @@ def edited(source: bytes | None, path: KeyPath, value: object) -> bytes:
     """The document with `value` at `path`. Where it already means that, the very same bytes.
 
     What stands there is replaced, character for character. What is missing becomes the first member of the
-    deepest object there is. No file, or one of nothing but comments, becomes a small document.
+    deepest object there is. No file, or one of nothing but comments, becomes a small document; a blank file
+    does not, since another program may be writing it at this moment.
     Of equal keys the last is edited, as it is the one that counts.
 
     Raises:
-        CannotEdit: not JSON5, or something on the way is neither an object nor an item of a list.
+        CannotEdit: blank, not JSON5, or something on the way is neither an object nor an item of a list.
         TypeError: `value` is nothing that JSON can say.
     """
     value = json.loads(json.dumps(value))  # plain data: a tuple is a list, an enum its text
     line = f"{dotted(path)}: {json.dumps(value, ensure_ascii=False)}"
+    if source is not None and is_blank(source):
+        raise CannotEdit("The file is empty; another program may be writing it", line)
     text = _text(source or b"", line)
     old = meaning_of(source or b"", line)
     if _is_bare(text):
@@ -110,6 +113,11 @@ def meaning_of(source: bytes, line: str = "") -> object:
 
 def _unreadable(error: FormatError, line: str) -> CannotEdit:
     return CannotEdit(f"The file cannot be read: {error}", line)
+
+
+def is_blank(source: bytes) -> bool:
+    """Whether a document holds nothing but white space, and perhaps a byte order mark."""
+    return not source.removeprefix(b"\xef\xbb\xbf").strip()
 
 
 def _is_bare(text: str) -> bool:

@@ -17,6 +17,7 @@ from .errors import CannotEdit, CannotWrite
 from .files import locked, read_or_none, replace_file
 from .meanings import MISSING, child_of, same
 from .settings_edit import edited, meaning_of, without
+from .settling import read_settled
 
 KEPT = 50  # changes
 TEXTS = (".md", ".yaml", ".yml")  # of which lines are taken back; the meaning of all others
@@ -98,7 +99,7 @@ def inverse_of(change: Change) -> Change:
         raise CannotEdit(f"{other} has changed since then; nothing was taken back")
     if change.to is not None or change.modes is not None:
         raise CannotEdit(f"{change.to or change.path} is not as the change has left it")
-    now = read_now(change.path)
+    now = _present(change.path)
     if now is None and change.old is None:
         return Change(change.path, meaning, None, None)
     if now is None or change.new is None:
@@ -109,6 +110,11 @@ def inverse_of(change: Change) -> Change:
         return Change(change.path, meaning, now, _lines_back(now, change.old, change.new))
     old, new, present = (meaning_of(side or b"") for side in (change.old, change.new, now))
     return Change(change.path, meaning, now, _taken_back(now, (), old, new, present))
+
+
+def _present(file: Path) -> bytes | None:
+    """The bytes of the changed file. A document is waited for while another program writes it."""
+    return read_now(file) if file.suffix.lower() in TEXTS else read_settled(file)
 
 
 def _lines_back(now: bytes, old: bytes, new: bytes) -> bytes:

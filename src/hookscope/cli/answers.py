@@ -110,7 +110,7 @@ def really_written(options: Options, file: Path) -> tuple[str, ...]:
 
 
 def unread_settings(host: Host) -> tuple[str, ...]:
-    """A sentence for each settings file that counts as empty: what it switches off runs all the same.
+    """A sentence for each settings file that counts as empty. No hook runs then: it may switch them off.
 
     For answers about hooks that do not list what is wrong. Where the host refuses such settings as a whole,
     a check of each hook says so.

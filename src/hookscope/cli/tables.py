@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,21 +65,30 @@ def problems(view: View) -> list[str]:
 
 def groups(view: View) -> Iterator[tuple[str, Folder | None, list[Standing], list[Rejected]]]:
     """The host's folders, highest rank first, each with its hooks and its rejected; legacy last."""
-    homes = [(item, _home_of(item, view.folders)) for item in view.inventory.rejected]
+    at: dict[Path, list[Folder]] = {}
+    for folder in view.folders:
+        at.setdefault(folder.path, []).append(folder)
+    homes = [(item, _home_of(item, at)) for item in view.inventory.rejected]
+    known = set(view.host.folders)
+    hooks: dict[int, list[Standing]] = {}  # by the identity of their folder, as two may be equal
+    at_home: dict[int, list[Rejected]] = {}
+    for row in view.inventory.hooks:
+        hooks.setdefault(id(row.hook.folder), []).append(row)
+    for item, home in homes:
+        at_home.setdefault(id(home), []).append(item)
     for folder in sorted(view.folders, key=lambda folder: -folder.rank):
-        hooks = [row for row in view.inventory.hooks if row.hook.folder is folder]
-        yield folder.source, folder, hooks, [item for item, home in homes if home is folder]
-    rest = [row for row in view.inventory.hooks if row.hook.folder not in view.host.folders]
-    homeless = [item for item, home in homes if home is None]
+        yield folder.source, folder, hooks.get(id(folder), []), at_home.get(id(folder), [])
+    rest = [row for row in view.inventory.hooks if row.hook.folder not in known]
+    homeless = at_home.get(id(None), [])
     for source in dict.fromkeys([*(row.hook.folder.source for row in rest), *(i.source for i in homeless)]):
         rows = [row for row in rest if row.hook.folder.source == source]
         yield source, None, rows, [item for item in homeless if item.source == source]
 
 
-def _home_of(item: Rejected, folders: Sequence[Folder]) -> Folder | None:
+def _home_of(item: Rejected, folders: Mapping[Path, Sequence[Folder]]) -> Folder | None:
     """The innermost folder that it lies in, were it several levels down; None for what only settings name."""
-    around = [folder for folder in folders if item.path.is_relative_to(folder.path)]
-    return max(around, key=lambda at: (len(at.path.parts), at.source == item.source), default=None)
+    around = next((folders[path] for path in (item.path, *item.path.parents) if path in folders), ())
+    return max(around, key=lambda folder: folder.source == item.source, default=None)
 
 
 def _folder_line(source: str, folder: Folder | None, view: View, filled: bool, held: bool) -> str:

@@ -30,6 +30,7 @@ class Settings:
     problems: tuple[Problem, ...] = ()
     locate: Callable[[KeyPath], Place | None] = lambda _: None
     refusal: str = ""  # the host's error text where it refuses them, and so refuses everything
+    unread: str = ""  # why nobody knows what they say, though there is a file: they may switch off any hook
 
     def get(self, path: Sequence[str | int]) -> Any:
         """The value at a path, or None where there is none."""
@@ -50,6 +51,9 @@ def _index(part: str | int) -> int | None:
     return int(part) if part.isascii() and part.isdigit() else None
 
 
+FEW_FOLDERS = 8  # as many are compared faster one by one
+
+
 @dataclass(frozen=True, slots=True)
 class Trust:
     """Which folders' handlers may run."""
@@ -60,7 +64,11 @@ class Trust:
 
     def allows(self, path: Path) -> bool:
         """May what lies at this real path run: it, or a folder above it, is trusted, or everything is."""
-        return self.everything or any(lies_in(path, folder) for folder in self.folders)
+        if self.everything:
+            return True
+        if len(self.folders) > FEW_FOLDERS:  # a set knows, without asking each
+            return path in self.folders or not self.folders.isdisjoint(path.parents)
+        return any(lies_in(path, folder) for folder in self.folders)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ class Problem:
     logged: str = ""  # the level at which the host itself logs this text when it loads; empty: not at all
     stops_load: bool = False  # the host's whole load ends here, before it looks for any hook
     wanted: Path | None = None  # the file that would mend it, where one that is not there is the fault
+    unseen: int | None = None  # of a hooks folder that cannot be read: its rank. Its hooks may replace others
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,12 +29,6 @@ class HostInstall:
         said = (self.source, self.spec, self.version if not self.spec.endswith(f"@{self.version}") else "")
         return " ".join(part for part in said if part) or "a place that is not said"
 
-    def has(self, hook: Hook) -> bool:
-        """Did this hook come with it."""
-        if self.folder is not None and hook.path is not None:
-            return hook.path.is_relative_to(self.folder)
-        return hook.kind == "folder" and hook.name in self.hooks
-
 
 def host_installs(host: Host) -> tuple[HostInstall, ...]:
     """The host's own record, in its order; empty where its settings have none that it reads."""
@@ -45,6 +39,51 @@ def host_installs(host: Host) -> tuple[HostInstall, ...]:
         known = tuple(_install(str(key), value, where, host) for key, value in rows)
         host.known[host_installs] = known
     return known
+
+
+def installed_with(hook: Hook, host: Host) -> HostInstall | None:
+    """The first pack of the host's own record that this hook came with; None where it came with none."""
+    index: _Index | None = host.known.get(_Index)
+    if index is None:
+        index = host.known[_Index] = _Index.of(host_installs(host))
+    return index.find(hook)
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """Which pack has a hook, without asking each of them: by place in the record, the first counts."""
+
+    rows: tuple[HostInstall, ...]
+    folders: Mapping[Path, int]
+    names: Mapping[str, int]  # of hooks of packs that name no folder
+    all_names: Mapping[str, int]
+
+    @staticmethod
+    def of(rows: tuple[HostInstall, ...]) -> _Index:
+        folders: dict[Path, int] = {}
+        names: dict[str, int] = {}
+        all_names: dict[str, int] = {}
+        for number, row in enumerate(rows):
+            if row.folder is not None:
+                folders.setdefault(row.folder, number)
+            for name in row.hooks:
+                all_names.setdefault(name, number)
+                if row.folder is None:
+                    names.setdefault(name, number)
+        return _Index(rows, folders, names, all_names)
+
+    def find(self, hook: Hook) -> HostInstall | None:
+        """The first pack whose folder holds the hook, or that has none and lists the hook's name."""
+        if not self.rows:
+            return None
+        places = []
+        if hook.path is not None:
+            above = (hook.path, *hook.path.parents)
+            places = [self.folders[path] for path in above if path in self.folders]
+        names = self.all_names if hook.path is None else self.names
+        if hook.kind == "folder" and hook.name in names:
+            places.append(names[hook.name])
+        return self.rows[min(places)] if places else None
 
 
 def _install(key: str, value: object, where: KeyPath, host: Host) -> HostInstall:

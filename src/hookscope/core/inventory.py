@@ -19,6 +19,7 @@ class Rejected:
     place: Place | None = None
     name: str = ""  # what the hook would be called, as far as that is known
     ignored: bool = False  # it is plainly something else: nobody expects it to run
+    unseen: int | None = None  # of what cannot be read: its folder's rank. It may replace a hook of its name
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,14 @@ from dataclasses import replace
 
 from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host, System
-from hookscope.core.hooks import Hook
-from hookscope.core.installs import host_installs
-from hookscope.core.inventory import Inventory, Rejected
+from hookscope.core.hooks import Hook, Problem
+from hookscope.core.installs import installed_with
+from hookscope.core.inventory import Found, Inventory, Rejected
 from hookscope.core.searched import searched
 from hookscope.core.standing import Gate, Standing, State, Verdict
+from hookscope.values import dataclass
+
+SETTINGS, PRECEDENCE = "settings", "precedence"  # gates that something unread shuts
 
 
 def look(host: Host) -> Inventory:
@@ -43,11 +46,14 @@ def look_at(system: System, host: Host) -> Inventory:
     for loser, winner in ranking.shadowed_by.items():
         shadows.setdefault(winner, []).append(loser)
     losers = [hook for hook in found.hooks if hook in ranking.shadowed_by]
+    unseen = _Unseen.of(found)
     fallen: dict[str, list[Rejected]] = {}
     for copy in found.rejected:
         fallen.setdefault(copy.name, []).append(copy)
     rows = (
-        _standing(hook, system, host, ranking.shadowed_by.get(hook), tuple(shadows.get(hook, ())), fallen)
+        unseen.marked(
+            _standing(hook, system, host, ranking.shadowed_by.get(hook), tuple(shadows.get(hook, ())), fallen)
+        )
         for hook in (*ranking.report_order, *losers)
     )
     return Inventory(
@@ -60,6 +66,41 @@ def look_at(system: System, host: Host) -> Inventory:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Unseen:
+    """What nobody could read, though it is there: a hook in it may replace one of a lower folder."""
+
+    folder: Problem | None  # the highest hooks folder of that kind
+    hooks: Mapping[str, Rejected]  # by name, the highest candidate of that kind
+
+    @staticmethod
+    def of(found: Found) -> "_Unseen":
+        folders = [problem for problem in found.problems if problem.unseen is not None]
+        hooks = sorted((one for one in found.rejected if one.unseen is not None), key=_rank_of)
+        return _Unseen(max(folders, key=_rank_of, default=None), {one.name: one for one in hooks})
+
+    def marked(self, row: Standing) -> Standing:
+        """The row, with a shut gate more where something unread may replace its hook."""
+        hook = row.hook
+        if hook.kind != "folder" or (self.folder is None and not self.hooks):
+            return row
+        same = self.hooks.get(hook.name)
+        if self.folder is not None and hook.folder.rank <= _rank_of(self.folder):
+            why = self.folder.text
+        elif same is not None and hook.folder.rank <= _rank_of(same):
+            why = f"{same.path}: {same.reason}"
+        else:
+            return row
+        reason = f"{why}; a hook there may replace this one"
+        missing = ("a readable folder",)
+        gate = Gate(PRECEDENCE, False, missing=missing, found="not read", reason=reason, reported=False)
+        return replace(row, verdict=replace(row.verdict, gates=(*row.verdict.gates, gate)))
+
+
+def _rank_of(unread: Problem | Rejected) -> int:
+    return unread.unseen if unread.unseen is not None else -1
+
+
 def _standing(
     hook: Hook,
     system: System,
@@ -68,7 +109,7 @@ def _standing(
     shadows: tuple[Hook, ...],
     fallen: Mapping[str, list[Rejected]],
 ) -> Standing:
-    gates = system.gates(hook, host)
+    gates = with_settings_known(system.gates(hook, host), host)
     rivals = _fallen_rivals(hook, fallen.get(hook.name, ()))
     verdict = Verdict(
         tuple([searched(gate, hook, host) if gate.passed is False else gate for gate in gates]), shadowed_by
@@ -86,6 +127,17 @@ def _standing(
             *(_in_the_way(shadows) if shadows and verdict.state is State.BROKEN else ()),
         ),
     )
+
+
+def with_settings_known(gates: Sequence[Gate], host: Host) -> Sequence[Gate]:
+    """The gates; where nobody knows what the settings say, a shut one more: they may switch the hook off."""
+    unread = host.settings.unread
+    if not unread or any(gate.name == SETTINGS and gate.passed is False for gate in gates):
+        return gates
+    rest = [gate for gate in gates if gate.name != SETTINGS]
+    reason = f"{unread}; it may switch this hook off"
+    missing = ("readable settings",)
+    return (*rest, Gate(SETTINGS, False, missing=missing, found="not read", reason=reason, reported=False))
 
 
 def _reached(rows: Iterable[Standing], load_order: Sequence[Hook], host: Host) -> tuple[Standing, ...]:
@@ -110,7 +162,7 @@ def _reached(rows: Iterable[Standing], load_order: Sequence[Hook], host: Host) -
 
 
 def _installed_by_host(hook: Hook, host: Host) -> list[str]:
-    found = next((one for one in host_installs(host) if one.has(hook)), None)
+    found = installed_with(hook, host)
     return [f"{host.dialect.product} installed it with {found.id}, from {found.origin}"] if found else []
 
 

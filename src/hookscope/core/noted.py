@@ -48,6 +48,10 @@ class NotedFiles(RealFiles):
             self._noted.setdefault(path, _signature(stats))
         return known[path]
 
+    def trouble(self, path: Path) -> OSError | None:
+        self._note(str(path))
+        return super().trouble(path)
+
     def read(self, path: Path, limit: int = -1) -> bytes:
         self._note(str(path))
         return super().read(path, limit)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Place
 from hookscope.core.inventory import Inventory
-from hookscope.core.searched import alike
+from hookscope.core.searched import alike_among
 from hookscope.formats.places import KeyPath
 from hookscope.values import dataclass
 
@@ -54,4 +54,5 @@ def _orphans(inventory: Inventory, host: Host) -> Iterator[Orphan]:
             if key not in names:
                 path, said = (*where, key), entry if isinstance(entry, Mapping) else {}
                 written = tuple(member for member in OF_A_FOLDER if member in said)
-                yield Orphan(key, path, host.settings.locate(path), alike(key, tuple(keys)), written)
+                near = alike_among(key, tuple(keys), host)
+                yield Orphan(key, path, host.settings.locate(path), near, written)

@@ -27,6 +27,7 @@ USUAL = ("~/.local/bin", "~/bin", "/usr/local/bin", "/usr/bin", "/bin", "/opt/ho
          "~/go/bin", "~/.bun/bin", "~/.deno/bin", "~/.npm-global/bin")  # fmt: skip
 PLATFORMS = {"macos": "darwin", "mac": "darwin", "osx": "darwin", "windows": "win32", "win": "win32"}
 ALIKE = 0.75  # of difflib: rather silent than wrong
+COMPARED = 50_000  # names in one look
 VISITED = 2000  # settings that are looked at for a name that stands elsewhere
 LARGEST_DOTENV = 262_144  # bytes
 DOTENV = ".env"
@@ -150,6 +151,14 @@ def _read_dotenv(file: Path, host: Host) -> Mapping[str, str]:
         return {}
 
 
+def alike_among(name: str, names: tuple[str, ...], host: Host) -> tuple[str, ...]:
+    """As `alike`, as long as one look has not compared too many: each of a thousand hooks would be compared
+    with each of a thousand entries."""
+    compared: int = host.known.get(alike_among, 0) + len(names)
+    host.known[alike_among] = compared
+    return alike(name, names) if compared <= COMPARED else ()
+
+
 @lru_cache(maxsize=1024)
 def alike(name: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """At most two other names that this one was perhaps meant to be: but for letter case first."""
@@ -225,14 +234,14 @@ def _switches(gate: Gate, hook: Hook, host: Host) -> Search:
         return looked, (f"{dotted}.{hook.name} is there; its entry is {hook.key}",)
     return looked, tuple(
         f"{dotted}.{like} is there; its entry is {hook.key}"
-        for like in alike(hook.key, tuple(map(str, entries)))
+        for like in alike_among(hook.key, tuple(map(str, entries)), host)
     )
 
 
 def _listed(gate: Gate, hook: Hook, host: Host) -> Search:
     looked = (setting_spot(gate.setting, host),) if gate.setting is not None else ()
     return looked, tuple(
-        f"{like} is in the list; it is {hook.name}" for like in alike(hook.name, gate.needed)
+        f"{like} is in the list; it is {hook.name}" for like in alike_among(hook.name, gate.needed, host)
     )
 
 

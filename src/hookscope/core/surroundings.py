@@ -64,6 +64,10 @@ class Files(Protocol):
         """None where there is nothing, or nothing that may be looked at."""
         ...
 
+    def trouble(self, path: Path) -> OSError | None:
+        """Why it is not known what is at the path; None where it can be looked at, or nothing is there."""
+        ...
+
     def read(self, path: Path, limit: int = -1) -> bytes:
         """The file's content, or its first `limit` bytes. Raises OSError, of what is no regular file too."""
         ...
@@ -116,6 +120,17 @@ class RealFiles:
         """What facts are made of."""
         return stats_of(path)
 
+    def trouble(self, path: Path) -> OSError | None:
+        try:
+            os.stat(path)
+        except FileNotFoundError:
+            return leads_nowhere(path)
+        except ValueError:  # no disk can hold such a name
+            return None
+        except OSError as error:
+            return error
+        return None
+
     def read(self, path: Path, limit: int = -1) -> bytes:
         try:
             file = os.open(path, READING)
@@ -154,6 +169,24 @@ def stats_of(path: str) -> Stats | None:
         return here, os.stat(path)
     except OSError:
         return here, None
+
+
+def leads_nowhere(path: str | Path) -> OSError | None:
+    """Why it is not known whether a file exists: it, or the nearest folder above it, is a link that leads
+    nowhere. None where it is there, or there plainly is no such file.
+    """
+    named = Path(path)
+    for place in (named, *named.parents):
+        try:
+            linked = stat.S_ISLNK(os.lstat(place).st_mode)
+        except (FileNotFoundError, ValueError):
+            continue
+        except OSError as error:
+            return error
+        if linked and not os.path.exists(place):
+            return OSError(errno.ENOENT, "a link that leads nowhere", str(place))
+        return None
+    return None
 
 
 def _content(file: int, limit: int) -> bytes:

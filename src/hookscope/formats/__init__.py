@@ -26,8 +26,8 @@ if TYPE_CHECKING:
         read_frontmatter,
         repair_mojibake,
     )
-    from .json5 import read_json5
-    from .json5_places import locate_json5
+    from .json5 import LARGEST_JSON5, read_json5
+    from .json5_places import Json5Places, locate_json5
     from .listening import plugin_registrations, stream_events
     from .listening_types import PluginRegistration
     from .places import FormatError, KeyPath, Span, span_at, text_of
@@ -41,11 +41,13 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "LARGEST_HEADER": "frontmatter",
+    "LARGEST_JSON5": "json5",
     "LONGEST": "script_tokens",
     "DefaultExport": "script_default",
     "Export": "python_source",
     "FormatError": "places",
     "Header": "frontmatter",
+    "Json5Places": "json5_places",
     "KeyPath": "places",
     "PluginRegistration": "listening_types",
     "Script": "script_tokens",
@@ -80,11 +82,13 @@ _HOMES = {
 
 __all__ = [
     "LARGEST_HEADER",
+    "LARGEST_JSON5",
     "LONGEST",
     "DefaultExport",
     "Export",
     "FormatError",
     "Header",
+    "Json5Places",
     "KeyPath",
     "PluginRegistration",
     "Script",

@@ -6,18 +6,23 @@ import json
 
 from hookscope.patterns import pattern
 
-from .places import DEPTH, text_of
+from .places import DEPTH, FormatError, span_at, text_of
+
+LARGEST_JSON5 = 8 * 1024 * 1024  # bytes of a document that readers and editors take
 
 
 def read_json5(source: bytes) -> object:
     """What the document says: dict, list, str, int, float, bool or None. The last of equal keys counts.
 
     Half of a surrogate pair reads as U+FFFD. Refused, though JSON5 has them: numbers beyond the range of a
-    float (`1e999`), integers of thousands of digits, and more than 64 lists and objects in one another.
+    float (`1e999`), integers of thousands of digits, more than 64 lists and objects in one another, and
+    documents of more than 8 MiB.
 
     Raises:
         FormatError: not UTF-8 or not JSON5. The place of a wrong escape is only near it.
     """
+    if len(source) > LARGEST_JSON5:
+        raise FormatError(f"more than {LARGEST_JSON5:,} bytes", span_at("", 0, 0))
     text = text_of(source)
     if not _HALF_WRITTEN.search(text):
         try:

@@ -3,33 +3,61 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TypeAlias
 
 from hookscope.patterns import pattern
 
 from .json5 import read_json5
-from .places import FormatError, KeyPath, Span, span_at, text_of
+from .places import BOM, FormatError, KeyPath, Span, text_of
 
 
 def locate_json5(source: bytes, path: KeyPath) -> Span | None:
     """Where exactly the value at `path` stands, or None where there is none or the source cannot be read.
 
-    The last of equal keys counts, as in `read_json5`.
+    The last of equal keys counts, as in `read_json5`. Of many values in one document, ask `Json5Places`.
     """
     try:
         read_json5(source)
     except FormatError:
         return None
-    text = text_of(source)
-    tokens = tokens_of(text)
-    closing = closing_of(text, tokens)
-    at = 0
-    for step in path:
-        child = _child(text, tokens, closing, at, step)
-        if child is None:
-            return None
-        at = child
-    return span_at(text, tokens[at][0], tokens[closing.get(at, at)][1])
+    return Json5Places(text_of(source)).find(path)
+
+
+class Json5Places:
+    """The places of a document's values. Each object and list is read only once."""
+
+    def __init__(self, text: str) -> None:
+        """`text` is a valid document: `read_json5` has read it."""
+        self._text = text
+        self._tokens = tokens_of(text)
+        self._closing = closing_of(text, self._tokens)
+        self._children: dict[int, dict[str | int, int]] = {}
+        self._line_ends = [found.start() for found in re.finditer("\n", text)]
+
+    def find(self, path: KeyPath) -> Span | None:
+        """The place of the value at `path`; None where there is none."""
+        at = 0
+        for step in path:
+            child = self._children_of(at).get(step)
+            if child is None:
+                return None
+            at = child
+        return self._span(self._tokens[at][0], self._tokens[self._closing.get(at, at)][1])
+
+    def _span(self, start: int, end: int) -> Span:
+        """As `span_at`, without counting all lines above it again."""
+        line = bisect_left(self._line_ends, start)
+        line_start = self._line_ends[line - 1] + 1 if line else 0
+        marks = self._text.startswith(BOM) and line == 0 and start > 0
+        return Span(line + 1, start - line_start + 1 - marks, start, end)
+
+    def _children_of(self, at: int) -> dict[str | int, int]:
+        """The first token of each value in the object or list at token `at`."""
+        known = self._children.get(at)
+        if known is None:
+            known = self._children[at] = _children(self._text, self._tokens, self._closing, at)
+        return known
 
 
 # All below may take the text for valid: it has been read, or (for a second value) its first value has.
@@ -66,13 +94,13 @@ def closing_of(text: str, tokens: list[_Token]) -> dict[int, int]:
     return pairs
 
 
-def _child(text: str, tokens: list[_Token], closing: dict[int, int], at: int, step: str | int) -> int | None:
-    """The first token of the value that one step leads to from the value at token `at`."""
+def _children(text: str, tokens: list[_Token], closing: dict[int, int], at: int) -> dict[str | int, int]:
+    """By key or position, the first token of each value in the object or list at token `at`."""
     opener = text[tokens[at][0]]
     if opener not in "{[":
-        return None
+        return {}
     in_object = opener == "{"
-    found = None
+    found: dict[str | int, int] = {}
     index = at + 1
     position = 0
     while index < closing[at]:
@@ -80,8 +108,7 @@ def _child(text: str, tokens: list[_Token], closing: dict[int, int], at: int, st
         if in_object:
             name = _key(text[slice(*tokens[index])])
             index += 2  # over the key and its colon
-        if name == step:
-            found = index
+        found[name] = index
         index = closing.get(index, index) + 2  # over the value and its comma
         position += 1
     return found

@@ -9,11 +9,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from hookscope.changes.files import replace_file
+from hookscope.changes.files import real_path, replace_file
 from hookscope.core.event import from_iso, iso
 from hookscope.core.surroundings import RealFiles
+from hookscope.core.text import why_of
 from hookscope.packs.bytes_in_json import as_bytes, as_text
 from hookscope.packs.edits import Setting, setting_from
+from hookscope.packs.errors import PackError
 from hookscope.packs.specs import without_login
 from hookscope.values import dataclass
 
@@ -120,8 +122,16 @@ class Book:
     file: Path
 
     def all(self, host: Path) -> Mapping[str, Record]:
-        """The packs of the host with this state folder, oldest first. An unreadable file holds none."""
-        told = self._read().get(str(host))
+        """The packs of the host with this state folder, oldest first. A damaged file holds none.
+
+        Raises PackError where the file is there and cannot be read.
+        """
+        try:
+            told = (self._said() or {}).get(str(host))
+        except OSError as error:
+            raise PackError(
+                f"Cannot read {self.file}: {why_of(error)}.", "It says what is installed: make it readable."
+            ) from None
         found = (record_from(name, one) for name, one in told.items()) if isinstance(told, dict) else ()
         known = sorted((record for record in found if record is not None), key=lambda record: record.at)
         return {record.id: record for record in known}
@@ -141,7 +151,7 @@ class Book:
         hosts = {**hosts, str(host): mine}
         kept = {name: packs for name, packs in hosts.items() if packs}
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(self.file, json.dumps({"packs": kept}, indent=2).encode() + b"\n")
+        replace_file(real_path(self.file), json.dumps({"packs": kept}, indent=2).encode() + b"\n")
 
     def _to_merge(self) -> dict[str, Any]:
         packs = self._said()
@@ -149,17 +159,14 @@ class Book:
             os.replace(self.file, self.file.with_name(f"{self.file.name}.damaged"))
         return packs or {}
 
-    def _read(self) -> dict[str, Any]:
-        try:
-            return self._said() or {}
-        except OSError:
-            return {}
-
     def _said(self) -> dict[str, Any] | None:
         """Of each host its packs; None where that is not what the file says. Raises OSError."""
+        files = RealFiles()
         try:
-            packs = json.loads(RealFiles().read(self.file))["packs"]
+            packs = json.loads(files.read(self.file))["packs"]
         except FileNotFoundError:
+            if (trouble := files.trouble(self.file)) is not None:
+                raise trouble from None
             return {}
         except (ValueError, KeyError, TypeError, RecursionError):
             return None

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hookscope.changes import Change, ChangeError, apply, read_now, remove_empty
+from hookscope.changes import Change, ChangeError, apply, read_settled, remove_empty
 from hookscope.changes.files import Step, lock_beside, no_step, real_path, sync_folder
 from hookscope.packs.below import remove
 from hookscope.packs.edits import made, unmade
@@ -235,7 +235,7 @@ def _write_settings(intent: Intent) -> bool:
     """Is the file then what the intent says; False: somebody has changed it, and it has our edits too."""
     if intent.file is None or intent.old == intent.new:
         return True
-    now = read_now(intent.file)
+    now = read_settled(intent.file)
     if now == intent.new:
         return True
     if now == intent.old:
@@ -290,7 +290,7 @@ def _back(store: Store, intent: Intent) -> None:
             os.rename(swap.aside, swap.target)
     if intent.file is not None and intent.old != intent.new:
         with suppress(ChangeError):
-            if read_now(intent.file) == intent.new:
+            if read_settled(intent.file) == intent.new:
                 _apply(Change(intent.file, f"undo: {intent.what}", intent.new, intent.old))
     noted = _noted(store, replace(intent, phase="clean", empty=intent.made))
     _clean(store, intent, intent.made, no_step, noted=noted)

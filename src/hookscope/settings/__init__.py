@@ -1,7 +1,7 @@
 """Host settings read, and a Host opened on them.
 
-Reads; never writes. A settings file that cannot be read is a problem with its line, and the host
-opens as if it were empty: what is shown then says so.
+Reads; never writes. A settings file that cannot be read is a problem with its line. The host opens as if it
+were empty, and no hook passes its `settings` check, since the file might switch off any of them.
 """
 
 from hookscope.settings.opening import open_host

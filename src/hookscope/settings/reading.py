@@ -12,12 +12,11 @@ from hookscope.core.hooks import Place, Problem
 from hookscope.core.rules import SettingsRules
 from hookscope.core.surroundings import Files, RealFiles
 from hookscope.core.text import why_of
-from hookscope.formats import FormatError, KeyPath
+from hookscope.formats import LARGEST_JSON5, FormatError, KeyPath
 from hookscope.formats.places import with_dots
 from hookscope.settings.including import IncludeError, Includes
 from hookscope.settings.variables import filled, with_own
 
-LARGEST = 8 * 1024 * 1024  # bytes
 PLAIN = SettingsRules()
 ROOT = "<root>"  # how hosts call the path of the whole document
 
@@ -25,17 +24,32 @@ ROOT = "<root>"  # how hosts call the path of the whole document
 def read_settings(
     file: Path, files: Files, rules: SettingsRules = PLAIN, env: Mapping[str, str] | None = None
 ) -> Settings:
-    """The settings in `file` (JSON5); without a file, empty ones. `env`: what `${NAME}` may name."""
+    """The settings in `file` (JSON5); without a file, empty ones. `env`: what `${NAME}` may name.
+
+    Only a file that does not exist has none; `unread` says why any other one cannot be read.
+    """
     facts = files.facts(file)
     if facts is None:
-        return Settings(file)
-    if not facts.file or facts.size > LARGEST:
-        what = f"larger than {LARGEST:,} bytes" if facts.file else "not a file"
-        return Settings(file, exists=True, problems=(Problem(f"{file} is {what}", Place(file)),))
+        trouble = files.trouble(file)
+        return Settings(file) if trouble is None else _unreadable(file, trouble, rules)
+    if not facts.file or facts.size > LARGEST_JSON5:
+        what = f"larger than {LARGEST_JSON5:,} bytes" if facts.file else "not a file"
+        return _unread(file, Problem(f"{file} is {what}", Place(file)), what, rules)
     try:
-        return settings_of(file, files.read(file), rules, files=files, env=env)
+        source = files.read(file)
     except OSError as error:
-        return Settings(file, exists=True, problems=(Problem(f"cannot read {file}: {why_of(error)}"),))
+        return _unreadable(file, error, rules)
+    return settings_of(file, source, rules, files=files, env=env)
+
+
+def _unreadable(file: Path, error: OSError, rules: SettingsRules) -> Settings:
+    return _unread(file, Problem(f"cannot read {file}: {why_of(error)}", Place(file)), why_of(error), rules)
+
+
+def _unread(file: Path, problem: Problem, why: str, rules: SettingsRules) -> Settings:
+    """Settings that nobody could read, `why` the host would say."""
+    said = _refusal(rules, file, [((), f"read failed: {why}")])
+    return Settings(file, exists=True, problems=(problem,), refusal=said, unread=problem.text)
 
 
 def settings_of(
@@ -53,20 +67,32 @@ def settings_of(
         place = Place(file, error.span.line, error.span.column)
         problem = Problem(f"{file.name}, {error}; its settings count as empty until it is mended", place)
         said = _refusal(rules, file, [((), f"JSON5 parse failed: {error}")])
-        return Settings(file, exists=True, problems=(problem,), refusal=said)
+        return Settings(file, exists=True, problems=(problem,), refusal=said, unread=_not_known(problem))
     if not isinstance(value, dict):
-        problem = Problem(f"{file.name} wants an object at its top; its settings count as empty", Place(file))
+        problem = Problem(
+            f"{file.name} wants an object at its top; its settings count as empty until it is mended",
+            Place(file),
+        )
         kind = _KINDS.get(type(value), "number")
         said = _refusal(rules, file, [((), f"Invalid input: expected object, received {kind}")])
-        return Settings(file, exists=True, problems=(problem,), refusal=said)
+        return Settings(file, exists=True, problems=(problem,), refusal=said, unread=_not_known(problem))
+
+    @cache
+    def places() -> formats.Json5Places:
+        return formats.Json5Places(formats.text_of(source))
 
     @cache
     def locate(path: KeyPath) -> Place | None:
-        span = formats.locate_json5(source, path)
+        span = places().find(path)
         return Place(file, span.line, span.column) if span else None
 
     settings = Settings(file, value, exists=True, locate=locate)
     return checked(_completed(settings, rules, files or RealFiles(), env or {}), rules)
+
+
+def _not_known(problem: Problem) -> str:
+    """The problem without what is shown meanwhile."""
+    return problem.text.rpartition("; ")[0] or problem.text
 
 
 def settings_from(value: Mapping[str, Any], file: Path) -> Settings:
@@ -87,7 +113,7 @@ def _completed(settings: Settings, rules: SettingsRules, files: Files, env: Mapp
                 f"{error}; the settings count as empty until it is mended", Place(settings.file)
             )
             said = _refusal(rules, settings.file, [((), f"Include failed: {error}")])
-            return replace(settings, value={}, problems=(problem,), refusal=said)
+            return replace(settings, value={}, problems=(problem,), refusal=said, unread=_not_known(problem))
     if rules.variables:
         own = _at(value, rules.env_path) if rules.env_path else None
 

@@ -30,6 +30,7 @@ from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.run_record import RunRecord
 from hookscope.workbench.state_files import state_folder
 from hookscope.workbench.trust import TrustStore, digests_below
+from hookscope.workbench.unreadable import unreadable_files
 from hookscope.workbench.view import View
 
 if TYPE_CHECKING:
@@ -132,7 +133,8 @@ class Workbench:
         setup = set_up(self.options)
         trust = Trust(everything=True) if self._trust_all else self._store.trust()
         here = setup.surroundings if files is None else replace(setup.surroundings, files=files)
-        return open_host(setup.dialect, here, setup.choices, trust=trust)
+        host = open_host(setup.dialect, here, setup.choices, trust=trust)
+        return replace(host, problems=host.problems + unreadable_files(host))
 
     def look(self) -> View:
         """All hooks as they stand now. Imports nothing, runs nothing."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -78,7 +79,12 @@ def _places(view: View) -> Iterator[SetupFinding]:
     file, readable = short(host.settings.file), os.access(host.settings.file, os.R_OK)
     for one in wrong:
         then = f"Mend {file}." if readable else f"Make {file} readable for you."
+        if one.place is not None and one.place.file != host.settings.file:
+            then = f"Mend {short(one.place.file)}."
         yield SetupFinding("settings", problem(one), False, then)
+    for one in view.inventory.problems:
+        if one.unseen is not None:
+            yield SetupFinding("folders", problem(one), False, "Make it readable for you, or take it away.")
     if host.settings.exists and not wrong:
         yield SetupFinding("settings", file)
     elif host.dialect.layout.settings and not host.settings.exists:
@@ -129,9 +135,10 @@ def _counted(variables: Mapping[str, str]) -> str:
 
 
 def _folders(view: View) -> Iterator[SetupFinding]:
+    counts = Counter(id(row.hook.folder) for row in view.inventory.hooks)
     for folder in sorted(view.folders, key=lambda folder: -folder.rank):
-        rows = [row for row in view.inventory.hooks if row.hook.folder is folder]
-        what = "absent" if folder.real is None else f"{len(rows)} hook{'s' * (len(rows) != 1)}"
+        count = counts[id(folder)]
+        what = "absent" if folder.real is None else f"{count} hook{'s' * (count != 1)}"
         yield SetupFinding(f"{folder.source} hooks", f"{view.host.surroundings.short(folder.path)}: {what}")
 
 

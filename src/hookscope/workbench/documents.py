@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from hookscope.core.event import iso
-from hookscope.core.hooks import Edit, Folder, Hook, Place, Problem
+from hookscope.core.hooks import Edit, Hook, Place, Problem
 from hookscope.core.inventory import Inventory, Rejected
 from hookscope.core.orphans import Orphan, orphans_of
 from hookscope.core.standing import Gate, Standing, State
@@ -28,22 +29,26 @@ def inventory(view: View, found: Inventory | None = None) -> Document:
         "problems": [problem(item) for item in view.inventory.problems],
         "hooks": [hook(row, view) for row in view.inventory.hooks],
         "rejected": [rejected(item) for item in view.inventory.rejected],
-        "folders": [folder(item, view) for item in view.folders],
+        "folders": folders(view),
         "orphans": [orphan(item) for item in orphans_of(found or view.inventory, view.host)],
     }
 
 
-def folder(item: Folder, view: View) -> Document:
-    """A folder that was looked in, in the order of looking."""
-    rejects = [other for other in view.inventory.rejected if other.path.parent == item.path]
-    return {
-        "source": item.source,
-        "path": str(item.path),
-        "declared": item.declared or None,
-        "exists": item.real is not None,
-        "hooks": sum(row.hook.folder is item for row in view.inventory.hooks),
-        "rejected": len(rejects),
-    }
+def folders(view: View) -> list[Document]:
+    """The folders that were looked in, in the order of looking."""
+    hooks = Counter(id(row.hook.folder) for row in view.inventory.hooks)
+    rejected = Counter(item.path.parent for item in view.inventory.rejected)
+    return [
+        {
+            "source": item.source,
+            "path": str(item.path),
+            "declared": item.declared or None,
+            "exists": item.real is not None,
+            "hooks": hooks[id(item)],
+            "rejected": rejected[item.path],
+        }
+        for item in view.folders
+    ]
 
 
 def orphan(item: Orphan) -> Document:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from hookscope.changes import CannotEdit, Change, ChangeError, Stale, UndoStack, apply
+from hookscope.changes import CannotEdit, Change, ChangeError, Stale, UndoStack, apply, read_settled
 from hookscope.core.inventory import Rejected
 from hookscope.core.standing import Standing
 from hookscope.core.text import as_typed, why_of
@@ -41,6 +41,12 @@ class Edits:
 
         `as_command`: under the rules of the host's own command. Raises Refusal.
         """
+        if view.host.settings.unread:  # perhaps another program was writing them: they are waited for
+            try:
+                read_settled(view.host.settings.file)
+            except ChangeError as error:
+                raise Refusal(f"The settings cannot be edited: {error}") from None
+            view = self._bench.look()
         return toggle_of(view, self._bench.hook(view, name), on, as_command=as_command)
 
     def apply(self, toggle: Toggle) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hookscope.core.look import PRECEDENCE
 from hookscope.core.runs import Plan
 from hookscope.core.standing import State
 from hookscope.core.text import as_typed
@@ -58,10 +59,12 @@ def waiting_below(view: View, folder: Path) -> tuple[tuple[Path, Path], ...]:
 
 
 def could_not(view: View, plan: Plan, *, only: str | None = None) -> tuple[str, ...]:
-    """A sentence for each handler that ought to run and cannot: broken ones, and those in no lane.
+    """A sentence for each handler that ought to run and cannot: broken ones, those in no lane, and those that
+    something unread may switch off or replace.
 
     What is blocked, off or shadowed ought not to run, unless it is the one hook that was asked for.
     """
+    unread = view.host.settings.unread
     keys = view.host.dialect.system_of(plan.event.kind).keys(plan.event)
     sentences = []
     for item in plan.not_run:
@@ -70,9 +73,14 @@ def could_not(view: View, plan: Plan, *, only: str | None = None) -> tuple[str, 
         if row is None or not hears or item.left_out:
             continue
         state = row.state
+        if unread and state is State.BLOCKED:
+            sentences.append(f"{unread}; it may switch hooks off, so none ran. Mend it, or move it away.")
+            continue
         waits = state is State.UNTRUSTED  # `waiting_for_trust` tells of its folder
         asked_for = only is not None and item.name == only and state is not State.SHADOWED and not waits
-        if state is State.BROKEN or (view.without and item.reason.endswith(view.without)) or asked_for:
+        replaced = any(gate.name == PRECEDENCE for gate in row.verdict.shut())
+        without = bool(view.without) and item.reason.endswith(view.without)
+        if state is State.BROKEN or replaced or without or asked_for:
             sentences.append(
                 f"{item.name} did not run: {item.reason.rstrip('.')}" + "." * (item.reason[-1:] != "?")
             )

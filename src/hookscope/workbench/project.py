@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from hookscope.core.surroundings import Surroundings
+from hookscope.core.surroundings import RealFiles, Surroundings
 from hookscope.core.text import nearest, one_line, why_of
 from hookscope.formats import FormatError, read_yaml
 from hookscope.journal.retention import KEPT, Retention
@@ -24,9 +25,14 @@ LIMITS: tuple[LimitName, ...] = ("spawn", "load", "run", "warn", "memory")
 def project_config(folder: Path) -> Mapping[str, object]:
     """`.hookscope/config.yaml` of a project; empty where there is none. Raises Refusal."""
     file = folder / PROJECT_FOLDER / "config.yaml"
-    if not os.path.isfile(file):  # a pipe of that name would be read for ever
+    error = RealFiles().trouble(file)
+    if error is None and not os.path.lexists(file):
         return {}
     try:
+        if error is not None:
+            raise error
+        if not os.path.isfile(file):  # a pipe of that name would be read for ever
+            raise OSError(errno.EINVAL, "not a regular file")
         config = read_yaml(file.read_bytes())
     except OSError as error:
         raise Refusal(

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.core.surroundings import RealFiles
+from hookscope.core.text import why_of
 
 
 def state_folder() -> Path:
@@ -21,6 +22,21 @@ def writable(folder: Path) -> bool:
     """May we write there, or make it where it is not there yet. Writes nothing."""
     there = next(path for path in (folder, *folder.parents) if os.path.exists(path))
     return os.path.isdir(there) and os.access(there, os.W_OK | os.X_OK)
+
+
+def unreadable(path: Path, *, folder: bool = False) -> str:
+    """Why a file or folder cannot be read, though it is there; empty where it can, or does not exist."""
+    trouble = RealFiles().trouble(path)
+    try:
+        if trouble is not None:
+            raise trouble
+        if folder and os.path.lexists(path):
+            os.scandir(path).close()
+        elif os.path.lexists(path):
+            RealFiles().read(path, 1)
+    except OSError as error:
+        return f"cannot read {path}: {why_of(error)}"
+    return ""
 
 
 def stored(path: Path) -> Any:
@@ -48,9 +64,12 @@ def members_to_merge(path: Path, name: str) -> dict[str, Any]:
     """
     import json
 
+    files = RealFiles()
     try:
-        members = json.loads(RealFiles().read(path))[name]
+        members = json.loads(files.read(path))[name]
     except FileNotFoundError:
+        if (trouble := files.trouble(path)) is not None:
+            raise trouble from None
         return {}
     except (ValueError, LookupError, TypeError, RecursionError):
         members = None
@@ -64,6 +83,7 @@ def replace_file(path: Path, content: bytes) -> None:
     """Write a state file so that every reader sees the old or the new one, whole."""
     import tempfile  # here: a look writes nothing
 
+    path = Path(os.path.realpath(path))  # a link stays a link
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -170,17 +170,18 @@ def _inventory_under(view: View, settings: Settings) -> Inventory:
     return examine(look(then), then)
 
 
+def _identity(row: Standing) -> tuple[Path | None, str, str]:
+    return row.hook.path, row.hook.name, row.hook.kind
+
+
 def _same(one: Standing, other: Standing) -> bool:
-    return (one.hook.path, one.hook.name, one.hook.kind) == (
-        other.hook.path,
-        other.hook.name,
-        other.hook.kind,
-    )
+    return _identity(one) == _identity(other)
 
 
 def _effects(view: View, then: Inventory, row: Standing) -> Iterator[Effect]:
+    rows = {_identity(other): other for other in reversed(then.hooks)}  # the first of equal ones counts
     for before in view.inventory.hooks:
-        after = next((other for other in then.hooks if _same(other, before)), None)
+        after = rows.get(_identity(before))
         if after is not None and not _same(before, row) and after.state is not before.state:
             yield Effect(before.hook.name, before.hook.folder.source, before.state, after.state)
 

@@ -79,7 +79,7 @@ def sign_of(dialect: Dialect, options: "Options", surroundings: Surroundings) ->
     places = [settings_file(dialect, surroundings, Choices())] if layout.settings else []
     if layout.state:
         places.append(state_folder(dialect, surroundings))
-    return next((path for path in places if os.path.exists(path)), None)
+    return next((path for path in places if os.path.lexists(path)), None)  # an unreadable one counts
 
 
 def _in_workspace(dialect: Dialect, options: "Options", surroundings: Surroundings) -> Path | None:

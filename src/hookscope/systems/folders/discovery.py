@@ -39,20 +39,29 @@ def find_hooks(host: Host, shape: FolderShape, texts: FolderTexts, legacy: Itera
 
 def children_of(folder: Folder, search: Search) -> list[FolderItem]:
     """What lies in a hooks folder, by name; nothing, and a problem noted, where it cannot be read."""
+    error: OSError | None
     try:
         return search.files.children(folder.path)
     except FileNotFoundError:
-        return []  # an absent folder is an ordinary thing, not a problem
+        error = search.files.trouble(folder.path)
+        if error is not None:  # an absent folder is an ordinary thing, not a problem
+            search.problems.append(_unread(folder, error))
     except NotADirectoryError:
         search.problems.append(
             Problem(f"{file_above(folder.path, search.files)}; hooks are looked for in folders")
         )
-    except OSError as error:
+    except OSError as caught:
         facts = search.files.facts(folder.path)
         if facts is not None and facts.folder:
-            search.warn(search.texts.unscanned, folder=folder.path, error=_system_words(error, "scandir"))
-        search.problems.append(Problem(f"cannot read the {folder.source} folder: {reason_of(error)}"))
+            search.warn(search.texts.unscanned, folder=folder.path, error=_system_words(caught, "scandir"))
+        search.problems.append(_unread(folder, caught))
     return []
+
+
+def _unread(folder: Folder, error: OSError) -> Problem:
+    """A hooks folder that is there and cannot be read. With too long a name, there is none."""
+    unseen = None if error.errno == errno.ENAMETOOLONG else folder.rank
+    return Problem(f"cannot read the {folder.source} folder: {reason_of(error)}", unseen=unseen)
 
 
 def file_above(path: Path, files: Files) -> str:
@@ -76,12 +85,14 @@ def _system_words(error: OSError, call: str) -> str:
 def _look_at_child(child: FolderItem, folder: Folder, search: Search) -> None:
     if not child.folder:
         if child.linked and search.files.facts(child.path) is None:
-            search.reject(folder, child.path, "a link that leads nowhere", name=child.name)
+            reason = "a link that leads nowhere"
+            search.reject(folder, child.path, reason, name=child.name, unseen=folder.rank)
         return
     try:
         names = search.files.names(child.path)
     except OSError as error:
-        search.reject(folder, child.path, f"cannot be read: {reason_of(error)}", name=child.name)
+        reason = f"cannot be read: {reason_of(error)}"
+        search.reject(folder, child.path, reason, name=child.name, unseen=folder.rank)
         return
     if MANIFEST not in names:
         explain_missing_manifest(child.path, names, folder, search)
@@ -108,7 +119,9 @@ def _look_at_manifest(child: FolderItem, names: frozenset[str], folder: Folder, 
         if error.errno:
             words = _system_words(error, "open")
             search.warn(search.texts.unreadable, folder=child.path, error=words)
-        search.reject(folder, child.path, f"{MANIFEST} cannot be read: {reason_of(error)}", name=name)
+        unknown = error.errno or search.files.trouble(manifest) is not None
+        reason = f"{MANIFEST} cannot be read: {reason_of(error)}"
+        search.reject(folder, child.path, reason, name=name, unseen=folder.rank if unknown else None)
         return
     except FormatError as error:
         search.warn(search.texts.bad_header, file=manifest)

@@ -62,9 +62,15 @@ def extra_folders(
             problems.append(Problem(refusal, place))
             continue
         folders.append(hooks_folder(host, EXTRA, path, rank, f"{dotted}[{number}]", label=label))
-    last = {folder.path: folder for folder in folders}  # named twice, a folder counts where it stands last
-    named = {path: tuple(n for n, folder in enumerate(folders) if folder.path == path) for path in last}
-    once = [replace(folder, named=named[folder.path]) for folder in folders if last[folder.path] is folder]
+    named: dict[Path, tuple[int, ...]] = {}
+    for number, folder in enumerate(folders):
+        named[folder.path] = (*named.get(folder.path, ()), number)
+    # Named twice, a folder counts where it stands last.
+    once = [
+        replace(folder, named=named[folder.path])
+        for number, folder in enumerate(folders)
+        if named[folder.path][-1] == number
+    ]
     return tuple(once), tuple(problems)
 
 

@@ -207,10 +207,9 @@ def selected(hook: Hook, host: Host) -> Gate:
     The lists do not show it. Installs that the host tracks elsewhere are not read.
     """
     on, _ = host.hooks_setting("enabled")
-    found, where = host.hooks_setting("entries")
-    entries: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
-    names = {name for key, entry in entries.items() if (name := script_trim(key)) and not _is_off(entry)}
-    declared = named_by_entries(host)
+    _, where = host.hooks_setting("entries")
+    names = _names_on(host)
+    declared = _entries_by_name(host)
     if _has_extra_folder(host) or (on is True and not declared):
         return SELECTED_BY_ALL
     if on is not True and not names:
@@ -239,9 +238,29 @@ def configures(host: Host) -> bool:
 
 def named_by_entries(host: Host) -> frozenset[str]:
     """Whom the entries name, on or off; blanks around a name do not count, and blanks alone are none."""
-    found, _ = host.hooks_setting("entries")
-    names = (script_trim(key) for key in (found if isinstance(found, Mapping) else ()))
-    return frozenset(name for name in names if name)
+    return frozenset(_entries_by_name(host))
+
+
+def _names_on(host: Host) -> frozenset[str]:
+    """Whom the entries name that are not off."""
+    known: frozenset[str] | None = host.known.get(_names_on)
+    if known is None:
+        named = _entries_by_name(host).items()
+        known = frozenset(name for name, listed in named if not all(map(_is_off, listed)))
+        host.known[_names_on] = known
+    return known
+
+
+def _entries_by_name(host: Host) -> Mapping[str, list[Any]]:
+    """The entries of each name, read once for all hooks."""
+    known: dict[str, list[Any]] | None = host.known.get(_entries_by_name)
+    if known is None:
+        found, _ = host.hooks_setting("entries")
+        known = host.known[_entries_by_name] = {}
+        for key, entry in found.items() if isinstance(found, Mapping) else ():
+            if name := script_trim(key):
+                known.setdefault(name, []).append(entry)
+    return known
 
 
 def _unselected(found: str, reason: str, where: KeyPath, fix: Edit) -> Gate:

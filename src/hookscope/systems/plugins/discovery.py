@@ -93,6 +93,9 @@ def _candidates(folder: Folder, search: _Search) -> Iterator[Path]:
     try:
         children = search.files.children(folder.path)
     except FileNotFoundError:
+        trouble = search.files.trouble(folder.path)
+        if trouble is not None:
+            search.problems.append(Problem(f"cannot read the plugins folder: {reason_of(trouble)}"))
         return
     except NotADirectoryError:
         said = file_above(folder.path, search.files)

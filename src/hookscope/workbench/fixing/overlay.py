@@ -66,6 +66,10 @@ class Overlaid:
         whole = Facts(folder=False, file=True, size=0, links=1, linked=False, foreign=False)
         return (before or whole)._replace(size=len(content))
 
+    def trouble(self, path: Path) -> OSError | None:
+        known = path in self._folders or path in self._bytes
+        return None if known else self._files.trouble(path)
+
     def read(self, path: Path, limit: int = -1) -> bytes:
         if path not in self._bytes:
             return self._files.read(path, limit)

@@ -169,7 +169,7 @@ WHY_NOT = {
     "manifest": "only its author can write what belongs there",
     "schema": "only its user knows what belongs there: write it into its entry's `config`",
     "events": "only its author knows what it should listen to",
-    "settings": "the host refuses its settings until they are mended by hand",
+    "settings": "the settings file must be mended by hand first",
     "build": "the host builds nothing before this is mended by hand",
     "export": "only its author knows which function is meant",
     "load": "its code failed; its error says where",

@@ -37,9 +37,12 @@ class Sketch:
 
     def read(self, path: Path) -> bytes | None:
         """The bytes of a file as it would be; None where there is none. Raises OSError."""
+        files = self.host.surroundings.files
         try:
-            return self.host.surroundings.files.read(path)
-        except (FileNotFoundError, NotADirectoryError):
+            return files.read(path)
+        except FileNotFoundError:
+            if (trouble := files.trouble(path)) is not None:
+                raise trouble from None
             return None
 
     def find(self, sought: Standing | Rejected) -> Standing | Rejected | None:

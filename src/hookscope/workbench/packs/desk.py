@@ -68,8 +68,9 @@ class PackDesk:
         return tuple(one for one in host_installs(self._bench.open()) if one.id not in ours)
 
     def installed(self) -> Mapping[str, Record]:
-        """What is installed for this host, oldest first."""
-        return self.store.book.all(self._bench.open().state)
+        """What is installed for this host, oldest first. Raises Refusal where the record cannot be read."""
+        with refusing():
+            return self.store.book.all(self._bench.open().state)
 
     def recover(self) -> str:
         """Finish what was interrupted: a sentence that says so, mostly empty. Raises Refusal."""

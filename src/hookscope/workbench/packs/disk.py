@@ -51,6 +51,10 @@ class PackDisk:
             return Facts(content is None, content is not None, size, 1, linked=False, foreign=False)
         return None if self._is_gone(path) else self._files.facts(path)
 
+    def trouble(self, path: Path) -> OSError | None:
+        known = path in self._added or path in self._folders or self._is_gone(path)
+        return None if known else self._files.trouble(path)
+
     def read(self, path: Path, limit: int = -1) -> bytes:
         content = self._added.get(path)
         if content is not None:

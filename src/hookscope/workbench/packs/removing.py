@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from hookscope.changes import Change, ChangeError, read_now
+from hookscope.changes import Change, ChangeError, read_settled
 from hookscope.changes.meanings import MISSING
 from hookscope.changes.settings_edit import dotted, meaning_of
 from hookscope.core.dialect import Host
@@ -30,7 +30,7 @@ def plan_uninstall(record: Record, host: Host, inventory: Inventory, known: Mapp
     later = [other for other in others if other.at > record.at]
     file = record.settings_file
     try:
-        now = read_now(file)
+        now = read_settled(file)
         wants = [_wants(other, host, inventory) for other in later]
         taken, handed_over = _split(record, wants)
         left: tuple[Setting, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from hookscope.changes import Change, ChangeError, missing_folders, read_now
+from hookscope.changes import Change, ChangeError, missing_folders, read_settled
 from hookscope.core.dialect import Host
 from hookscope.packs.edits import Setting, Wanted, made, unmade
 from hookscope.packs.record import Record, Snapshot
@@ -32,7 +32,7 @@ class Settled:
         had = before.settings if before is not None else ()
         unset = tuple(setting for setting in had if setting.wanted not in wanted)
         try:
-            now = read_now(file)
+            now = read_settled(file)
             source, _ = unmade(now, unset)
             source, fresh = made(source, wanted)
         except ChangeError as error:
