@@ -9,6 +9,7 @@ from hookscope import formats
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import LANGUAGE_OF, Language
 from hookscope.core.runs import Code, Shape
+from hookscope.core.trust import TrustTarget, allows, folder_target
 from hookscope.dialects import GUIDES
 from hookscope.systems.streams import stream_system_of
 from hookscope.systems.streams.agents import Agent, Discovery, agents_of, discover, in_one_file, module_of
@@ -107,7 +108,7 @@ def _right_below(agent: Agent, found: list[Discovery]) -> Iterator[Agent]:
 
 
 def _trusted(root: Path, host: Host) -> bool:
-    return host.trust.allows(host.surroundings.files.real(root))
+    return allows(host.surroundings.files.real(root), host)
 
 
 def languages_of(cast: Cast) -> frozenset[Language]:
@@ -115,6 +116,7 @@ def languages_of(cast: Cast) -> frozenset[Language]:
     return frozenset(LANGUAGE_OF[path.suffix] for member in cast.values() for path in member.files)
 
 
-def untrusted_in(cast: Cast) -> tuple[Path, ...]:
+def untrusted_in(cast: Cast, host: Host) -> tuple[TrustTarget, ...]:
     """The agents' folders whose tools and models may not run."""
-    return tuple(member.root for member in cast.values() if member.files and not member.trusted)
+    refused = (member.root for member in cast.values() if member.files and not member.trusted)
+    return tuple(folder_target(root, host) for root in refused)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from hookscope.core.orphans import orphans_of
 from hookscope.core.standing import State
 from hookscope.core.text import as_typed, why_of
+from hookscope.core.trust import ABOVE_WORKSPACE, TrustTarget, honoured, too_wide
 from hookscope.runtime.escapes import marked
 from hookscope.runtime.limits import size_in_words
 from hookscope.runtime.node import OLDEST, Node, NoNode, lacks
@@ -18,6 +19,7 @@ from hookscope.values import dataclass
 from hookscope.workbench.astray import other_workspaces
 from hookscope.workbench.documents import problem
 from hookscope.workbench.environments import environments_of, read_environment
+from hookscope.workbench.left_out import untrusted_folders
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.state_files import state_folder, writable
 from hookscope.workbench.variables import DOTENV, dotenv_of
@@ -52,6 +54,7 @@ def examine_setup(view: View, setup: Setup, node: Node | NoNode) -> tuple[SetupF
         *_orphans(view),
         *_packs(view),
         _trusted(view),
+        *_too_wide(view),
         _python(setup),
         _node(view, node),
         SetupFinding("limits", f"start {_seconds(view.limits.spawn)}, {view.limits.in_words()}"),
@@ -167,11 +170,22 @@ def _packs(view: View) -> Iterator[SetupFinding]:
 
 def _trusted(view: View) -> SetupFinding:
     short = view.host.surroundings.short
-    waiting = sorted({short(row.hook.trust_root) for row in view.inventory.hooks if row.state == "untrusted"})
+    waiting = sorted(untrusted_folders(view), key=lambda target: short(target.folder))
     if not waiting:
         return SetupFinding("trust", "every hook that could run is allowed to")
-    then = f"`hookscope trust {as_typed(waiting[0])}` allows it."
-    return SetupFinding("trust", f"not allowed to run yet: {', '.join(waiting)}", False, then)
+    offer = waiting[0].offer(short)
+    found = f"not allowed to run yet: {', '.join(short(target.folder) for target in waiting)}"
+    return SetupFinding("trust", found, False, f"{offer[:1].upper()}{offer[1:]}.")
+
+
+def _too_wide(view: View) -> Iterator[SetupFinding]:
+    """Records of trust that do not count."""
+    short, counted = view.host.surroundings.short, honoured(view.host)
+    for folder in sorted(view.host.trust.folders - counted):
+        target = TrustTarget(folder, too_wide(folder, view.host) or ABOVE_WORKSPACE)
+        found = f"{folder} was trusted by an earlier version and no longer counts, since {target.refused}"
+        then = f"Trust the folders of hooks below it; `{target.command(short)}` trusts it again."
+        yield SetupFinding("trust", found, False, then)
 
 
 def _python(setup: Setup) -> SetupFinding:
