@@ -29,13 +29,16 @@ class TrustTarget:
     def command(self, short: Callable[[Path], str]) -> str:
         """The command that trusts it. `short` is how paths are written."""
         option = f" {EVERYTHING_BELOW}" if self.refused else ""
-        return f"hookscope trust{option} {as_typed(short(self.folder))}"
+        return f"hookscope trust{option} {as_typed(self.shown(short))}"
+
+    def shown(self, short: Callable[[Path], str]) -> str:
+        """The folder for people: in full where it is refused, since `.` or `~` says too little there."""
+        return str(self.folder) if self.refused else short(self.folder)
 
     def offer(self, short: Callable[[Path], str]) -> str:
         """What allows its handlers to run, without a full stop."""
         if self.refused:
-            at = short(self.folder)
-            return f"{at} is too wide to trust, since {self.refused}: only `{self.command(short)}` allows it"
+            return f"{self.folder} is too wide to trust, since {self.refused}: only `{self.command(short)}` allows it"
         return f"`{self.command(short)}` allows it to run"
 
 

@@ -30,11 +30,12 @@ class Member:
     model: Path | None
     trusted: bool  # may its code run
     description: str = ""  # as its own module says it
+    real: Path | None = None  # its folder as trust was checked; None: nothing is checked
 
     def code(self, path: Path, shape: Shape, env: Mapping[str, str]) -> Code:
         """A file of this agent, for a lane."""
         language: Language = LANGUAGE_OF.get(path.suffix, "unknown")
-        return Code(path, "default", self.root, language, env=env, shape=shape)
+        return Code(path, "default", self.root, language, env=env, shape=shape, within=self.real)
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -71,7 +72,13 @@ def cast_of(host: Host) -> Cast:
         for name, node, module in alone:
             told = SessionAgent(name=name, node=node.scope, delegated=True)
             members[node.scope] = Member(
-                told, node.root, {}, module, _trusted(node.root, host), _description(module, host)
+                told,
+                node.root,
+                {},
+                module,
+                _trusted(node.root, host),
+                _description(module, host),
+                _checked_place(node.root, host),
             )
     return members
 
@@ -87,7 +94,8 @@ def _member(one: Discovery, found: list[Discovery], alone: Mapping[str, str], ho
         delegated=bool(agent.scope),
     )
     model = module_of(agent, stream_system_of(host.dialect).files, files)
-    return Member(told, agent.root, tools, model, _trusted(agent.root, host), _description(model, host))
+    trusted, real = _trusted(agent.root, host), _checked_place(agent.root, host)
+    return Member(told, agent.root, tools, model, trusted, _description(model, host), real)
 
 
 def _description(module: Path | None, host: Host) -> str:
@@ -109,6 +117,10 @@ def _right_below(agent: Agent, found: list[Discovery]) -> Iterator[Agent]:
 
 def _trusted(root: Path, host: Host) -> bool:
     return allows(host.surroundings.files.real(root), host)
+
+
+def _checked_place(root: Path, host: Host) -> Path | None:
+    return None if host.trust.homes is None else host.surroundings.files.real(root)
 
 
 def languages_of(cast: Cast) -> frozenset[Language]:

@@ -30,6 +30,24 @@ class NoHandler(Exception):
     """The file loads, and has no function under the name that is asked for."""
 
 
+class LeadsElsewhere(Exception):
+    """A link on the way to the file was changed after the file was checked."""
+
+
+def lies_within(real: str, within: str) -> bool:
+    """True if a real path is `within`, or lies below it."""
+    return real == within or real.startswith(os.path.join(within, ""))
+
+
+def check_place(path: str, within: str) -> None:
+    """Raises LeadsElsewhere unless the file really lies at or below `within`, a real path."""
+    real = os.path.realpath(path)
+    if not lies_within(real, within):
+        raise LeadsElsewhere(
+            f"{path} now leads to {real}, and trust was checked for {within}: it was not loaded; fire again"
+        )
+
+
 def import_handler(path: str, export: str, root: str, unique_name: str) -> Handler:
     """The function that `export` names in the file at `path`.
 
