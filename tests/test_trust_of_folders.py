@@ -254,11 +254,8 @@ async def test_a_link_swapped_after_the_look_loads_nothing(
 ) -> None:
     mark = repo.parent.parent / "mark"
     good = SAYS if suffix == ".py" else "module.exports = () => {}\n"
-    evil = (
-        f"open({str(mark)!r}, 'w')\n"
-        if suffix == ".py"
-        else f"require('fs').writeFileSync({str(mark)!r}, '')\n"
-    )
+    leaves = "open({!r}, 'w')\n" if suffix == ".py" else "require('fs').writeFileSync({!r}, '')\n"
+    evil = leaves.format(str(mark))
     for folder, code in ((repo / "hooks", good), (repo.parent / "evil", evil + good)):
         make_hook(folder, "a", NEW, code, file=f"handler{suffix}")
     for file in (repo.parent / "other/hooks/b").glob("handler.*"):
@@ -298,9 +295,8 @@ def test_a_wide_record_of_an_earlier_version_does_not_count(
     if wide == "above the workspace" and entry == {"everything_below": False}:
         pytest.skip("this version has checked it when it was recorded")
     make_hook(repo / "hooks", "a", NEW)
-    folder = {"home": home, "above home": tmp_path, "root": Path("/"), "above the workspace": repo.parent}[
-        wide
-    ]
+    folders = {"home": home, "above home": tmp_path, "root": Path("/"), "above the workspace": repo.parent}
+    folder = folders[wide]
     workspace = repo
     if wide == "home":
         make_hook(home / "hooks", "a", NEW)

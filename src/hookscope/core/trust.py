@@ -38,7 +38,8 @@ class TrustTarget:
     def offer(self, short: Callable[[Path], str]) -> str:
         """What allows its handlers to run, without a full stop."""
         if self.refused:
-            return f"{self.folder} is too wide to trust, since {self.refused}: only `{self.command(short)}` allows it"
+            why = f"{self.folder} is too wide to trust, since {self.refused}"
+            return f"{why}: only `{self.command(short)}` allows it"
         return f"`{self.command(short)}` allows it to run"
 
 

@@ -174,7 +174,7 @@ def _trusted(view: View) -> SetupFinding:
     if not waiting:
         return SetupFinding("trust", "every hook that could run is allowed to")
     offer = waiting[0].offer(short)
-    found = f"not allowed to run yet: {', '.join(short(target.folder) for target in waiting)}"
+    found = f"not allowed to run yet: {', '.join(target.shown(short) for target in waiting)}"
     return SetupFinding("trust", found, False, f"{offer[:1].upper()}{offer[1:]}.")
 
 

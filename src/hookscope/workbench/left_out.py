@@ -42,7 +42,7 @@ def not_allowed(targets: Iterable[TrustTarget], here: Surroundings, *, besides: 
     `besides` does not help where a folder is too wide to be trusted.
     """
     return [
-        f"Handlers in {here.short(target.folder)} did not run: "
+        f"Handlers in {target.shown(here.short)} did not run: "
         f"the folder is {f'too wide to trust, since {target.refused}' if target.refused else 'not trusted'}. "
         f"`{target.command(here.short)}` allows it from now on{'' if target.refused else besides}."
         for target in targets

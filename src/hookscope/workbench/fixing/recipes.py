@@ -149,7 +149,7 @@ def _with_list(gate: Gate, sketch: Sketch, names: list[Any], title: str) -> Iter
 def trusted(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix]:
     """Whose code runs is its user's decision, asked for by a command of its own."""
     target, short = trust_target(row.hook, sketch.host), sketch.host.surroundings.short
-    title = f"Allow {short(target.folder)} to run"
+    title = f"Allow {target.shown(short)} to run"
     yield Fix(
         gate.name, f"{title}: {target.refused}" if target.refused else title, hint=target.command(short)
     )
