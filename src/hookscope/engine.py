@@ -128,6 +128,8 @@ class HookEngine:
         left = left_on(self.registry, self.host) if off else ()
         first, last = kept_by(self.registry, self.host)
         self.registry = self.registry.with_registrations((*left, *first, *loading.registrations, *last))
+        self._plans = Plans()
+        self.lanes.keep_only([call.target for call in self.registry.registrations])
 
     def _take(self, host: Host | None) -> None:
         if host is not None:

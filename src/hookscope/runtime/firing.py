@@ -19,6 +19,11 @@ from hookscope.runtime.waiting import Bell, until_over
 _TASKS: set[asyncio.Task[Run]] = set()  # the loop holds tasks weakly; a firing nobody keeps still runs
 
 
+def under_way() -> tuple[asyncio.Task[Run], ...]:
+    """The tasks of all firings of this process that have not ended."""
+    return tuple(_TASKS)
+
+
 class Firing:
     """One event on its way: iterate it for steps, await it for the Run, or cancel it.
 

@@ -127,6 +127,12 @@ class InProcessLane:
             for target in targets
         ]
 
+    def keep_only(self, targets: Sequence[Handler | Code]) -> None:
+        """Forget imported modules that none of these targets is from, once nothing runs in them."""
+        from hookscope.runtime.firing import under_way  # here: it knows lanes
+
+        self._modules.keep_only(targets, under_way())
+
     async def run_in_turn(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
         """See Lane.run_in_turn. One task for them all: a task for each costs more than all the rest."""
         pairs = zip(calls, await self._targets_of(calls), strict=True)

@@ -21,6 +21,7 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any, Callable, Iterable, Mapping, Optional, Sequence  # noqa: UP035  (3.9: used in aliases)
 
+_FORGOTTEN = "_hookscope_forgotten"  # of a package: its modules, once they are forgotten
 PREFIX = "_hookscope_hooks_"  # and then the unique name: one package per hook and content
 
 Handler = Callable[[Any], Any]
@@ -98,9 +99,16 @@ def _names(path: str, root: str) -> tuple[list[str], str]:
 
 
 def forget(unique_name: str) -> None:
-    """Drop all modules that were loaded under this name."""
+    """Drop all modules that were loaded under this name.
+
+    Code of theirs that is called again all the same finds them when it imports: see `_importer`.
+    """
     package = PREFIX + unique_name
-    _drop([package, *_below(package)])
+    holder = sys.modules.get(package)
+    names = [package, *_below(package)]
+    if holder is not None:
+        holder.__dict__[_FORGOTTEN] = {name: sys.modules[name] for name in names}
+    _drop(names)
 
 
 def _below(package: str) -> list[str]:
@@ -163,7 +171,7 @@ class _Loader(SourceFileLoader):
     def exec_module(self, module: ModuleType) -> None:
         package = module.__name__.partition(".")[0]
         own = dict(vars(builtins))
-        own["__import__"] = _importer(package)
+        own["__import__"] = _importer(package, sys.modules[package])
         module.__dict__["__builtins__"] = own
         super().exec_module(module)
 
@@ -188,8 +196,8 @@ class _Finder:
 _FINDER: Any = _Finder()
 
 
-def _importer(package: str) -> Callable[..., ModuleType]:
-    """The `__import__` of one hook's modules."""
+def _importer(package: str, holder: ModuleType) -> Callable[..., ModuleType]:
+    """The `__import__` of one hook's modules. `holder`: their package, which knows them when forgotten."""
     elsewhere = builtins.__import__
 
     def own_first(
@@ -200,6 +208,8 @@ def _importer(package: str) -> Callable[..., ModuleType]:
         level: int = 0,
     ) -> ModuleType:
         top = name.partition(".")[0]
+        if package not in sys.modules:
+            sys.modules.update(holder.__dict__.get(_FORGOTTEN, {}))
         if level or not _is_own(package, top):
             return elsewhere(name, globals, locals, fromlist or (), level)
         module = elsewhere(f"{package}.{name}", globals, locals, fromlist or (), 0)
