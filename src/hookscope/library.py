@@ -14,6 +14,7 @@ from typing import Any
 
 from hookscope.core import expecting
 from hookscope.core.bystanders import kind_of
+from hookscope.core.dialect import Host
 from hookscope.core.event import HookEvent
 from hookscope.core.hooks import Hook, LogLine
 from hookscope.core.look import look
@@ -142,21 +143,31 @@ async def load_hooks(
             ("milady@2.0.0-alpha.76").
         strict: one hook that fails to load leaves everything as it was; see `LoadReport.committed`.
 
+    The loop's other tasks get their turns meanwhile: files are read in a thread, and handlers are imported
+    one by one between them.
+
     Returns the report: counts, `skipped` with reasons, `failed` names. Never raises for what a hook file
     holds, nor for a folder that is not there. Raises LookupError for an unknown dialect, TypeError for an
     argument of another type. With `enabled: false` "openclaw" and "eliza" forget what is registered,
     "openclaw@2026.9" forgets what a load has registered, and all others keep it.
     Source: guides 000 ("loadHooks"), 001 ("Loading"), 004 ("Loading Process").
     """
-    host = embedded_host(
-        workspace_path,
-        bundled_dir,
-        extra_dirs,
-        internal_config,
-        host_config,
-        dialect,
-        surroundings=surroundings,
-    )
+    import asyncio  # here: a program may import this for its types alone
+
+    def opened() -> Host:
+        import hookscope.runtime.inprocess  # noqa: F401  (the engine needs it, and it takes a while)
+
+        return embedded_host(
+            workspace_path,
+            bundled_dir,
+            extra_dirs,
+            internal_config,
+            host_config,
+            dialect,
+            surroundings=surroundings,
+        )
+
+    host = await asyncio.to_thread(opened)
     report = await engine().load(host, strict=strict)
     say(report.log)
     return report

@@ -89,7 +89,13 @@ async def test_memory_does_not_grow_with_reloads(workspace: Path, make_hook: Mak
 
 
 async def test_what_runs_keeps_its_version_until_it_ends(workspace: Path, make_hook: MakeHook) -> None:
-    text = "async def handler(e):\n    e.context['begun'].set()\n    await e.context['go'].wait()\n    import util\n    return util.N\n"
+    text = (
+        "async def handler(e):\n"
+        "    e.context['begun'].set()\n"
+        "    await e.context['go'].wait()\n"
+        "    import util\n"
+        "    return util.N\n"
+    )
     write(workspace, make_hook, 101, text)
     await reload(workspace)
     go, begun = asyncio.Event(), asyncio.Event()

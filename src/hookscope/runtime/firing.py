@@ -12,16 +12,10 @@ from hookscope.runtime.broadcast import Broadcast
 from hookscope.runtime.clock import begin_run
 from hookscope.runtime.dispatch import dispatch
 from hookscope.runtime.nesting import DEPTH, Nested
+from hookscope.runtime.old_versions import UNDER_WAY
 from hookscope.runtime.python_worker.faults import safe_text
 from hookscope.runtime.run_so_far import RunSoFar
 from hookscope.runtime.waiting import Bell, until_over
-
-_TASKS: set[asyncio.Task[Run]] = set()  # the loop holds tasks weakly; a firing nobody keeps still runs
-
-
-def under_way() -> tuple[asyncio.Task[Run], ...]:
-    """The tasks of all firings of this process that have not ended."""
-    return tuple(_TASKS)
 
 
 class Firing:
@@ -61,8 +55,8 @@ class Firing:
         self._nested: Nested | None = None
         self._over = Bell()
         self._task = _running_loop().create_task(self._fire(plan))
-        _TASKS.add(self._task)
-        self._task.add_done_callback(_TASKS.discard)
+        UNDER_WAY.add(self._task)
+        self._task.add_done_callback(UNDER_WAY.discard)
 
     @property
     def done(self) -> bool:

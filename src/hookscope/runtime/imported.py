@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import CancelledError
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from inspect import isawaitable
 from pathlib import Path
 from typing import Any
@@ -88,9 +88,10 @@ class Modules:
         """A plugin may register handlers later, whatever it has registered so far."""
         return path in self._late and self._late[path][0] is made
 
-    def _forget(self, name: str) -> None:
-        modules.forget(name)
-        authoring.forget_names(name)
+    def _forget(self, names: Collection[str]) -> None:
+        modules.forget_all(names)
+        for name in names:
+            authoring.forget_names(name)
 
     @property
     def late_count(self) -> int:
@@ -106,8 +107,7 @@ class Modules:
 
     def close(self) -> None:
         """Forget all modules that were imported here, and what their files are called."""
-        for name in tuple(self._names):
-            self._forget(name)
+        self._forget(self._names)
         self._old = OldVersions(self._forget)
         self._lasting.clear()
         self._known.clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import field
 from types import FrameType
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from hookscope.runtime.python_worker.modules import PREFIX
 from hookscope.values import dataclass
 
+UNDER_WAY = set[asyncio.Task[Any]]()  # firings that have not ended; the loop holds tasks weakly
 EACH = 16  # times that modules were forgotten: modules refer to themselves, and a search frees them
 
 
@@ -24,7 +25,7 @@ class OldVersions:
     on. Not thread-safe: for one event loop.
     """
 
-    forget: Callable[[str], object]
+    forget: Callable[[Collection[str]], object]
     _waiting: dict[str, tuple[asyncio.Task[Any], ...]] = field(default_factory=dict)
     _swept: int = 0
 
@@ -53,7 +54,7 @@ class OldVersions:
         free = [name for name in free if name not in busy]
         for name in free:
             del self._waiting[name]
-            self.forget(name)
+        self.forget(free)
         self._swept += bool(free)
         if free and self._swept % EACH == 0:
             gc.collect()

@@ -19,7 +19,7 @@ import os
 import sys
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
-from typing import Any, Callable, Iterable, Mapping, Optional, Sequence  # noqa: UP035  (3.9: used in aliases)
+from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Sequence  # noqa: UP035  (3.9: used in aliases)
 
 _FORGOTTEN = "_hookscope_forgotten"  # of a package: its modules, once they are forgotten
 PREFIX = "_hookscope_hooks_"  # and then the unique name: one package per hook and content
@@ -103,12 +103,20 @@ def forget(unique_name: str) -> None:
 
     Code of theirs that is called again all the same finds them when it imports: see `_importer`.
     """
-    package = PREFIX + unique_name
-    holder = sys.modules.get(package)
-    names = [package, *_below(package)]
-    if holder is not None:
-        holder.__dict__[_FORGOTTEN] = {name: sys.modules[name] for name in names}
-    _drop(names)
+    forget_all([unique_name])
+
+
+def forget_all(unique_names: Iterable[str]) -> None:
+    """As `forget`, of many: all modules of the process are gone through once."""
+    members: Dict[str, Dict[str, ModuleType]] = {PREFIX + name: {} for name in unique_names}  # noqa: UP006
+    for name, module in list(sys.modules.items()):
+        package = name.partition(".")[0] if name.startswith(PREFIX) else ""
+        if package in members:
+            members[package][name] = module
+    for package, known in members.items():
+        if package in known:
+            known[package].__dict__[_FORGOTTEN] = known
+        _drop(known)
 
 
 def _below(package: str) -> list[str]:
