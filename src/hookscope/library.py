@@ -14,7 +14,6 @@ from typing import Any
 
 from hookscope.core import expecting
 from hookscope.core.bystanders import kind_of
-from hookscope.core.dialect import Host
 from hookscope.core.event import HookEvent
 from hookscope.core.hooks import Hook, LogLine
 from hookscope.core.look import look
@@ -154,21 +153,19 @@ async def load_hooks(
     """
     import asyncio  # here: a program may import this for its types alone
 
-    def opened() -> Host:
-        import hookscope.runtime.inprocess  # noqa: F401  (the engine needs it, and it takes a while)
-
-        return embedded_host(
-            workspace_path,
-            bundled_dir,
-            extra_dirs,
-            internal_config,
-            host_config,
-            dialect,
-            surroundings=surroundings,
-        )
-
-    host = await asyncio.to_thread(opened)
-    report = await engine().load(host, strict=strict)
+    host = embedded_host(
+        workspace_path,
+        bundled_dir,
+        extra_dirs,
+        internal_config,
+        host_config,
+        dialect,
+        surroundings=surroundings,
+    )
+    await asyncio.sleep(0)
+    here = engine()
+    await asyncio.sleep(0)  # the first time, that imports what runs handlers
+    report = await here.load(host, strict=strict)
     say(report.log)
     return report
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from typing import Any
 
 from hookscope.core.lanes import LaneOf, Recorder
+from hookscope.core.open_files import REACHED, THEN, is_exhausted
 from hookscope.core.runs import Event, Paused, Plan, Run, Step
 from hookscope.runtime.broadcast import Broadcast
 from hookscope.runtime.clock import begin_run
@@ -140,6 +141,8 @@ class Firing:
             so_far.cancelled = self._cancelled = True
         except Exception as error:  # ours or a policy's: the run must end, be recorded, and say it
             so_far.broken = f"Hookscope failed: {type(error).__name__}: {safe_text(error)}"
+            if is_exhausted(error):
+                so_far.broken = f"Hookscope failed: {REACHED}. {THEN}"
         if self._nested is not None and so_far is self._so_far:
             so_far.notes += self._nested.stopped_below()
         run = await self._ended(so_far, None if so_far is not self._so_far else self._complete)

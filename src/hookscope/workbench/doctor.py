@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from hookscope.core.open_files import THEN, is_exhausted
 from hookscope.core.orphans import orphans_of
 from hookscope.core.standing import State
 from hookscope.core.text import as_typed, why_of
@@ -197,6 +198,7 @@ def _python(setup: Setup) -> SetupFinding:
         version = tuple(int(part) for part in done.stdout.strip().split("."))
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         why = why_of(error)
+        then = THEN if is_exhausted(error) else then
         return SetupFinding("python", f"{python} does not say its version: {why}", False, then)
     found = f"{python}, version {done.stdout.strip()}"
     well = version >= OLDEST_PYTHON
