@@ -306,7 +306,7 @@ def main() -> None:
         bundled = home / "lib" / "bundled_hooks"  # no picture shows where it was taken
         copytree(shipped_hooks(), bundled)
         bench = Workbench(Options(bundled=bundled))
-        bench.trust(home)
+        bench.trust(home, everything_below=True)
         asyncio.run(take(bench, size))
         if size == SIZES[1]:
             asyncio.run(take_looks(Workbench(Options(bundled=bundled))))

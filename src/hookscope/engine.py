@@ -29,6 +29,8 @@ from hookscope.otel import listener as of_process
 from hookscope.runtime.which_lane import OF_NODE, Lanes, in_process, with_node
 
 if TYPE_CHECKING:
+    import asyncio
+
     from hookscope.runtime import Firing, Stepper
 
 
@@ -66,6 +68,7 @@ class HookEngine:
         self.registry = Registry()
         self.enabled = True
         self._closed = False
+        self._load_turn: asyncio.Lock | None = None
         self._sources = Sources()
         self._first = FirstImports(_with_digest)
         self._plans = Plans()
@@ -90,13 +93,26 @@ class HookEngine:
         Replaces all registrations, also those made by code (guide 000, "loadHooks") unless the host keeps
         them. With `strict`, one hook that fails to load leaves everything as it was (recorded in openclaw
         load-03); the report's `refusal` is the host's sentence. With `only`, the hooks of that name alone.
+        Other tasks of the loop get their turns meanwhile; a second load waits for the first.
         Raises RuntimeError once the engine is closed, TypeError where `host` is no Host.
         """
         self._expect_open()
+        if host is not None:
+            expecting.expect_host(host, "a HookEngine looks at a Host")
+        import asyncio  # here: a look loads nothing that waits
+
+        if self._load_turn is None or not self._load_turn.locked():
+            self._load_turn = asyncio.Lock()  # of this loop
+        async with self._load_turn:
+            return await self._load(host, strict=strict, only=only)
+
+    async def _load(self, host: Host | None, *, strict: bool, only: str | None) -> LoadReport:
+        import asyncio  # here: as above
+
         before = self.host
         self._take(host)
         off = self.host.hooks_setting("enabled")[0] is False
-        inventory = look(self.host)
+        inventory = await asyncio.to_thread(look, self.host)  # it reads thousands of files, and loads none
         if only is not None:
             chosen = tuple(hook for hook in inventory.load_order if hook.name == only)
             inventory = replace(inventory, load_order=chosen)
@@ -128,6 +144,8 @@ class HookEngine:
         left = left_on(self.registry, self.host) if off else ()
         first, last = kept_by(self.registry, self.host)
         self.registry = self.registry.with_registrations((*left, *first, *loading.registrations, *last))
+        self._plans = Plans()
+        self.lanes.keep_only([call.target for call in self.registry.registrations])
 
     def _take(self, host: Host | None) -> None:
         if host is not None:

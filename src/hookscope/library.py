@@ -142,12 +142,17 @@ async def load_hooks(
             ("milady@2.0.0-alpha.76").
         strict: one hook that fails to load leaves everything as it was; see `LoadReport.committed`.
 
+    The loop's other tasks get their turns meanwhile: files are read in a thread, and handlers are imported
+    one by one between them.
+
     Returns the report: counts, `skipped` with reasons, `failed` names. Never raises for what a hook file
     holds, nor for a folder that is not there. Raises LookupError for an unknown dialect, TypeError for an
     argument of another type. With `enabled: false` "openclaw" and "eliza" forget what is registered,
     "openclaw@2026.9" forgets what a load has registered, and all others keep it.
     Source: guides 000 ("loadHooks"), 001 ("Loading"), 004 ("Loading Process").
     """
+    import asyncio  # here: a program may import this for its types alone
+
     host = embedded_host(
         workspace_path,
         bundled_dir,
@@ -157,7 +162,10 @@ async def load_hooks(
         dialect,
         surroundings=surroundings,
     )
-    report = await engine().load(host, strict=strict)
+    await asyncio.sleep(0)
+    here = engine()
+    await asyncio.sleep(0)  # the first time, that imports what runs handlers
+    report = await here.load(host, strict=strict)
     say(report.log)
     return report
 

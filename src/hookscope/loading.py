@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from time import perf_counter
 
 from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
@@ -17,6 +18,7 @@ from hookscope.core.registry import LoadReport, Registry
 from hookscope.core.runs import Code, Handler, Module, Registration
 from hookscope.core.standing import Gate, Standing, State
 
+TURN = 0.005  # seconds of loading, after which other tasks get their turn
 DEFAULT_EMOJI = "🔗"
 NO_FUNCTION = "NoHandler"  # the failure of a file that loads and has no function to call
 IS_CLASS = "ClassHandler"  # and of one that has a class in its place
@@ -123,12 +125,20 @@ class Loading:
             self.log.append(LogLine(level, template.format(**parts)))
 
     async def take_all(self, load: LoadCode) -> None:
-        """Load the hooks of the inventory in load order, up to the one that ends it, if any does."""
-        rows = {row.hook: row for row in self._looked.hooks}
+        """Load the hooks of the inventory in load order, up to the one that ends it, if any does.
+
+        Other tasks get their turn between two hooks.
+        """
+        import asyncio  # here: a look loads nothing that waits
+
+        rows, since = {row.hook: row for row in self._looked.hooks}, perf_counter()
         for hook in self._looked.load_order:
             if self.stopped or (self._strict and self.failed):
                 break
             await self._take(rows[hook], load)
+            if perf_counter() - since > TURN:
+                await asyncio.sleep(0)
+                since = perf_counter()
 
     async def _take(self, row: Standing, load: LoadCode) -> None:
         """Load one hook, or say why not."""

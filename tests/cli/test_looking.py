@@ -61,7 +61,16 @@ def test_trust_makes_the_hooks_of_a_folder_ready(
 ) -> None:
     make_hook(workspace / "hooks", "greet", "{openclaw: {events: ['command:new']}}")
     trusted = hookscope("trust", "hooks", "--json")
-    assert (trusted.code, trusted.json) == (0, {"trusted": str(workspace / "hooks"), "waiting": []})
+    assert (trusted.code, trusted.json) == (
+        0,
+        {
+            "trusted": str(workspace / "hooks"),
+            "handlers": 1,
+            "more": False,
+            "everything_below": False,
+            "waiting": [],
+        },
+    )
     done = hookscope("list", "--json", "--bundled", str(bundled))
     assert [hook["state"] for hook in done.json["hooks"]] == ["ready"]
     assert hookscope("trust", "no-such-folder").code == 1

@@ -196,7 +196,7 @@ def test_trust_says_what_a_link_leads_out_to(
     make_hook(tmp_path / "else where", "lent", NEW)
     (workspace / "hooks/lent").symlink_to(tmp_path / "else where/lent")
     said = hookscope("trust", "hooks").out.splitlines()
-    assert said[0] == "Handlers in ./hooks may run now, in all folders below it too."
+    assert said[0] == "Handlers in ./hooks may run now, in all folders below it too: 1 handler so far."
     assert said[1].startswith("Not yet ./hooks/lent: it leads to ")
     assert "else where/lent; `hookscope trust " in said[1]
     waiting = hookscope("trust", "hooks", "--json").json["waiting"]

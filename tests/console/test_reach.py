@@ -50,10 +50,12 @@ from hookscope.console.workers import WorkersScreen
 from hookscope.console.workspaces.screen import WorkspaceScreen
 from hookscope.core.repeated import Repetition
 from hookscope.core.runs import Event
+from hookscope.core.trust import TrustTarget
 from hookscope.workbench import Debugger, StackFrame, Stop
 from hookscope.workbench.filling import Filling
 from hookscope.workbench.fuzzing import Fuzzed
 from hookscope.workbench.tap.report import report_of
+from hookscope.workbench.trust_requests import TrustRequest
 
 LEAST = (60, 16)  # the smallest screen that is drawn
 LEAVE = ("escape", "q")
@@ -162,7 +164,7 @@ def dialogs(story: Story) -> Iterator[tuple[Screen[Any], set[str]]]:
     event = Event("command", "new")
     choices = (Completion("one", "the first", "1"),)
     yield ChooserScreen((view.host.dialect,), ()), {"chooser", "lines"}
-    yield TrustScreen((Path("/a"),), view, firing=True), {"trust"}
+    yield TrustScreen((TrustRequest(TrustTarget(Path("/a")), 1),), view, firing=True), {"trust"}
     yield EditScreen("Write?", Content("what")), {"edit"}
     yield ForgetScreen("Give up?", Content("what")), {"forget"}
     yield Question("A name", "of it", enter="saves", why_not=lambda _: ""), {"question"}

@@ -190,8 +190,8 @@ async def test_untrusted_hooks_ask_for_trust(console: Any, untrusted: Any, size:
         await c.shows("nothing would run", "◇", "untrusted   t trusts")
         c.pane.query_one("#fire-plan").focus()
         await c.press("t")
-        (folder,) = c.last(asked.TrustAsked).folders
-        assert folder.name == "hooks"
+        (target,) = c.last(asked.TrustAsked).folders
+        assert target.folder.name == "hooks"
 
 
 async def test_the_others_unfold(console: Any, size: Size) -> None:

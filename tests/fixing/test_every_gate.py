@@ -271,7 +271,7 @@ def opened(bench: Bench, world: World) -> Workbench:
     here = bench(world.dialect, PATHEXT="")
     world.state.mkdir()
     world.folder.parent.mkdir()
-    here.trust(world.home)
+    here.trust(world.home, everything_below=True)
     return here
 
 

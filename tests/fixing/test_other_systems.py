@@ -38,7 +38,7 @@ def test_a_plugin_is_let_in_and_taken_back(
     file.write_text(f"// mine\n{json.dumps({'plugins': SETTINGS[gate]})}\n")
     before = file.read_bytes()
     here = bench(dialect)
-    here.trust(home)
+    here.trust(home, everything_below=True)
     if dialect != "openclaw":
         plugin.parent.rename(home / ".openclaw" / "extensions")
     view = here.look()
@@ -102,7 +102,7 @@ def test_what_stops_a_plugin_and_only_its_author_can_mend_is_said(
 ) -> None:
     broken(plugin)
     here = bench(dialect)
-    here.trust(home)
+    here.trust(home, everything_below=True)
     if dialect != "openclaw":
         plugin.parent.rename(home / ".openclaw" / "extensions")
     view = here.look()
@@ -122,7 +122,7 @@ def test_a_plugin_that_hears_a_slip_of_the_pen_is_corrected(bench: Bench, home: 
     before = code.read_text()
     code.write_text(before.replace("message_received", "mesage_received"))
     here = bench()
-    here.trust(home)
+    here.trust(home, everything_below=True)
     repair = here.edits.repair(here.look(), "p")
     assert [fix.gate for fix in repair.fixes] == ["sent"]
     here.edits.mend(repair)
@@ -135,7 +135,7 @@ def test_a_list_with_comments_is_left_to_its_user(bench: Bench, home: Path, plug
     file = home / ".openclaw" / "openclaw.json"
     file.write_text("{plugins: {allow: ['other', // mine\n]}}")
     here = bench()
-    here.trust(home)
+    here.trust(home, everything_below=True)
     repair = here.edits.repair(here.look(), "p")
     assert not repair.changes
     assert "comments" in repair.fixes[0].why_not
@@ -256,7 +256,7 @@ def test_a_hook_that_the_load_never_reaches_names_the_one_that_ends_it(bench: Be
         (hooks / name / "HOOK.md").write_text(f"---\nname: {name}\nmetadata: {metadata}\n---\n")
         (hooks / name / "handler.ts").write_text("export default () => {};\n")
     here = bench("milady@2.0.0-alpha.76")
-    here.trust(home)
+    here.trust(home, everything_below=True)
     view = here.look()
     assert "`hookscope fix a`" in here.edits.repair(view, "b").fixes[0].why_not
     here.edits.mend(here.edits.repair(view, "a"))

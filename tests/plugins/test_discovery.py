@@ -12,6 +12,7 @@ from hookscope.core.look import look
 from hookscope.core.plan import code_of, registrations_of
 from hookscope.core.runs import Declared, Event, Module
 from hookscope.core.standing import Standing, State
+from hookscope.core.trust import trust_target
 from hookscope.engine import HookEngine
 
 
@@ -165,9 +166,10 @@ def test_odd_settings_stop_nobody(place: Home) -> None:
 
 def test_a_plugin_waits_for_trust(place: Home) -> None:
     place.plugin("plugins", "guard", id="guard")
-    standing = row(look(place.host(trusted=False)), "guard")
+    host = place.host(trusted=False)
+    standing = row(look(host), "guard")
     assert standing.state is State.UNTRUSTED
-    assert standing.hook.trust_root == place.state / "plugins"
+    assert trust_target(standing.hook, host).folder == place.state / "plugins"
 
 
 def test_an_entry_that_leads_out_is_broken(place: Home) -> None:

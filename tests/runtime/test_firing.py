@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hookscope.core.event import HookEvent
 from hookscope.core.runs import Event, Group, Handler, Plan, Registration, Result, Run, Step
 from hookscope.runtime import Firing, InProcessLane
-from hookscope.runtime.firing import DEPTH
+from hookscope.runtime.nesting import DEPTH
 
 PlanOf = Callable[..., Plan]
 CallOf = Callable[..., Registration]

@@ -15,6 +15,7 @@ from hookscope.core.registry import Registry
 from hookscope.core.runs import Event
 from hookscope.core.standing import State
 from hookscope.core.surroundings import FolderItem, RealFiles
+from hookscope.core.trust import trust_target
 from hookscope.dialects import DIALECTS
 
 RULE = (
@@ -204,8 +205,8 @@ def test_its_gates_say_whose_stream_it_hears_and_that_its_events_are_known_after
 
 def test_nothing_runs_until_its_folder_is_trusted(project: Project, opened: OpenProject) -> None:
     root = project("agent/hooks/deep/er/a.ts", "agent/subagents/s/hooks/b.ts")
-    rows = look(opened(trusted=False)).hooks
-    assert [(row.state, row.hook.trust_root) for row in rows] == [
+    host = opened(trusted=False)
+    assert [(row.state, trust_target(row.hook, host).folder) for row in look(host).hooks] == [
         (State.UNTRUSTED, root / "agent/hooks"),
         (State.UNTRUSTED, root / "agent/subagents/s/hooks"),
     ]

@@ -18,6 +18,7 @@ from hookscope.cli.options import MACHINE_OPTIONS
 from hookscope.core.dialect import Host
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import printable
+from hookscope.core.trust import TrustTarget
 from hookscope.values import dataclass
 from hookscope.workbench import Options, Workbench
 
@@ -122,11 +123,11 @@ def unread_settings(host: Host) -> tuple[str, ...]:
     return tuple(f"{problem(one)}. `hookscope doctor` names the file." for one in host.settings.problems)
 
 
-def not_trusted(folders: Iterable[Path], here: Surroundings) -> list[str]:
+def not_trusted(targets: Iterable[TrustTarget], here: Surroundings) -> list[str]:
     """A sentence for each folder whose handlers were not allowed to run, with the next step."""
     from hookscope.workbench.left_out import not_allowed
 
-    return not_allowed(folders, here, besides=", `--trust` this once")
+    return not_allowed(targets, here, besides=", `--trust` this once")
 
 
 def printed(answer: Answer, *, as_json: bool) -> int:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
 from hookscope.core.runs import Event
 from hookscope.core.text import printable
+from hookscope.core.trust import TrustTarget
 from hookscope.values import dataclass
 from hookscope.workbench import View, Workbench
 from hookscope.workbench.saving import place_of, save_event
+from hookscope.workbench.trust_requests import trust_requests
 from hookscope.workbench.wishes import Wish
 
 
@@ -43,13 +44,12 @@ def saved(bench: Workbench, view: View, event: Event, name: str) -> str:
     return f"Saved as {surroundings.short(file)}.{then}"
 
 
-def trusted_now(bench: Workbench, folders: Sequence[Path]) -> bool:
-    """Ask the user, folder by folder; has anything changed."""
+def trusted_now(bench: Workbench, view: View, targets: Sequence[TrustTarget]) -> bool:
+    """Ask the user, folder by folder, about those that may be trusted; has anything changed."""
     changed = False
-    for folder in folders:
-        where = printable(bench.setup.surroundings.short(folder))
-        if agreed(f"Handlers in {where} have never run here. Trust them?"):
-            bench.trust(folder)
+    for request in trust_requests(view, [target for target in targets if not target.refused]):
+        if agreed(printable(request.question)):
+            bench.trust(request.folder, as_asked=True)
             changed = True
     return changed
 

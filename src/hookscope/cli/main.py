@@ -133,6 +133,12 @@ def code_of(work: Callable[[], object], arguments: list[str]) -> int:
         sys.stderr.close()  # whoever read our output has gone; there is nobody to tell
         return 1
     except OSError as error:
+        from hookscope.core.open_files import REACHED, THEN, is_exhausted
+
+        if is_exhausted(error):
+            from hookscope.workbench.refusal import Refusal
+
+            return _told(Refusal(f"{REACHED[:1].upper()}{REACHED[1:]}.", THEN), _is_json(arguments))
         if error.errno != errno.ENOSPC:
             return _told(error, as_json=False)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what waits is not to be tried again at the exit
@@ -141,8 +147,12 @@ def code_of(work: Callable[[], object], arguments: list[str]) -> int:
     except Exception as error:
         if isinstance(error.__cause__, KeyboardInterrupt):  # some calls wrap whatever they meet
             return _stopped(arguments)
-        return _told(error, "--json" in arguments or "--json-lines" in arguments)
+        return _told(error, _is_json(arguments))
     return code if isinstance(code, int) else 0
+
+
+def _is_json(arguments: list[str]) -> bool:
+    return "--json" in arguments or "--json-lines" in arguments
 
 
 def _stopped(arguments: list[str]) -> int:

@@ -179,7 +179,7 @@ class Bridge:
 
         def trusting() -> None:
             try:
-                done = tuple(self.bench.trust(folder) for folder in folders)
+                done = tuple(self.bench.trust(folder, as_asked=True) for folder in folders)
             except Exception as error:
                 post(self.screen, Trusted((), said(error)))
             else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +14,7 @@ from hookscope.console.fire.repeated import RepeatScreen, conclusions
 from hookscope.console.keymap.hints import key_of
 from hookscope.console.messages import FiringOver, FiringStarted, PlayOver, Said, Severity, StepsCame
 from hookscope.console.state import Composed, ConsoleState
-from hookscope.console.trust import Answer, TrustScreen
+from hookscope.console.trust import Answer, allowed, ask_trust
 from hookscope.core.runs import Event, Plan, Result, Run, Slow
 from hookscope.workbench.filling import filled_event
 from hookscope.workbench.left_out import waiting_for_trust
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hookscope.console.shell import Shell
     from hookscope.core.orders.findings import Findings
     from hookscope.core.repeated import Repetition
+    from hookscope.core.trust import TrustTarget
     from hookscope.workbench import View
     from hookscope.workbench.fuzzing import Fuzzed
 
@@ -85,9 +86,9 @@ class FireDesk:
         if view is None or plan is None:
             self._say(problem or "Still looking.", "warning")
             return
-        folders = waiting_for_trust(view, plan)
-        if folders:
-            self._question(folders, lambda answer: self._answered(answer, draft, folders))
+        targets = waiting_for_trust(view, plan)
+        if targets:
+            self._question(targets, lambda answer: self._answered(answer, draft, allowed(targets)))
         else:
             self._fire(plan, draft)
 
@@ -104,12 +105,12 @@ class FireDesk:
             if filling is not None:
                 now = datetime.now(UTC)
                 message = str(bench.filler.filled(message, filling.variables, now, "The message"))
-            folders = untrusted_on_stage(view)
+            targets = untrusted_on_stage(view)
         except Exception as error:  # a host without sessions, an agent that cannot be read, a variable
             self._say(str(error) or type(error).__name__, "warning")
             return
-        if folders:
-            self._question(folders, lambda answer: self._play_answered(answer, message, folders))
+        if targets:
+            self._question(targets, lambda answer: self._play_answered(answer, message, allowed(targets)))
         else:
             self._play(message)
 
@@ -136,10 +137,10 @@ class FireDesk:
             entries[0].text, "warning" if event.played.failure or event.played.failed else "information"
         )
 
-    def _question(self, folders: tuple[Path, ...], then: Callable[[Answer | None], None]) -> None:
+    def _question(self, targets: Sequence[TrustTarget], then: Callable[[Answer | None], None]) -> None:
         view = self.state.view
         if view is not None:
-            self.screen.app.push_screen(TrustScreen(folders, view, firing=True), then)
+            ask_trust(self.screen, targets, view, then, firing=True)
 
     def _answered(self, answer: Answer | None, draft: Composed, folders: tuple[Path, ...]) -> None:
         if answer == "trust":

@@ -16,6 +16,7 @@ from hookscope.console.text import line
 from hookscope.console.theme import LOOKS, MUTED, NO_HOOK
 from hookscope.core.standing import Standing
 from hookscope.core.text import one_line
+from hookscope.core.trust import trust_target
 from hookscope.workbench.fixing.fix import Fix, Given, Repair
 from hookscope.workbench.shown import is_secret
 
@@ -121,6 +122,7 @@ class FixDesk:
         """Nothing can be written: trust is asked for, a hint is copied, else it is said why."""
         hint = next((fix for fix in repair.fixes if fix.hint and fix.gate != "trusted"), None)
         why = next((fix for fix in repair.fixes if fix.why_not), None)
+        view = self.screen.state.view
         if hint is not None:
             self.screen.post_message(
                 CopyAsked(hint.hint, f"hint, which is never run: {one_line(hint.hint, 120)}")
@@ -128,8 +130,8 @@ class FixDesk:
         elif why is not None:
             what = f"{why.gate}, by hand" if why.by_hand else f"No fix for {why.gate}"
             self._say(f"{what}: {one_line(why.why_not, 240)}.")
-        elif repair.fixes and isinstance(asked.item, Standing):
-            self.screen.post_message(TrustAsked((asked.item.hook.trust_root,)))
+        elif repair.fixes and view is not None and isinstance(asked.item, Standing):
+            self.screen.post_message(TrustAsked((trust_target(asked.item.hook, view.host),)))
         else:
             self._say(f"{one_line(repair.name, 60)} is ready: there is nothing to fix.", "information")
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hookscope.core.inventory import Rejected
     from hookscope.core.runs import Plan, Run, Step
     from hookscope.core.standing import Standing
+    from hookscope.core.trust import TrustTarget
     from hookscope.workbench import Change as Edit
     from hookscope.workbench import Debugger, PastRun, Stop, Toggle, Undoing
     from hookscope.workbench.links.concern import Happened
@@ -142,7 +143,7 @@ class SettingsWritten(Message):
 class TrustAsked(Message):
     """Ask whether these folders may run."""
 
-    def __init__(self, folders: tuple[Path, ...]) -> None:
+    def __init__(self, folders: tuple[TrustTarget, ...]) -> None:
         self.folders = folders
         super().__init__()
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from hookscope.console.app import Console
     from hookscope.console.jump.screen import Going
     from hookscope.console.trust import Answer
+    from hookscope.core.trust import TrustTarget
 
 
 class MainScreen(Looker):
@@ -220,19 +221,19 @@ class MainScreen(Looker):
     def _ask_trust(self, event: TrustAsked) -> None:
         self._question(event.folders)
 
-    def _question(self, folders: tuple[Path, ...]) -> None:
+    def _question(self, targets: tuple[TrustTarget, ...]) -> None:
         view = self.state.view
         if view is None:
             self.say("Still looking.", "warning")
             return
 
-        from hookscope.console.trust import TrustScreen
+        from hookscope.console.trust import allowed, ask_trust
 
         def answered(answer: Answer | None) -> None:
             if answer == "trust":
-                self.bridge.trust(folders)
+                self.bridge.trust(allowed(targets))
 
-        self.app.push_screen(TrustScreen(folders, view, firing=False), answered)
+        ask_trust(self, targets, view, answered, firing=False)
 
     @on(Trusted)
     def _trusted(self, event: Trusted) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -16,35 +17,78 @@ from textual.widgets import Button
 from hookscope.console.answer_row import AnswerButton, AnswerRow, WithButtons
 from hookscope.console.keymap.hints import ENTER, hints, key_of, with_keys
 from hookscope.console.marks import count
+from hookscope.console.messages import Said
 from hookscope.console.reading import Fitted, Roll
 from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.theme import MUTED
+from hookscope.workbench.trust_requests import TrustRequest, trust_requests
 
 if TYPE_CHECKING:
+    from hookscope.console.shell import Shell
     from hookscope.core.hooks import Hook
+    from hookscope.core.trust import TrustTarget
     from hookscope.workbench import View
 
 MOST = 100  # hooks named under one folder; more are counted
 Answer = Literal["trust", "without", "cancel"]
 
 
+def ask_trust(
+    screen: Shell,
+    targets: Sequence[TrustTarget],
+    view: View,
+    then: Callable[[Answer | None], None],
+    *,
+    firing: bool,
+) -> None:
+    """Ask about the folders that may be trusted, and say why the others may not.
+
+    Where none may be, nothing is asked: a fire goes on without them.
+    """
+    short = view.host.surroundings.short
+    for target in targets:
+        if target.refused:
+            screen.post_message(Said(f"{target.offer(short)}.", "warning"))
+    asked = [target for target in targets if not target.refused]
+    if asked:
+        screen.bridge.ask(
+            "trust question",
+            lambda: trust_requests(view, asked),
+            lambda requests: screen.app.push_screen(TrustScreen(requests, view, firing=firing), then),
+            opens=True,
+        )
+    elif firing:
+        then("without")
+
+
+def allowed(targets: Sequence[TrustTarget]) -> tuple[Path, ...]:
+    """The folders that a yes allows."""
+    return tuple(target.folder for target in targets if not target.refused)
+
+
 def hooks_below(folder: Path, view: View) -> list[Hook]:
     """The hooks that trust in this folder would allow."""
-    roots = {id(root): root for _, root in view.waiting}  # thousands of hooks share one
-    covered = {number for number, root in roots.items() if folder == root or folder in root.parents}
-    return [hook for hook, root in view.waiting if id(root) in covered]
+    targets = {id(target): target for _, target in view.waiting}  # thousands of hooks share one
+    covered = {
+        number
+        for number, target in targets.items()
+        if folder == target.folder or folder in target.folder.parents
+    }
+    return [hook for hook, target in view.waiting if id(target) in covered]
 
 
-def question(folders: tuple[Path, ...], view: View, width: int) -> Content:
-    """What would be allowed: folders, hooks, and the files that would run."""
+def question(requests: tuple[TrustRequest, ...], view: View, width: int) -> Content:
+    """What would be allowed: real folders, hooks, the files that would run, and programs."""
     sheet = Sheet(width)
-    short = view.host.surroundings.short
     sheet.say(Content("Their code would run with your rights, whenever you fire an event they listen to."))
-    for folder in folders:
-        hooks = hooks_below(folder, view)
+    for request in requests:
+        folder, hooks = request.folder, hooks_below(request.folder, view)
         sheet.blank()
-        sheet.say(foreign(short(folder)).stylize("bold"))
-        sheet.say(Content.styled("and everything below it, now and later", MUTED), 2)
+        sheet.say(foreign(str(folder)).stylize("bold"))
+        below = f"and everything below it, now and later: {request.counted} so far"
+        sheet.say(Content.styled(below, MUTED), 2)
+        for program in request.programs:
+            sheet.say(foreign(f"the workspace chooses the program {program}"), 2)
         for hook in hooks[:MOST]:
             sheet.put([(foreign(hook.name), 24)], foreign(_file(hook, folder, view)).stylize(MUTED), 2)
         if len(hooks) > MOST:
@@ -79,19 +123,19 @@ class TrustScreen(WithButtons[Answer]):
         ),
     ]
 
-    def __init__(self, folders: tuple[Path, ...], view: View, *, firing: bool) -> None:
+    def __init__(self, requests: tuple[TrustRequest, ...], view: View, *, firing: bool) -> None:
         super().__init__()
-        self.folders, self.view, self.firing = folders, view, firing
+        self.requests, self.view, self.firing = requests, view, firing
 
     def compose(self) -> ComposeResult:
         with Vertical(id="question") as box:
-            many = len(self.folders) > 1
+            many = len(self.requests) > 1
             box.border_title = f"Allow {'these folders' if many else 'this folder'} to run?"
             box.border_subtitle = hints(
                 ("trust.choose", "choose"), (ENTER, "answer"), ("trust.cancel", "cancel")
             )
             with Roll(id="question-text", can_focus=False):
-                yield Fitted(partial(question, self.folders, self.view), id="question-sheet")
+                yield Fitted(partial(question, self.requests, self.view), id="question-sheet")
             cancel = AnswerButton("Cancel", id="cancel")
             without = f"{key_of('trust.without')}  Fire without them"
             trust = f"{key_of('trust.trust')}  {'Trust and fire' if self.firing else 'Trust'}"

@@ -15,7 +15,7 @@ from hookscope.core.inventory import Found, Ranking
 from hookscope.core.rules import Layout, LoaderTexts, LoadRules, PackRules, SettingsRules, Switching
 from hookscope.core.runs import Event, EventKind, Group, NotRun, Policy, Registration
 from hookscope.core.standing import Gate
-from hookscope.core.surroundings import Surroundings, lies_in
+from hookscope.core.surroundings import Surroundings
 from hookscope.formats.places import KeyPath
 from hookscope.values import dataclass
 
@@ -51,9 +51,6 @@ def _index(part: str | int) -> int | None:
     return int(part) if part.isascii() and part.isdigit() else None
 
 
-FEW_FOLDERS = 8  # as many are compared faster one by one
-
-
 @dataclass(frozen=True, slots=True)
 class Trust:
     """Which folders' handlers may run."""
@@ -61,14 +58,9 @@ class Trust:
     folders: frozenset[Path] = frozenset()  # real paths; everything below is trusted too
     everything: bool = False  # an embedding program, or `--trust`
     digests: Mapping[Path, str] = field(default_factory=dict)  # of handler files, when they were trusted
-
-    def allows(self, path: Path) -> bool:
-        """May what lies at this real path run: it, or a folder above it, is trusted, or everything is."""
-        if self.everything:
-            return True
-        if len(self.folders) > FEW_FOLDERS:  # a set knows, without asking each
-            return path in self.folders or not self.folders.isdisjoint(path.parents)
-        return any(lies_in(path, folder) for folder in self.folders)
+    homes: frozenset[Path] | None = None  # of the user: too wide to trust; None: nothing is too wide
+    everything_below: frozenset[Path] = frozenset()  # of `folders`: allowed however wide they are
+    unchecked: frozenset[Path] = frozenset()  # of `folders`: recorded before their width was checked
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,12 +176,3 @@ class Hook:
     def told(self) -> str:
         """What its host calls it in its report and its log."""
         return self.name if self.written is None else self.written
-
-    @property
-    def trust_root(self) -> Path:
-        """What its user is asked to trust: the hooks folder, or where a link leads to."""
-        if self.leads_out is not None:
-            return self.leads_out.parent
-        if self.real is None or (self.folder.real is not None and self.real.parent == self.folder.real):
-            return self.folder.path
-        return self.real

@@ -66,6 +66,15 @@ class LateLane(Lane, Protocol):
 
 
 @runtime_checkable
+class KeepingLane(Lane, Protocol):
+    """A Lane that keeps what it has loaded, until it is told what is still called."""
+
+    def keep_only(self, targets: Sequence[Handler | Code]) -> None:
+        """Nothing but these is called from now on, except by what runs already."""
+        ...
+
+
+@runtime_checkable
 class AheadLane(Lane, Protocol):
     """A Lane that can begin to start what will run handlers."""
 

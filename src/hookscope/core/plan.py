@@ -185,6 +185,7 @@ def code_of(hook: Hook, host: Host) -> Code:
         config=hook.meta.config,
         tools=hook.meta.tools,
         settings=host.settings.value if hook.kind == "plugin" else {},
+        within=None if host.trust.homes is None else hook.leads_out or hook.real,
     )
 
 

@@ -77,6 +77,7 @@ class Code:
     config: Mapping[str, Any] = field(default_factory=dict)  # what the settings say to a plugin itself
     tools: tuple[str, ...] = ()  # that a plugin's manifest declares
     settings: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)  # and all of them
+    within: Path | None = None  # the real folder or file that was found trusted; a load checks it again
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,6 +9,7 @@ import os
 import stat
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import field
 from functools import cache
 from operator import itemgetter
@@ -308,6 +309,17 @@ class Surroundings:
             if text.startswith(base + os.sep):  # not below the root: that ends with one
                 return f"{sign}/{text[len(base) + 1 :]}"
         return text
+
+
+def own_homes() -> frozenset[Path]:
+    """The user's home folders: the one that HOME names and the one of the user database."""
+    homes = {os.path.abspath(Path.home())}
+    if sys.platform != "win32":
+        import pwd
+
+        with suppress(KeyError):  # a container's user that no database knows
+            homes.add(os.path.abspath(pwd.getpwuid(os.getuid()).pw_dir))
+    return frozenset(map(Path, homes))
 
 
 def _current_folder() -> Path:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from difflib import get_close_matches
 
+from hookscope.core.open_files import REACHED, is_exhausted
 from hookscope.patterns import pattern
 
 # C0 and C1 controls, and the marks that turn or hide text; tab and newline are kept.
@@ -38,6 +39,8 @@ def one_line(text: str, limit: int = 200) -> str:
 
 def why_of(error: Exception) -> str:
     """What the system says of an error, as the end of a sentence: `permission denied`."""
+    if is_exhausted(error):
+        return REACHED
     said = getattr(error, "strerror", None) or str(error)
     return said[:1].lower() + said[1:]
 

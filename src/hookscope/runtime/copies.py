@@ -24,7 +24,14 @@ from hookscope.core.runs import (
     Step,
 )
 from hookscope.runtime.process_lane import ProcessLane, code_of
+from hookscope.runtime.python_worker.modules import lies_within
 from hookscope.runtime.sandbox import Sandbox
+
+
+def _leads_elsewhere(code: Code) -> bool:
+    """True if a link on the way to the original was changed after the original was checked."""
+    within = code.within
+    return within is not None and not lies_within(os.path.realpath(code.path), os.fspath(within))
 
 
 class CopiesLane:
@@ -95,11 +102,12 @@ class CopiesLane:
     def _code(self, code: Code) -> Code:
         """The copy of the handler, where there is one."""
         path, root = self._sandbox.copy_of(code.path), self._sandbox.copy_of(code.root)
-        if not os.path.exists(path):
+        if not os.path.exists(path) or _leads_elsewhere(code):  # the worker refuses the original
             return code
+        within = code.within if path == code.path else None
         beside = tuple(replace(one, path=self._sandbox.copy_of(one.path)) for one in code.beside)
         env = self._copied(code.env)
-        return replace(code, path=path, root=root, digest="", env=env, beside=beside)
+        return replace(code, path=path, root=root, digest="", env=env, beside=beside, within=within)
 
     def _moved_in(self, view: Any) -> Any:
         if isinstance(view, Arguments):

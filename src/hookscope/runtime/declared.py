@@ -26,6 +26,7 @@ def code_document(code: Code, name: str, shared: str = "") -> Message:
         "plain": code.plain,
         "shape": code.shape,
         "member": code.member,
+        **({"within": str(code.within)} if code.within is not None else {}),
         **({"id": code.plugin} if code.plugin else {}),
         **({"config": code.config} if code.config else {}),
         **({"tools": list(code.tools)} if code.tools else {}),

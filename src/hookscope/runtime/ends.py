@@ -13,19 +13,34 @@ class Ends:
     """Ours belong to whoever asked for them. Its own are open here until it is spawned: `close_theirs`."""
 
     def __init__(self, program: WorkerProgram) -> None:
+        """Raises OSError where they cannot be made; then none is open."""
         self._program = program
-        their_in, self.out = os.pipe()
-        self.line, their_out = os.pipe()
-        stdout, self._stdout = os.pipe()
-        stderr, self._stderr = os.pipe()
+        self._made: list[int] = []
+        try:
+            self._make(program)
+        except OSError:
+            for end in self._made:
+                os.close(end)
+            raise
+
+    def _pipe(self) -> tuple[int, int]:
+        ends = os.pipe()
+        self._made += ends
+        return ends
+
+    def _make(self, program: WorkerProgram) -> None:
+        their_in, self.out = self._pipe()
+        self.line, their_out = self._pipe()
+        stdout, self._stdout = self._pipe()
+        stderr, self._stderr = self._pipe()
         self.printed = stdout, stderr
         self._fds = [their_in, their_out]  # of the protocol, in the order of its arguments
         self.control = self.bell = -1
         if program.control:
-            their_control, self.control = os.pipe()
+            their_control, self.control = self._pipe()
             self._fds.append(their_control)
         if program.bell:
-            self.bell, their_bell = os.pipe()
+            self.bell, their_bell = self._pipe()
             self._fds.append(their_bell)
         self._theirs = [*self._fds, self._stdout, self._stderr]
         for ours in (self.out, self.control):

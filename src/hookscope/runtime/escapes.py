@@ -64,7 +64,14 @@ def _host_of(pid: int) -> str:
 
 def new_mark() -> str:
     """A mark for one more worker of this process."""
-    return f"{host()}.{token_hex(4)}"
+    return f"{host()}.{token_hex(4)}.{started_by_workers() + 1}"
+
+
+@cache
+def started_by_workers() -> int:
+    """How many workers stand above this process: a handler of one started it, or what started it."""
+    _, _, levels = os.environ.get(MARK, "").rpartition(".")
+    return int(levels) if levels.isascii() and levels.isdigit() and len(levels) < 4 else 0
 
 
 def newest_pid() -> int:

@@ -7,17 +7,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from typing import Any
 
 from hookscope.core.lanes import LaneOf, Recorder
+from hookscope.core.open_files import REACHED, THEN, is_exhausted
 from hookscope.core.runs import Event, Paused, Plan, Run, Step
 from hookscope.runtime.broadcast import Broadcast
 from hookscope.runtime.clock import begin_run
 from hookscope.runtime.dispatch import dispatch
+from hookscope.runtime.nesting import DEPTH, Nested
+from hookscope.runtime.old_versions import UNDER_WAY
 from hookscope.runtime.python_worker.faults import safe_text
 from hookscope.runtime.run_so_far import RunSoFar
 from hookscope.runtime.waiting import Bell, until_over
-
-DEPTH = 16  # events that cause events that cause events: further ones are a circle
-
-_TASKS: set[asyncio.Task[Run]] = set()  # the loop holds tasks weakly; a firing nobody keeps still runs
 
 
 class Firing:
@@ -54,10 +53,11 @@ class Firing:
         self._begun = False  # a task that is cancelled before its first step never takes it
         self._so_far: RunSoFar | None = None  # of the event itself, not of what it causes
         self._run: Run | None = None
+        self._nested: Nested | None = None
         self._over = Bell()
         self._task = _running_loop().create_task(self._fire(plan))
-        _TASKS.add(self._task)
-        self._task.add_done_callback(_TASKS.discard)
+        UNDER_WAY.add(self._task)
+        self._task.add_done_callback(UNDER_WAY.discard)
 
     @property
     def done(self) -> bool:
@@ -105,22 +105,35 @@ class Firing:
 
     async def _fire(self, plan: Plan) -> Run:
         self._begun = True
-        self._run = await self._fired(plan, 0)
+        self._nested = nested = Nested(plan.event.key)
+        try:
+            self._run = await self._fired(plan, nested.depth, nested.endless)
+        finally:
+            nested.leave()
         self._steps.end()
         self._over.ring()
         return self._run
 
-    async def _fired(self, plan: Plan, depth: int) -> Run:
-        """One event and what it causes. Never raises: what goes wrong stands in the Run."""
+    async def _fired(self, plan: Plan, depth: int, endless: str = "") -> Run:
+        """One event and what it causes. Never raises: what goes wrong stands in the Run.
+
+        `depth`: of firings in each other; `endless`: why it is not fired at all.
+        """
+        if self._nested is not None:
+            self._nested.enter(depth)
         ends = self._begins(plan) if self._begins is not None else None
         so_far = RunSoFar(plan, begin_run(), self._steps.tell, self._recorder, self._steps.stir)
         self._so_far = self._so_far or so_far
         try:
             if self._cancelled:
                 raise asyncio.CancelledError
-            so_far.ending = await dispatch(plan, self._lane_of, so_far.take, so_far.begin, so_far.keep)
-            for event in so_far.ending.follow_ups if self._follow is not None else ():
-                if depth == DEPTH:
+            if endless:
+                so_far.endless = so_far.broken = endless
+            else:
+                so_far.ending = await dispatch(plan, self._lane_of, so_far.take, so_far.begin, so_far.keep)
+            follow_ups = so_far.ending.follow_ups if so_far.ending is not None else ()
+            for event in follow_ups if self._follow is not None else ():
+                if depth >= DEPTH:
                     so_far.notes.append(f"`{event.key}` was not fired: events caused each other {DEPTH} deep")
                     continue
                 await self._caused(so_far, event, depth)
@@ -128,7 +141,11 @@ class Firing:
             so_far.cancelled = self._cancelled = True
         except Exception as error:  # ours or a policy's: the run must end, be recorded, and say it
             so_far.broken = f"Hookscope failed: {type(error).__name__}: {safe_text(error)}"
-        run = await self._ended(so_far, self._complete if depth == 0 else None)
+            if is_exhausted(error):
+                so_far.broken = f"Hookscope failed: {REACHED}. {THEN}"
+        if self._nested is not None and so_far is self._so_far:
+            so_far.notes += self._nested.stopped_below()
+        run = await self._ended(so_far, None if so_far is not self._so_far else self._complete)
         if ends is not None:
             ends(run)
         return run

@@ -27,7 +27,11 @@ def start(mark: str) -> None:
     if _started_in == os.getpid() or sys.platform != "linux" or not sys.executable:
         return
     _started_in = os.getpid()
-    theirs, _ = os.pipe()  # nobody inherits our end, which stays open until this process ends
+    try:
+        theirs, _ = os.pipe()  # nobody inherits our end, which stays open until this process ends
+    except OSError:  # no more files may be opened now: the next worker tries again
+        _started_in = 0
+        return
     argv = [sys.executable, "-I", "-S", os.path.abspath(__file__), mark]
     actions = [(os.POSIX_SPAWN_DUP2, theirs, 0)]
     with suppress(OSError):

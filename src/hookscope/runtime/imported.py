@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import CancelledError
+from collections.abc import Collection, Iterable, Sequence
 from inspect import isawaitable
 from pathlib import Path
 from typing import Any
@@ -13,17 +14,20 @@ from hookscope.core.runs import Code, Declared, Handler, Module
 from hookscope.runtime.declared import code_document, module_of
 from hookscope.runtime.digest import module_name
 from hookscope.runtime.failures import LoadFailed, raised
+from hookscope.runtime.old_versions import OldVersions
 from hookscope.runtime.python_worker import modules, shapes
 
 
 class Modules:
     """The handlers that were imported for Codes, by the content of their folders.
 
-    What was loaded before an edit stays: a run that started with it may still import helpers.
+    What was loaded before an edit stays until `keep_only`, and then for as long as something runs in it.
     """
 
     def __init__(self) -> None:
+        self._old = OldVersions(self._forget)
         self._names: set[str] = set()
+        self._lasting: set[str] = set()
         self._known: dict[tuple[str, Path, str, str], shapes.Made] = {}
         self._late: dict[Path, tuple[shapes.Made, list[Any]]] = {}  # as loaded last, and declared since
 
@@ -49,6 +53,9 @@ class Modules:
         key = (name, code.path, code.export, code.shape)
         if key not in self._known:
             self._names.add(name)
+            self._old.drop((name,))
+            if code.digest:  # its host imports it once, and comes back to it
+                self._lasting.add(name)
             late: list[Any] = []
             try:
                 self._known[key] = made = await _made(code, name, late)
@@ -59,6 +66,32 @@ class Modules:
             if code.shape == "plugin":
                 self._late[code.path] = made, late
         return self._known[key]
+
+    def keep_only(self, targets: Sequence[Handler | Code], firings: Iterable[asyncio.Task[Any]]) -> None:
+        """Forget the modules that none of these targets is from, once these firings have ended and nothing
+        runs in them any more. Call it in a running event loop."""
+        called = {id(target) for target in targets if not isinstance(target, Code)}
+        paths = {target.path for target in targets if isinstance(target, Code)}
+        stale = [
+            key
+            for key, made in self._known.items()
+            if key[1] not in paths
+            and not self._is_latest_plugin(key[1], made)
+            and not any(id(target) in called for target in made.targets.values())
+        ]
+        for key in stale:
+            del self._known[key]
+        names = {key[0] for key in stale} - {key[0] for key in self._known} - self._lasting
+        self._old.add(names, firings)
+
+    def _is_latest_plugin(self, path: Path, made: shapes.Made) -> bool:
+        """A plugin may register handlers later, whatever it has registered so far."""
+        return path in self._late and self._late[path][0] is made
+
+    def _forget(self, names: Collection[str]) -> None:
+        modules.forget_all(names)
+        for name in names:
+            authoring.forget_names(name)
 
     @property
     def late_count(self) -> int:
@@ -74,10 +107,9 @@ class Modules:
 
     def close(self) -> None:
         """Forget all modules that were imported here, and what their files are called."""
-        for name in self._names:
-            modules.forget(name)
-            authoring.forget_names(name)
-        self._names.clear()
+        self._forget(self._names)
+        self._old = OldVersions(self._forget)
+        self._lasting.clear()
         self._known.clear()
         self._late.clear()
 

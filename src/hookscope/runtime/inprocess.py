@@ -25,6 +25,7 @@ from hookscope.runtime.failures import LoadFailed
 from hookscope.runtime.heartbeat import Cell, heartbeat
 from hookscope.runtime.imported import Modules
 from hookscope.runtime.observing import Observer, Pair, Record
+from hookscope.runtime.old_versions import UNDER_WAY
 from hookscope.runtime.waiting import Bell, until_all_over
 
 Work: TypeAlias = Callable[[], Coroutine[object, object, None]]
@@ -126,6 +127,10 @@ class InProcessLane:
             await self._modules.target_of(target) if isinstance(target, Code) else target
             for target in targets
         ]
+
+    def keep_only(self, targets: Sequence[Handler | Code]) -> None:
+        """Forget imported modules that none of these targets is from, once nothing runs in them."""
+        self._modules.keep_only(targets, tuple(UNDER_WAY))
 
     async def run_in_turn(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
         """See Lane.run_in_turn. One task for them all: a task for each costs more than all the rest."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from hookscope.bringing import brings
 from hookscope.core.hooks import Language
+from hookscope.core.open_files import THEN, raise_exhausted
 from hookscope.core.text import why_of
 from hookscope.values import dataclass
 
@@ -66,6 +67,7 @@ class NoNode:
 
     reason: str
     origin: str = ""  # of what was found
+    then: str = ""  # the way out, where it is none of a Node
 
     @property
     def languages(self) -> frozenset[Language]:
@@ -80,7 +82,7 @@ class NoNode:
     @property
     def way_out(self) -> str:
         """How to come to one."""
-        return _way_out(self.origin)
+        return self.then or _way_out(self.origin)
 
 
 def _way_out(origin: str) -> str:
@@ -91,10 +93,14 @@ def _way_out(origin: str) -> str:
 
 
 def said_by(program: str) -> Said | None:
-    """What a program says of itself, asked once for each content; None where it says nothing."""
+    """What a program says of itself, asked once for each content; None where it says nothing.
+
+    Raises OSError where no more files may be opened: that tells nothing about the program.
+    """
     try:
         return _said(program, os.stat(program).st_mtime_ns)
-    except OSError:
+    except OSError as error:
+        raise_exhausted(error)
         return None
 
 
@@ -161,7 +167,12 @@ def _checked(program: str, origin: str, asked: Callable[[str], Said | None]) -> 
         os.stat(program)
     except OSError as error:
         return NoNode(f"{program} is {origin.split()[0]} and cannot be read: {why_of(error)}", origin)
-    said = asked(program)
+    try:
+        said = asked(program)
+    except OSError as error:
+        return NoNode(
+            f"{program} could not be asked for its version: {why_of(error)}", origin, THEN.rstrip(".")
+        )
     if said is None:
         return NoNode(f"{program} does not say its version", origin)
     version = ".".join(map(str, said.version))
@@ -181,6 +192,7 @@ def _said(program: str, changed: int) -> Said | None:
         )
         version, types = json.loads(done.stdout)
         match = re.fullmatch(r"v(\d+)\.(\d+)\.(\d+).*", version)
-    except (OSError, subprocess.SubprocessError, TypeError, ValueError):  # it is none, or says no such thing
+    except (OSError, subprocess.SubprocessError, TypeError, ValueError) as error:  # it says no such thing
+        raise_exhausted(error)
         return None
     return Said(tuple(int(part) for part in match.groups()), types is True) if match else None

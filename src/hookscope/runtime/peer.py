@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from hookscope.core.failure import Failure
+from hookscope.core.open_files import THEN, is_exhausted
 from hookscope.core.text import why_of
 from hookscope.runtime.python_worker.protocol import Message
 from hookscope.values import dataclass
@@ -38,7 +39,8 @@ class WorkerProgram:
         if not os.path.isdir(self.cwd):
             text = f"{name} cannot run in {self.cwd}: there is no such folder."
         else:
-            text = f"{name} cannot be started: {why}. {self.missing}".rstrip()
+            then = THEN if is_exhausted(error) else self.missing
+            text = f"{name} cannot be started: {why}. {then}".rstrip()
         return Failure("NotStarted", text, phase="spawn")
 
 

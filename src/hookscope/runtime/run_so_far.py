@@ -52,6 +52,7 @@ class RunSoFar:
     skipped: set[Registration] = field(default_factory=set)  # by hand
     cancelled: bool = False
     broken: str = ""
+    endless: str = ""  # why it was not fired at all
     id: int | None = None
     unrecorded: str = ""  # why it could not be recorded
     asked: bool = False  # was the recorder asked to begin
@@ -179,7 +180,7 @@ class RunSoFar:
 
     def _why_not(self, ending: Ending) -> str:
         if self.broken:
-            return "Hookscope itself failed"
+            return "handlers fired events without end" if self.endless else "Hookscope itself failed"
         if self.cancelled:
             return "the run was cancelled"
         if self.unrecorded and self.plan.event.kind == "stream":

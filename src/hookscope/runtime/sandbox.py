@@ -30,6 +30,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from types import TracebackType
 
+from hookscope.core.open_files import raise_exhausted
 from hookscope.runtime.bounded_copy import USUAL, Bounds, Copier, Places, within
 from hookscope.runtime.file_changes import Changes, changes_of, make_readable
 from hookscope.values import dataclass
@@ -182,7 +183,8 @@ def find_bwrap(path: Sequence[str] | str) -> str | None:
             timeout=PATIENCE,
             check=False,
         )
-    except (OSError, subprocess.TimeoutExpired):
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise_exhausted(error)
         return None
     return found if done.returncode == 0 else None
 

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from hookscope.core.dialect import Host
 from hookscope.core.failure import Failure
 from hookscope.core.hooks import Language
-from hookscope.core.lanes import AheadLane, Lane, LateLane
+from hookscope.core.lanes import AheadLane, KeepingLane, Lane, LateLane
 from hookscope.core.runs import Code, Declared, Handler, Module, Plan, Registration
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.node import NoNode, find_node
@@ -53,6 +53,12 @@ class Lanes:
             return Failure("UnknownLanguage", text, phase="load")
         lane = self.code.get(code.language)
         return f"{code.path.name} {without}" if lane is None else await lane.load(code)
+
+    def keep_only(self, targets: Sequence[Handler | Code]) -> None:
+        """Nothing but these is registered from now on: lanes may forget what they loaded before."""
+        for lane in {id(lane): lane for lane in self.code.values()}.values():
+            if isinstance(lane, KeepingLane):
+                lane.keep_only(targets)
 
     @property
     def late_count(self) -> int:

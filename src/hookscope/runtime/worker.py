@@ -53,7 +53,11 @@ class Worker:
         """
         guard.start(host())
         began = time.perf_counter()
-        self._child = child = Child(self._open())
+        try:
+            command = self._open()
+        except OSError as error:  # no pipes
+            raise NotStarted(self._program.unspawned(error)) from None
+        self._child = child = Child(command)
         child.ended.add_done_callback(self._died)
         try:
             self.pid = await asyncio.wrap_future(child.spawned)

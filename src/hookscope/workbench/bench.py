@@ -17,7 +17,8 @@ from hookscope.core.hooks import Hook
 from hookscope.core.plan import make_plan
 from hookscope.core.runs import Event, EventKind, Module, Plan, Registration
 from hookscope.core.standing import Standing
-from hookscope.core.surroundings import Files
+from hookscope.core.surroundings import Files, own_homes
+from hookscope.core.trust import folder_target
 from hookscope.runtime.limits import COMMAND_LINE, Limits
 from hookscope.settings import open_host
 from hookscope.workbench.crew import Crew
@@ -131,7 +132,7 @@ class Workbench:
     def open(self, files: Files | None = None) -> Host:
         """The host as it is now: settings and trust read anew. `files`: how its disk is read."""
         setup = set_up(self.options)
-        trust = Trust(everything=True) if self._trust_all else self._store.trust()
+        trust = Trust(everything=True, homes=own_homes()) if self._trust_all else self._store.trust()
         here = setup.surroundings if files is None else replace(setup.surroundings, files=files)
         host = open_host(setup.dialect, here, setup.choices, trust=trust)
         return replace(host, problems=host.problems + unreadable_files(host))
@@ -296,14 +297,29 @@ class Workbench:
         if not host.surroundings.assumed:
             await self.failed_loads.learn(tried, begun, self._secrets)
 
-    def trust(self, folder: Path) -> Path:
-        """Allow a folder and all below it to run; the real path that was recorded. Raises Refusal."""
-        path = self.setup.surroundings.absolute(folder)
+    def trust(self, folder: Path, *, everything_below: bool = False, as_asked: bool = False) -> Path:
+        """Allow a folder and all below it to run; the real path that was recorded.
+
+        Raises Refusal, also where the folder is too wide, unless `everything_below` says so, and with
+        `as_asked` where it is no longer the real folder that the question named.
+        """
+        here = self.setup.surroundings
+        path = here.absolute(folder)
         if not os.path.isdir(path):
             raise Refusal(f"There is no folder {path}.", "`hookscope list` shows where hooks are.")
-        real = self.setup.surroundings.files.real(path)
-        self._store.add(real, digests_below(real, self.open()))
-        return real
+        host = self.open()
+        target = folder_target(path, host)
+        if as_asked and target.folder != path:
+            raise Refusal(f"{path} leads to {target.folder} since the question.", "Nothing was trusted.")
+        if target.refused and not everything_below:
+            leads = f"{path} leads to {target.folder}, which" if target.folder != path else f"{path}"
+            raise Refusal(
+                f"{leads} is too wide to trust, since {target.refused}.",
+                f"Name a folder of hooks; `{target.command(here.short)}` allows everything below it.",
+            )
+        digests = digests_below(target.folder, host)
+        self._store.add(target.folder, digests, everything_below=everything_below)
+        return target.folder
 
     def distrust_gone(self, folders: Iterable[Path]) -> None:
         """Forget the trust in those of these folders that are gone, and below them.

@@ -9,6 +9,7 @@ from hookscope import formats
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import LANGUAGE_OF, Language
 from hookscope.core.runs import Code, Shape
+from hookscope.core.trust import TrustTarget, allows, folder_target
 from hookscope.dialects import GUIDES
 from hookscope.systems.streams import stream_system_of
 from hookscope.systems.streams.agents import Agent, Discovery, agents_of, discover, in_one_file, module_of
@@ -29,11 +30,12 @@ class Member:
     model: Path | None
     trusted: bool  # may its code run
     description: str = ""  # as its own module says it
+    real: Path | None = None  # its folder as trust was checked; None: nothing is checked
 
     def code(self, path: Path, shape: Shape, env: Mapping[str, str]) -> Code:
         """A file of this agent, for a lane."""
         language: Language = LANGUAGE_OF.get(path.suffix, "unknown")
-        return Code(path, "default", self.root, language, env=env, shape=shape)
+        return Code(path, "default", self.root, language, env=env, shape=shape, within=self.real)
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -70,7 +72,13 @@ def cast_of(host: Host) -> Cast:
         for name, node, module in alone:
             told = SessionAgent(name=name, node=node.scope, delegated=True)
             members[node.scope] = Member(
-                told, node.root, {}, module, _trusted(node.root, host), _description(module, host)
+                told,
+                node.root,
+                {},
+                module,
+                _trusted(node.root, host),
+                _description(module, host),
+                _checked_place(node.root, host),
             )
     return members
 
@@ -86,7 +94,8 @@ def _member(one: Discovery, found: list[Discovery], alone: Mapping[str, str], ho
         delegated=bool(agent.scope),
     )
     model = module_of(agent, stream_system_of(host.dialect).files, files)
-    return Member(told, agent.root, tools, model, _trusted(agent.root, host), _description(model, host))
+    trusted, real = _trusted(agent.root, host), _checked_place(agent.root, host)
+    return Member(told, agent.root, tools, model, trusted, _description(model, host), real)
 
 
 def _description(module: Path | None, host: Host) -> str:
@@ -107,7 +116,11 @@ def _right_below(agent: Agent, found: list[Discovery]) -> Iterator[Agent]:
 
 
 def _trusted(root: Path, host: Host) -> bool:
-    return host.trust.allows(host.surroundings.files.real(root))
+    return allows(host.surroundings.files.real(root), host)
+
+
+def _checked_place(root: Path, host: Host) -> Path | None:
+    return None if host.trust.homes is None else host.surroundings.files.real(root)
 
 
 def languages_of(cast: Cast) -> frozenset[Language]:
@@ -115,6 +128,7 @@ def languages_of(cast: Cast) -> frozenset[Language]:
     return frozenset(LANGUAGE_OF[path.suffix] for member in cast.values() for path in member.files)
 
 
-def untrusted_in(cast: Cast) -> tuple[Path, ...]:
+def untrusted_in(cast: Cast, host: Host) -> tuple[TrustTarget, ...]:
     """The agents' folders whose tools and models may not run."""
-    return tuple(member.root for member in cast.values() if member.files and not member.trusted)
+    refused = (member.root for member in cast.values() if member.files and not member.trusted)
+    return tuple(folder_target(root, host) for root in refused)

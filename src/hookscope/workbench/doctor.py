@@ -9,9 +9,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from hookscope.core.open_files import THEN, is_exhausted
 from hookscope.core.orphans import orphans_of
 from hookscope.core.standing import State
 from hookscope.core.text import as_typed, why_of
+from hookscope.core.trust import ABOVE_WORKSPACE, TrustTarget, honoured, too_wide
 from hookscope.runtime.escapes import marked
 from hookscope.runtime.limits import size_in_words
 from hookscope.runtime.node import OLDEST, Node, NoNode, lacks
@@ -19,6 +21,7 @@ from hookscope.values import dataclass
 from hookscope.workbench.astray import other_workspaces
 from hookscope.workbench.documents import problem
 from hookscope.workbench.environments import environments_of, read_environment
+from hookscope.workbench.left_out import untrusted_folders
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.state_files import state_folder, writable
 from hookscope.workbench.variables import DOTENV, dotenv_of
@@ -53,6 +56,7 @@ def examine_setup(view: View, setup: Setup, node: Node | NoNode) -> tuple[SetupF
         *_orphans(view),
         *_packs(view),
         _trusted(view),
+        *_too_wide(view),
         _python(setup),
         _node(view, node),
         SetupFinding("limits", f"start {_seconds(view.limits.spawn)}, {view.limits.in_words()}"),
@@ -174,11 +178,22 @@ def _packs(view: View) -> Iterator[SetupFinding]:
 
 def _trusted(view: View) -> SetupFinding:
     short = view.host.surroundings.short
-    waiting = sorted({short(row.hook.trust_root) for row in view.inventory.hooks if row.state == "untrusted"})
+    waiting = sorted(untrusted_folders(view), key=lambda target: short(target.folder))
     if not waiting:
         return SetupFinding("trust", "every hook that could run is allowed to")
-    then = f"`hookscope trust {as_typed(waiting[0])}` allows it."
-    return SetupFinding("trust", f"not allowed to run yet: {', '.join(waiting)}", False, then)
+    offer = waiting[0].offer(short)
+    found = f"not allowed to run yet: {', '.join(target.shown(short) for target in waiting)}"
+    return SetupFinding("trust", found, False, f"{offer[:1].upper()}{offer[1:]}.")
+
+
+def _too_wide(view: View) -> Iterator[SetupFinding]:
+    """Records of trust that do not count."""
+    short, counted = view.host.surroundings.short, honoured(view.host)
+    for folder in sorted(view.host.trust.folders - counted):
+        target = TrustTarget(folder, too_wide(folder, view.host) or ABOVE_WORKSPACE)
+        found = f"{folder} was trusted by an earlier version and no longer counts, since {target.refused}"
+        then = f"Trust the folders of hooks below it; `{target.command(short)}` trusts it again."
+        yield SetupFinding("trust", found, False, then)
 
 
 def _python(setup: Setup) -> SetupFinding:
@@ -190,6 +205,7 @@ def _python(setup: Setup) -> SetupFinding:
         version = tuple(int(part) for part in done.stdout.strip().split("."))
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         why = why_of(error)
+        then = THEN if is_exhausted(error) else then
         return SetupFinding("python", f"{python} does not say its version: {why}", False, then)
     found = f"{python}, version {done.stdout.strip()}"
     well = version >= OLDEST_PYTHON

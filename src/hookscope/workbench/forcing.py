@@ -10,7 +10,7 @@ from hookscope.core.hooks import Hook
 from hookscope.core.plan import code_of, declared_by, registration_of
 from hookscope.core.runs import Event, Plan, Registration
 from hookscope.core.standing import Gate, Standing, State, gate_state
-from hookscope.core.text import as_typed
+from hookscope.core.trust import trust_target
 from hookscope.runtime.declared import WITH_HANDLERS
 from hookscope.systems.folders.gates import UNNAMED
 from hookscope.workbench.refusal import Refusal
@@ -57,9 +57,11 @@ def _check(row: Standing, event: Event, view: View) -> None:
         reason = broken.reason if broken is not None else row.verdict.why() or "it has no handler"
         raise _refused(hook, f"it is broken: {reason}", f"`hookscope info {hook.name}` shows every check.")
     if any(gate_state(gate) is State.UNTRUSTED for gate in shut):
-        folder = view.host.surroundings.short(hook.trust_root)
-        then = f"`hookscope trust {as_typed(folder)}` allows it from now on, `--trust` this once."
-        raise _refused(hook, f"{folder} is not trusted", then)
+        target, short = trust_target(hook, view.host), view.host.surroundings.short
+        if target.refused:
+            raise _refused(hook, target.offer(short))
+        then = f"`{target.command(short)}` allows it from now on, `--trust` this once."
+        raise _refused(hook, f"{short(target.folder)} is not trusted", then)
     if hook.language not in view.languages:
         raise _refused(hook, f"{hook.handler.name} {view.without or f'is {hook.language}'}")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from hookscope.core.dialect import Dialect
 from hookscope.core.runs import Event
 from hookscope.core.side.runs import RunThere
+from hookscope.core.trust import TrustTarget
 from hookscope.runtime import Firing
 from hookscope.workbench.asking import check_key
 from hookscope.workbench.bench import Workbench
@@ -57,15 +58,15 @@ class HostsFiring:
         sandbox: bool = False,
     ) -> None:
         self.benches = [bench_at(bench, dialect, trust_all=trust_all) for dialect in dialects]
-        self.untrusted: dict[Path, None] = {}  # folders whose handlers were not allowed to run
+        self.untrusted: dict[TrustTarget, None] = {}  # folders whose handlers were not allowed to run
         self._event_of, self._only, self._sandbox = event_of, only, sandbox
         self._firing: Firing | None = None
         self._cancelled = False
 
-    def would_need(self) -> tuple[Path, ...]:
+    def would_need(self) -> tuple[TrustTarget, ...]:
         """The folders that would have to be trusted for all listeners to run. Raises the first host's Refusal
         where none of them takes the event."""
-        folders: dict[Path, None] = {}
+        folders: dict[TrustTarget, None] = {}
         refused: list[Refusal] = []
         for bench in self.benches:
             try:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hookscope.core.look import PRECEDENCE
 from hookscope.core.runs import Plan
 from hookscope.core.standing import State
-from hookscope.core.text import as_typed
+from hookscope.core.trust import TrustTarget, trust_target
 from hookscope.workbench.tap.plans import HEARS_ITS_HOST
 
 if TYPE_CHECKING:
@@ -17,41 +17,50 @@ if TYPE_CHECKING:
     from hookscope.workbench.view import View
 
 
-def waiting_for_trust(view: View, plan: Plan) -> tuple[Path, ...]:
+def waiting_for_trust(view: View, plan: Plan) -> tuple[TrustTarget, ...]:
     """The folders that would have to be trusted for all listeners of this plan to run."""
     left = (item for item in plan.not_run if item.listens and not item.left_out)
     heard = (item.hook for item in left if item.reason != HEARS_ITS_HOST)
     rows = [view.standing(hook) for hook in heard if hook is not None]
     blocked = [row.hook for row in rows if row is not None and row.state is State.UNTRUSTED]
-    return tuple(dict.fromkeys(hook.trust_root for hook in blocked))
+    return tuple(dict.fromkeys(trust_target(hook, view.host) for hook in blocked))
 
 
 def not_yet_trusted(view: View, plan: Plan) -> tuple[str, ...]:
     """What to do about each of those folders, for people; without a full stop."""
-    folders = map(view.host.surroundings.short, waiting_for_trust(view, plan))
-    return tuple(f"{at} is not trusted: `hookscope trust {as_typed(at)}` allows it to run" for at in folders)
+    short = view.host.surroundings.short
+    return tuple(
+        target.offer(short)
+        if target.refused
+        else f"{short(target.folder)} is not trusted: {target.offer(short)}"
+        for target in waiting_for_trust(view, plan)
+    )
 
 
-def not_allowed(folders: Iterable[Path], here: Surroundings, *, besides: str = "") -> list[str]:
-    """A sentence for each folder whose handlers did not run, with the next step; `besides`: another one."""
+def not_allowed(targets: Iterable[TrustTarget], here: Surroundings, *, besides: str = "") -> list[str]:
+    """A sentence for each folder whose handlers did not run, with the next step; `besides`: another one.
+
+    `besides` does not help where a folder is too wide to be trusted.
+    """
     return [
-        f"Handlers in {at} did not run: the folder is not trusted. "
-        f"`hookscope trust {as_typed(at)}` allows it from now on{besides}."
-        for at in map(here.short, folders)
+        f"Handlers in {target.shown(here.short)} did not run: "
+        f"the folder is {f'too wide to trust, since {target.refused}' if target.refused else 'not trusted'}. "
+        f"`{target.command(here.short)}` allows it from now on{'' if target.refused else besides}."
+        for target in targets
     ]
 
 
-def untrusted_folders(view: View) -> tuple[Path, ...]:
+def untrusted_folders(view: View) -> tuple[TrustTarget, ...]:
     """All folders with hooks that wait for trust alone."""
     waiting = [row.hook for row in view.inventory.hooks if row.state is State.UNTRUSTED]
-    return tuple(dict.fromkeys(hook.trust_root for hook in waiting))
+    return tuple(dict.fromkeys(trust_target(hook, view.host) for hook in waiting))
 
 
-def waiting_below(view: View, folder: Path) -> tuple[tuple[Path, Path], ...]:
+def waiting_below(view: View, folder: Path) -> tuple[tuple[Path, TrustTarget], ...]:
     """What still waits for trust in a folder that was trusted, and the folder to trust: links lead out."""
     here = view.host.surroundings.absolute(folder)
     found = {
-        row.hook.path: row.hook.trust_root
+        row.hook.path: trust_target(row.hook, view.host)
         for row in view.inventory.hooks
         if row.waits and row.hook.path is not None and row.hook.path.is_relative_to(here)
     }

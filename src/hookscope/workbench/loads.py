@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from time import time
 
 from hookscope.core.look import look
 from hookscope.core.registry import LoadReport
+from hookscope.core.trust import TrustTarget
 from hookscope.engine import HookEngine
 from hookscope.workbench.bench import Workbench
 from hookscope.workbench.cast import cast_of, languages_of, rules_of, untrusted_in
@@ -53,14 +53,18 @@ async def staged(bench: Workbench) -> tuple[HookEngine, LoadReport]:
     return engine, report
 
 
-def untrusted_on_stage(view: View) -> tuple[Path, ...]:
+def untrusted_on_stage(view: View) -> tuple[TrustTarget, ...]:
     """The folders that would have to be trusted for a session to be played with all that is the project's:
     hooks, tools, models. Raises as `staged`."""
     rules_of(view.host)
-    folders = (*untrusted_in(cast_of(view.host)), *untrusted_folders(view))
-    return topmost(folders)
+    return topmost((*untrusted_in(cast_of(view.host), view.host), *untrusted_folders(view)))
 
 
-def topmost(folders: Sequence[Path]) -> tuple[Path, ...]:
+def topmost(targets: Sequence[TrustTarget]) -> tuple[TrustTarget, ...]:
     """Without those that lie in another of them: to trust that one covers them."""
-    return tuple(one for one in folders if not any(other in one.parents for other in folders))
+    wide = [target.folder for target in targets]
+    return tuple(
+        target
+        for target in dict.fromkeys(targets)
+        if not any(folder in target.folder.parents for folder in wide)
+    )

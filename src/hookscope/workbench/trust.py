@@ -10,13 +10,14 @@ from typing import Any
 from hookscope.core.dialect import Host, Trust
 from hookscope.core.examine import digest
 from hookscope.core.look import look
-from hookscope.core.surroundings import lasting, path_of
+from hookscope.core.surroundings import lasting, own_homes, path_of
 from hookscope.core.text import why_of
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.state_files import members_of, members_to_merge, replace_file
 
 FOLDERS = "folders"  # what its file has
+EVERYTHING = "everything_below"  # of a folder: allowed however wide it is
 
 
 def digests_below(folder: Path, host: Host) -> dict[Path, str]:
@@ -39,22 +40,35 @@ class TrustStore:
     def trust(self) -> Trust:
         """What is trusted now. An unreadable file trusts nothing."""
         entries = members_of(self.file, FOLDERS)
+        said = {
+            path_of(path): entry.get(EVERYTHING) if isinstance(entry, dict) else None
+            for path, entry in entries.items()
+        }
         digests = {
             path_of(path): digest
             for entry in entries.values()
             if isinstance(entry, dict) and isinstance(entry.get("handlers"), dict)
             for path, digest in entry["handlers"].items()
         }
-        return Trust(folders=frozenset(map(path_of, entries)), digests=digests)
+        return Trust(
+            folders=frozenset(said),
+            digests=digests,
+            homes=own_homes(),
+            everything_below=frozenset(path for path, everything in said.items() if everything is True),
+            unchecked=frozenset(
+                path for path, everything in said.items() if not isinstance(everything, bool)
+            ),
+        )
 
-    def add(self, folder: Path, handlers: Mapping[Path, str]) -> None:
+    def add(self, folder: Path, handlers: Mapping[Path, str], *, everything_below: bool = False) -> None:
         """Trust a folder and all below it; `handlers` are the digests of those that are there now.
 
-        Raises Refusal where that cannot be recorded.
+        `everything_below`: however wide the folder is. Raises Refusal where that cannot be recorded.
         """
         with self._merging() as folders:
             folders[lasting(folder)] = {
                 "since": datetime.now(UTC).isoformat(timespec="seconds"),
+                EVERYTHING: everything_below,
                 "handlers": {lasting(path): digest for path, digest in handlers.items()},
             }
 

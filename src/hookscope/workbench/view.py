@@ -19,6 +19,7 @@ from hookscope.core.plan import limits_from
 from hookscope.core.registry import Registry
 from hookscope.core.runs import Plan, Registration, Run
 from hookscope.core.standing import Standing, State
+from hookscope.core.trust import TrustTarget, trust_target
 from hookscope.runtime import Limits
 from hookscope.values import dataclass
 from hookscope.workbench.compose import event_keys
@@ -46,11 +47,10 @@ class Index:
         return bystanders_of(self.inventory, self.host)
 
     @cached_property
-    def waiting(self) -> tuple[tuple[Hook, Path], ...]:
+    def waiting(self) -> tuple[tuple[Hook, TrustTarget], ...]:
         """The hooks that wait for trust, whatever else stands in their way; and what is to be trusted."""
         hooks = [row.hook for row in self.inventory.hooks if row.waits]
-        shared: dict[Path, Path] = {}  # one for all hooks below it: told by which it is
-        return tuple((hook, shared.setdefault(root, root)) for hook in hooks for root in (hook.trust_root,))
+        return tuple((hook, trust_target(hook, self.host)) for hook in hooks)
 
     @cached_property
     def standings(self) -> Mapping[Hook, Standing]:
@@ -128,7 +128,7 @@ class View:
         return self._found.bystanders
 
     @property
-    def waiting(self) -> tuple[tuple[Hook, Path], ...]:
+    def waiting(self) -> tuple[tuple[Hook, TrustTarget], ...]:
         """The hooks that wait for trust, whatever else stands in their way; and what is to be trusted."""
         return self._found.waiting
 

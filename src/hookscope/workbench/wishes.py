@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookscope.core.called import with_left_out
 from hookscope.core.runs import Event, Plan
+from hookscope.core.trust import TrustTarget
 from hookscope.values import dataclass
 from hookscope.workbench.breaking import Breakage, broken_plan
 from hookscope.workbench.forcing import forced_plan
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from hookscope.workbench.bench import Workbench
     from hookscope.workbench.view import View
 
+Asks = Callable[["View", Sequence[TrustTarget]], bool]  # the user, about folders; was any of them allowed
 What = str | Mapping[str, Any]  # an event key, the file of a saved event, or what stands in such a file
 
 
@@ -38,9 +40,7 @@ class Wish:
     breaks: Mapping[str, Breakage] = field(default_factory=dict)
 
 
-async def planned(
-    bench: Workbench, what: What, wish: Wish, trusts: Callable[[Sequence[Path]], bool] | None = None
-) -> tuple[View, Plan]:
+async def planned(bench: Workbench, what: What, wish: Wish, trusts: Asks | None = None) -> tuple[View, Plan]:
     """The plan of one event that is to be fired; the view has what only a load can tell.
 
     `trusts` is asked about folders that wait for trust: did it allow any. Raises Refusal.
@@ -50,7 +50,7 @@ async def planned(
     names = {bench.hook(view, name).hook.name for name in wish.left_out}
     plan = with_left_out(bench.plan(view, event, only=wish.only), names)
     folders = waiting_for_trust(view, plan)
-    if folders and trusts is not None and trusts(folders):
+    if folders and trusts is not None and trusts(view, folders):
         view = bench.look()
     view = await bench.ready(view, event.kind)
     if wish.force and wish.only is not None:

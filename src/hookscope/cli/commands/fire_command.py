@@ -25,6 +25,7 @@ from hookscope.cli.order_options import except_option, seed_of, shuffle_options
 from hookscope.cli.several import Several, several_of
 from hookscope.cli.stop_at import Stops
 from hookscope.core.event_notes import notes_on_event
+from hookscope.core.open_files import is_exhausted
 from hookscope.core.orders import LEAST
 from hookscope.core.runs import UNRECORDED, Plan, Run
 from hookscope.core.surroundings import Surroundings
@@ -275,6 +276,8 @@ async def _begun(
         else:
             yield await _one(bench, view, plan, by_hand, sandbox=asked.sandbox)
     except OSError as error:
+        if not asked.sandbox or is_exhausted(error):
+            raise
         raise Refusal(f"Cannot make copies for --sandbox: {error}.", "Nothing was fired.") from None
 
 

@@ -8,6 +8,7 @@ from hookscope.cli import answers, run_tables
 from hookscope.cli.answers import Answer
 from hookscope.core.registry import LoadReport
 from hookscope.core.standing import State
+from hookscope.core.trust import trust_target
 from hookscope.workbench import Options, Workbench, run_documents
 from hookscope.workbench.left_out import untrusted_folders
 from hookscope.workbench.loads import load
@@ -27,7 +28,7 @@ def command(options: Options, name: str | None, trust: bool) -> Answer:
     if name is not None:
         row = bench.hook(view, name)
         name = row.hook.name
-        folders = (row.hook.trust_root,) if row.state is State.UNTRUSTED else ()
+        folders = (trust_target(row.hook, view.host),) if row.state is State.UNTRUSTED else ()
     left = answers.not_trusted(folders, bench.setup.surroundings)
     report = asyncio.run(_load(bench, name))
     return Answer(

@@ -6,6 +6,7 @@ import asyncio
 import secrets
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,6 +21,9 @@ from hookscope.workbench.left_out import untrusted_folders
 from hookscope.workbench.loads import staged, topmost
 from hookscope.workbench.play import Played, Playing, Wanted
 from hookscope.workbench.replies import Script, read_script
+
+if TYPE_CHECKING:
+    from hookscope.core.trust import TrustTarget
 
 FIRST = "hi"  # what is said where nobody says anything
 PARAMETERS = (
@@ -86,7 +90,7 @@ def _script(replies: Sequence[str], script: str | None) -> Script | None:
 
 async def _play(
     bench: Workbench, wanted: Wanted, late: list[str], wait: float
-) -> tuple[Played, LoadReport, Sequence[Path]]:
+) -> tuple[Played, LoadReport, Sequence[TrustTarget]]:
     """Ctrl-C cancels it, and what was played is still the answer. `late` gets what comes behind it."""
     try:
         engine, report = await staged(bench)
@@ -96,7 +100,7 @@ async def _play(
             played = await playing
         if played.rest != "cancelled":
             late += await bench.settled(wait)
-        refused = untrusted_in(cast_of(engine.host)) if played.untrusted else ()
+        refused = untrusted_in(cast_of(engine.host), engine.host) if played.untrusted else ()
         return played, report, (*folders, *refused)
     except OSError as error:
         raise Refusal(f"Cannot read the project's agents: {error}.", "Nothing was played.") from None

@@ -7,39 +7,62 @@ import click
 
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.core.text import as_typed, printable
+from hookscope.core.text import printable
+from hookscope.core.trust import EVERYTHING_BELOW, folder_target, trust_target
 from hookscope.workbench import Options, Refusal, Workbench
 from hookscope.workbench.left_out import waiting_below
+from hookscope.workbench.trust_requests import trust_request
 
 MOST = 5  # links that are named one by one
 
 
-@answers.command("trust", click.Argument(["folder"], metavar="DIR", type=click.Path()))
-def command(options: Options, folder: str) -> Answer:
+@answers.command(
+    "trust",
+    click.Argument(["folder"], metavar="DIR", type=click.Path()),
+    click.Option(
+        [EVERYTHING_BELOW],
+        is_flag=True,
+        help="Also where DIR is your home, lies above it or above the workspace, or is the root.",
+    ),
+)
+def command(options: Options, folder: str, everything_below: bool) -> Answer:
     """Allow the handlers in DIR, and in all folders below it, to run on this machine.
 
-    What a link in DIR leads out to is not below it: that is said, with the command that allows it.
+    Links in DIR are resolved first. Hookscope refuses your home folder, every folder above it or above the
+    workspace, and the root of all folders, unless --everything-below allows them. What a link inside DIR
+    leads out to is not below it: the answer names it, with the command that allows it.
     """
     if not folder:  # a variable that is not set, most likely
         raise Refusal("An empty text names no folder.", "`hookscope trust .` is of this one.", code=2)
     bench = answers.bench_of(options)
     _check_folder(bench, folder)
-    real = bench.trust(Path(folder))
+    before = bench.look()
+    real = bench.trust(Path(folder), everything_below=everything_below)
+    asked = trust_request(before, folder_target(real, before.host))
     view = bench.look()
     short = view.host.surroundings.short
-    lines = [f"Handlers in {printable(short(real))} may run now, in all folders below it too."]
+    lines = [
+        f"Handlers in {printable(short(real))} may run now, in all folders below it too: "
+        f"{asked.counted} so far."
+    ]
     left = waiting_below(view, Path(folder))
-    for path, root in left[:MOST]:
-        at = short(root)
+    for path, target in left[:MOST]:
         lines.append(
-            f"Not yet {printable(short(path))}: it leads to {printable(at)}; "
-            f"`hookscope trust {printable(as_typed(at))}` allows that."
+            f"Not yet {printable(short(path))}: it leads to {printable(short(target.folder))}; "
+            f"`{printable(target.command(short))}` allows that."
         )
     if len(left) > MOST:
         lines.append(f"{len(left) - MOST} more wait: `hookscope list` names them.")
     document = {
         "trusted": str(real),
-        "waiting": [{"path": str(path), "trust": str(root)} for path, root in left],
+        "handlers": asked.handlers,
+        "more": asked.more,
+        "everything_below": real in view.host.trust.everything_below,
+        "waiting": [
+            {"path": str(path), "trust": str(target.folder)}
+            | ({"refused": target.refused} if target.refused else {})
+            for path, target in left
+        ],
     }
     return Answer(document, "\n".join(lines))
 
@@ -52,9 +75,11 @@ def _check_folder(bench: Workbench, named: str) -> None:
         return
     found = bench.look().inventory.find(named)
     if os.path.isfile(path):
-        of, said = path.parent, f"{named} is a file, and it is folders that are trusted."
+        target = folder_target(path.parent, bench.open())
+        said = f"{named} is a file, and it is folders that are trusted."
     elif found is not None:
-        of, said = found.hook.trust_root, f"{named} is a hook, and it is folders that are trusted."
+        target = trust_target(found.hook, bench.open())
+        said = f"{named} is a hook, and it is folders that are trusted."
     else:
         return  # what there is no word for but that it is not there
-    raise Refusal(said, f"`hookscope trust {as_typed(here.short(of))}` allows the one that it lies in.")
+    raise Refusal(said, f"`{target.command(here.short)}` allows the one that it lies in.")

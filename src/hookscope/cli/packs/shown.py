@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
-from pathlib import Path
 
 from hookscope.cli.cells import column, fitted, state_word
 from hookscope.core.dialect import Host
 from hookscope.core.installs import HostInstall
 from hookscope.core.standing import Gate, State, gate_state
-from hookscope.core.text import as_typed, lasting, one_line, printable
+from hookscope.core.text import lasting, one_line, printable
+from hookscope.core.trust import TrustTarget, folder_target, trust_target
 from hookscope.workbench.packs.desk import PackStatus
 from hookscope.workbench.packs.planned import (
     Done,
@@ -56,19 +56,20 @@ def done(item: Done, host: Host) -> str:
     waiting = [hook for hook in pack.hooks if hook.row.state is State.UNTRUSTED]
     if waiting:
         names = one_line(", ".join(hook.name for hook in waiting))
-        short = (as_typed(host.surroundings.short(folder)) for folder in _to_trust(waiting, record))
-        commands = " and ".join(f"`hookscope trust {printable(one)}`" for one in short)
+        short = host.surroundings.short
+        targets = _to_trust(waiting, record, host)
+        commands = " and ".join(f"`{printable(target.command(short))}`" for target in targets)
         lines.append(f"Hookscope itself runs {names} after {commands}.")
     if host.dialect.switching.notices:
         lines.append(host.dialect.switching.notices)
     return "\n".join(lines)
 
 
-def _to_trust(waiting: Sequence[HookPlan], record: Record | None) -> tuple[Path, ...]:
+def _to_trust(waiting: Sequence[HookPlan], record: Record | None, host: Host) -> tuple[TrustTarget, ...]:
     """What allows all of these hooks: one folder of the pack where there is one, else each by itself."""
-    roots = tuple(dict.fromkeys(hook.row.hook.trust_root for hook in waiting))
-    own = () if record is None else tuple(record.folders)
-    whole = (folder for folder in own if all(root.is_relative_to(folder) for root in roots))
+    roots = tuple(dict.fromkeys(trust_target(hook.row.hook, host) for hook in waiting))
+    own = () if record is None else tuple(folder_target(folder, host) for folder in record.folders)
+    whole = (one for one in own if all(root.folder.is_relative_to(one.folder) for root in roots))
     return roots if len(roots) == 1 else tuple(islice(whole, 1)) or roots
 
 

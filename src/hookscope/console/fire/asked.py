@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from hookscope.console.fire.draft import Draft
     from hookscope.console.fire.otherwise import Otherwise
     from hookscope.core.runs import Event
+    from hookscope.core.trust import TrustTarget
     from hookscope.workbench.drafts import SavedDraft
     from hookscope.workbench.testing import Verified
 
@@ -147,6 +148,6 @@ class EditAsked(Message):
 class TrustAsked(Message):
     """These folders are to be allowed to run."""
 
-    def __init__(self, folders: tuple[Path, ...]) -> None:
+    def __init__(self, folders: tuple[TrustTarget, ...]) -> None:
         super().__init__()
         self.folders = folders

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from textual.binding import Binding, BindingType
@@ -19,6 +18,7 @@ from hookscope.core.hooks import Hook
 from hookscope.core.missed import told_and_counted, why_not
 from hookscope.core.runs import Code, NotRun, Plan, Registration
 from hookscope.core.standing import State
+from hookscope.core.trust import TrustTarget, trust_target
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
@@ -82,12 +82,13 @@ def summary(plan: Plan | None) -> str:
     return f"{text} · {stopped} would not" if stopped else text
 
 
-def untrusted_folders(plan: Plan | None, view: View | None) -> tuple[Path, ...]:
+def untrusted_folders(plan: Plan | None, view: View | None) -> tuple[TrustTarget, ...]:
     """The folders whose trust the listeners of this event wait for."""
-    if plan is None:
+    if plan is None or view is None:
         return ()
     hooks = [item.hook for item in plan.not_run if item.hook is not None and item.listens]
-    return tuple(dict.fromkeys(hook.trust_root for hook in hooks if state_of(hook, view) is State.UNTRUSTED))
+    waiting = [hook for hook in hooks if state_of(hook, view) is State.UNTRUSTED]
+    return tuple(dict.fromkeys(trust_target(hook, view.host) for hook in waiting))
 
 
 def state_of(hook: Hook | None, view: View | None) -> State | None:
@@ -125,8 +126,11 @@ def _missed_row(item: NotRun, view: View | None) -> PlanRow:
     glyph, style = ("–", MUTED) if state in (None, State.READY) else (LOOKS[state].glyph, LOOKS[state].style)
     reason = word(why_not(item), 300)
     if state is State.UNTRUSTED and item.listens and item.hook is not None and view is not None:
-        folder = view.host.surroundings.short(item.hook.trust_root)
-        reason = f"untrusted   {key_of('plan.trust')} trusts {word(folder, 200)}"
+        target = trust_target(item.hook, view.host)
+        folder = word(view.host.surroundings.short(target.folder), 200)
+        reason = f"untrusted   {key_of('plan.trust')} trusts {folder}"
+        if target.refused:
+            reason = f"untrusted   {folder} is too wide to trust, since {target.refused}"
     return PlanRow(glyph, word(item.name), reason, style, quiet=not item.listens)
 
 
@@ -187,7 +191,7 @@ class PlanView(Lines):
     class TrustAsked(Message):
         """These folders are to be allowed to run."""
 
-        def __init__(self, folders: tuple[Path, ...]) -> None:
+        def __init__(self, folders: tuple[TrustTarget, ...]) -> None:
             super().__init__()
             self.folders = folders
 
@@ -200,7 +204,7 @@ class PlanView(Lines):
         self._items: tuple[Item, ...] = ()
         self._width = 8
         self._keys = 0
-        self._folders: tuple[Path, ...] | None = None
+        self._folders: tuple[TrustTarget, ...] | None = None
 
     def on_mount(self) -> None:
         self.border_title = Content("Plan")
@@ -249,7 +253,7 @@ class PlanView(Lines):
         self._draw()
 
     @property
-    def _waiting(self) -> tuple[Path, ...]:
+    def _waiting(self) -> tuple[TrustTarget, ...]:
         """The folders to be trusted: worked out when first asked for, of thousands of listeners once."""
         if self._folders is None:
             self._folders = untrusted_folders(self._plan, self._view)

@@ -42,6 +42,7 @@ from hookscope.console.painting import framed
 from hookscope.console.state import ConsoleState
 from hookscope.console.theme import MUTED
 from hookscope.core.standing import Standing
+from hookscope.core.trust import trust_target
 
 if TYPE_CHECKING:
     from hookscope.workbench import View
@@ -247,8 +248,9 @@ class HooksPane(Leaves, Container):
 
     def action_trust(self) -> None:
         row = self._may("trust")
-        if row is not None and isinstance(row.item, Standing):
-            self.post_message(TrustAsked((row.item.hook.trust_root,)))
+        view = self.state.view
+        if row is not None and view is not None and isinstance(row.item, Standing):
+            self.post_message(TrustAsked((trust_target(row.item.hook, view.host),)))
 
     def action_lift(self) -> None:
         row = self._may("lift")

@@ -10,7 +10,7 @@ from hookscope.console.hosts.chooser import ChooserScreen
 from hookscope.console.keymap.hints import with_keys
 from hookscope.console.messages import Said, Severity
 from hookscope.console.posting import said
-from hookscope.console.trust import Answer, TrustScreen
+from hookscope.console.trust import Answer, allowed, ask_trust
 from hookscope.core.side.runs import RunThere, differ
 from hookscope.workbench.filling import filled_event
 from hookscope.workbench.hosts import comparable_dialects, compared, usual_dialects
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hookscope.core.dialect import Dialect
     from hookscope.core.runs import Event
     from hookscope.core.side.model import Comparison
+    from hookscope.core.trust import TrustTarget
     from hookscope.workbench import Workbench
     from hookscope.workbench.hosts_firing import HostsFiring
     from hookscope.workbench.whatif.places import Place
@@ -156,7 +157,7 @@ class HostsDesk:
             firing = HostsFiring(bench, dialects, this_event(event))
             self._firing = firing
             self.screen.bridge.ask(
-                ROOM, lambda: _untrusted(firing), lambda folders: self._ready(event, folders), opens=True
+                ROOM, lambda: _untrusted(firing), lambda targets: self._ready(event, targets), opens=True
             )
 
     def _event(self) -> Event | None:
@@ -173,14 +174,18 @@ class HostsDesk:
             self._say(said(error), "warning")
             return None
 
-    def _ready(self, event: Event, folders: tuple[Path, ...] | str) -> None:
+    def _ready(self, event: Event, targets: tuple[TrustTarget, ...] | str) -> None:
         view = self.screen.state.view
-        if isinstance(folders, str) or view is None:
+        if isinstance(targets, str) or view is None:
             self._firing = None
-            self._say(str(folders), "warning")
-        elif folders:
-            self.screen.app.push_screen(
-                TrustScreen(folders, view, firing=True), lambda answer: self._answered(answer, event, folders)
+            self._say(str(targets), "warning")
+        elif targets:
+            ask_trust(
+                self.screen,
+                targets,
+                view,
+                lambda answer: self._answered(answer, event, allowed(targets)),
+                firing=True,
             )
         else:
             self._fire(event)
@@ -237,7 +242,7 @@ class HostsDesk:
         self.screen.post_message(Said(text, severity))
 
 
-def _untrusted(firing: HostsFiring) -> tuple[Path, ...] | str:
+def _untrusted(firing: HostsFiring) -> tuple[TrustTarget, ...] | str:
     """The folders that would have to be trusted; a sentence where none of the hosts takes the event."""
     try:
         return firing.would_need()
@@ -249,7 +254,7 @@ def _trust(bench: Workbench, folders: tuple[Path, ...]) -> str:
     """Allow these folders to run; why that could not be recorded, empty where it was."""
     try:
         for folder in folders:
-            bench.trust(folder)
+            bench.trust(folder, as_asked=True)
     except Exception as error:
         return said(error)
     return ""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from hookscope.bringing import brings
+from hookscope.core.open_files import raise_exhausted
 from hookscope.lint.source.facts import HandlerFacts, facts_from
 
 SECONDS = 8.0  # that one child may take for its batch
@@ -79,7 +80,8 @@ def _answers(
         output, code = done.stdout, done.returncode
     except subprocess.TimeoutExpired as late:
         output, code = late.stdout or b"", None
-    except OSError:
+    except OSError as error:
+        raise_exhausted(error)
         return [], -1
     *whole, _ = output.decode("utf-8", "replace").split("\n")
     return whole[: len(scripts)], code

@@ -2,6 +2,7 @@
 
 "use strict";
 
+const { realpathSync } = require("node:fs");
 const nodeModule = require("node:module");
 const path = require("node:path");
 const { pathToFileURL } = require("node:url");
@@ -38,6 +39,25 @@ const { stringify } = JSON;
 const { byteLength } = Buffer;
 const keyOf = (code) => stringify([code.path, code.name]);
 
+/** A link on the way to the file was changed after the file was checked. */
+class LeadsElsewhere extends Error {
+  name = "LeadsElsewhere";
+}
+
+/** Throws LeadsElsewhere unless the file really lies at or below `within`, a real path. */
+function checkPlace(file, within) {
+  let real = file;
+  try {
+    real = realpathSync(file);
+  } catch {
+    return; // what is not there fails to load
+  }
+  if (real === within || real.startsWith(path.join(within, path.sep))) return;
+  throw new LeadsElsewhere(
+    `${file} now leads to ${real}, and trust was checked for ${within}: it was not loaded; fire again`,
+  );
+}
+
 /** The modules of handlers in this process. */
 class Modules {
   constructor() {
@@ -56,6 +76,7 @@ class Modules {
   }
 
   async importNow(code, late) {
+    if (code.within) checkPlace(code.path, code.within);
     const mark = this.markOf(code);
     this.addresses.set(keyOf(code), addressOf(code.path, mark));
     const isOfEve = OF_EVE.has(code.shape);

@@ -87,6 +87,8 @@ class Loads:
 
     def _make(self, code: Any) -> Any:
         modules = self._part("modules")
+        if "within" in code:
+            modules.check_place(code["path"], code["within"])
         if code.get("shape", "hook") == "hook":  # most are, and do without the rest
             handler = modules.import_handler(code["path"], code["export"], code["root"], code["name"])
             return {"": handler}, None

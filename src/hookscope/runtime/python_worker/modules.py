@@ -19,8 +19,9 @@ import os
 import sys
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
-from typing import Any, Callable, Iterable, Mapping, Optional, Sequence  # noqa: UP035  (3.9: used in aliases)
+from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Sequence  # noqa: UP035  (3.9: used in aliases)
 
+_FORGOTTEN = "_hookscope_forgotten"  # of a package: its modules, once they are forgotten
 PREFIX = "_hookscope_hooks_"  # and then the unique name: one package per hook and content
 
 Handler = Callable[[Any], Any]
@@ -28,6 +29,24 @@ Handler = Callable[[Any], Any]
 
 class NoHandler(Exception):
     """The file loads, and has no function under the name that is asked for."""
+
+
+class LeadsElsewhere(Exception):
+    """A link on the way to the file was changed after the file was checked."""
+
+
+def lies_within(real: str, within: str) -> bool:
+    """True if a real path is `within`, or lies below it."""
+    return real == within or real.startswith(os.path.join(within, ""))
+
+
+def check_place(path: str, within: str) -> None:
+    """Raises LeadsElsewhere unless the file really lies at or below `within`, a real path."""
+    real = os.path.realpath(path)
+    if not lies_within(real, within):
+        raise LeadsElsewhere(
+            f"{path} now leads to {real}, and trust was checked for {within}: it was not loaded; fire again"
+        )
 
 
 def import_handler(path: str, export: str, root: str, unique_name: str) -> Handler:
@@ -80,9 +99,24 @@ def _names(path: str, root: str) -> tuple[list[str], str]:
 
 
 def forget(unique_name: str) -> None:
-    """Drop all modules that were loaded under this name."""
-    package = PREFIX + unique_name
-    _drop([package, *_below(package)])
+    """Drop all modules that were loaded under this name.
+
+    Code of theirs that is called again all the same finds them when it imports: see `_importer`.
+    """
+    forget_all([unique_name])
+
+
+def forget_all(unique_names: Iterable[str]) -> None:
+    """As `forget`, of many: all modules of the process are gone through once."""
+    members: Dict[str, Dict[str, ModuleType]] = {PREFIX + name: {} for name in unique_names}  # noqa: UP006
+    for name, module in list(sys.modules.items()):
+        package = name.partition(".")[0] if name.startswith(PREFIX) else ""
+        if package in members:
+            members[package][name] = module
+    for package, known in members.items():
+        if package in known:
+            known[package].__dict__[_FORGOTTEN] = known
+        _drop(known)
 
 
 def _below(package: str) -> list[str]:
@@ -145,7 +179,7 @@ class _Loader(SourceFileLoader):
     def exec_module(self, module: ModuleType) -> None:
         package = module.__name__.partition(".")[0]
         own = dict(vars(builtins))
-        own["__import__"] = _importer(package)
+        own["__import__"] = _importer(package, sys.modules[package])
         module.__dict__["__builtins__"] = own
         super().exec_module(module)
 
@@ -170,8 +204,8 @@ class _Finder:
 _FINDER: Any = _Finder()
 
 
-def _importer(package: str) -> Callable[..., ModuleType]:
-    """The `__import__` of one hook's modules."""
+def _importer(package: str, holder: ModuleType) -> Callable[..., ModuleType]:
+    """The `__import__` of one hook's modules. `holder`: their package, which knows them when forgotten."""
     elsewhere = builtins.__import__
 
     def own_first(
@@ -182,6 +216,8 @@ def _importer(package: str) -> Callable[..., ModuleType]:
         level: int = 0,
     ) -> ModuleType:
         top = name.partition(".")[0]
+        if package not in sys.modules:
+            sys.modules.update(holder.__dict__.get(_FORGOTTEN, {}))
         if level or not _is_own(package, top):
             return elsewhere(name, globals, locals, fromlist or (), level)
         module = elsewhere(f"{package}.{name}", globals, locals, fromlist or (), 0)

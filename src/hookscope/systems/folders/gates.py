@@ -15,7 +15,7 @@ from hookscope.core.hooks import Edit, Hook, Place
 from hookscope.core.mistaken import never_sent
 from hookscope.core.standing import Gate
 from hookscope.core.surroundings import lies_in
-from hookscope.core.text import as_typed
+from hookscope.core.trust import may_run, trust_target
 from hookscope.formats.frontmatter import locate_frontmatter
 from hookscope.formats.places import KeyPath, Span
 from hookscope.systems.folders.discovery import LARGEST_MANIFEST
@@ -164,17 +164,15 @@ def trusted(hook: Hook, host: Host) -> Gate:
         return Gate("trusted", None, found="it names no file")
     if hook.folder.trusted and hook.leads_out is None and inside(hook):
         return TRUSTED
-    real = hook.leads_out or hook.real
-    if real is not None and host.trust.allows(real):
+    if may_run(hook, host):
         return TRUSTED
-    folder = as_typed(host.surroundings.short(hook.trust_root))
     return Gate(
         "trusted",
         False,
         needed=("yes",),
         missing=("yes",),
         found="not yet",
-        reason=f"`hookscope trust {folder}` allows it to run",
+        reason=trust_target(hook, host).offer(host.surroundings.short),
     )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Folder, Place, Problem
+from hookscope.core.trust import allows
 
 BUNDLED, EXTRA, MANAGED, WORKSPACE, PLUGIN = "bundled", "extra", "managed", "workspace", "plugin"
 
@@ -29,7 +30,7 @@ def hooks_folder(
     """
     facts = host.surroundings.files.facts(path)
     real = host.surroundings.files.real(path) if facts is not None else None
-    trusted = source == BUNDLED or (real is not None and host.trust.allows(real))
+    trusted = source == BUNDLED or (real is not None and allows(real, host))
     return Folder(source, label or source, path, rank, declared, real, trusted, plugin)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from hookscope.changes import CannotEdit, Change, edited_all
 from hookscope.core.hooks import Edit
 from hookscope.core.standing import Gate, Standing
-from hookscope.core.text import as_typed
+from hookscope.core.trust import trust_target
 from hookscope.formats import locate_json5, text_of
 from hookscope.formats.places import steps_of, with_dots
 from hookscope.workbench.fixing.by_hand import install_lines, install_words
@@ -148,8 +148,11 @@ def _with_list(gate: Gate, sketch: Sketch, names: list[Any], title: str) -> Iter
 
 def trusted(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix]:
     """Whose code runs is its user's decision, asked for by a command of its own."""
-    folder = sketch.host.surroundings.short(row.hook.trust_root)
-    yield Fix(gate.name, f"Allow {folder} to run", hint=f"hookscope trust {as_typed(folder)}")
+    target, short = trust_target(row.hook, sketch.host), sketch.host.surroundings.short
+    title = f"Allow {target.shown(short)} to run"
+    yield Fix(
+        gate.name, f"{title}: {target.refused}" if target.refused else title, hint=target.command(short)
+    )
 
 
 def reached(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix]:

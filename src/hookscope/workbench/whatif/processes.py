@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from hookscope.core.open_files import raise_exhausted
 from hookscope.core.text import nearest, one_line, why_of
 from hookscope.formats.environment import read_block
 from hookscope.patterns import pattern
@@ -132,6 +133,7 @@ def _ps(*arguments: str) -> str:
         done = subprocess.run(
             ["/bin/ps", *arguments], capture_output=True, timeout=PATIENCE, check=False, env={"LC_ALL": "C"}
         )
-    except (OSError, subprocess.SubprocessError):
+    except (OSError, subprocess.SubprocessError) as error:
+        raise_exhausted(error)
         return ""
     return done.stdout.decode("utf-8", "replace")
