@@ -33,6 +33,7 @@ from hookscope.workbench.trust import TrustStore, digests_below
 from hookscope.workbench.view import View
 
 if TYPE_CHECKING:
+    from hookscope.journal.redaction import Redaction
     from hookscope.journal.secrets import Secret
     from hookscope.runtime import Debugger, Firing, Stepper
     from hookscope.workbench.doctor import SetupFinding
@@ -183,6 +184,19 @@ class Workbench:
     def secrets(self) -> tuple[Secret, ...]:
         """The secrets that events got from variables so far."""
         return tuple(self._secrets)
+
+    @property
+    def redaction(self) -> Redaction:
+        """What hides secrets in all that is written into files. Reads the settings and `.env`."""
+        return self.redaction_of(self.open())
+
+    def redaction_of(self, host: Host, *, settings: bool = True) -> Redaction:
+        """As `redaction`, for this host; without the secrets of its settings if these are not wanted."""
+        from hookscope.journal.redaction import Redaction  # here: a look writes nothing
+        from hookscope.workbench.known_secrets import known_secrets
+
+        keys, known = known_secrets(self, host, settings=settings)
+        return Redaction(tuple(dict.fromkeys((*self._secrets, *known))), keys)
 
     def plan(
         self,

@@ -16,7 +16,8 @@ from hookscope.workbench.refusal import Refusal
 
 PROJECT_FOLDER = ".hookscope"
 CONFIG = f"{PROJECT_FOLDER}/config.yaml"
-KEYS = ("dialect", "environment", "python", "node", "limits", "journal", "plugin_hooks")
+KEYS = ("dialect", "environment", "python", "node", "limits", "journal", "plugin_hooks", "mask")
+MASK = "mask"  # names whose values are masked; the user's own configuration may have it, too
 MOST = 2**62  # a number that a database can hold
 LIMITS: tuple[LimitName, ...] = ("spawn", "load", "run", "warn", "memory")
 
@@ -61,6 +62,23 @@ def plugin_hooks_of(project: Mapping[str, object]) -> tuple[Mapping[str, object]
         shape = "a list of mappings with `event` and `module`"
         raise Refusal(f"`plugin_hooks:` in {CONFIG} wants {shape}.", code=2)
     return tuple(listed)
+
+
+def masked_names_of(project: Mapping[str, object]) -> tuple[str, ...]:
+    """`mask:` of a project's configuration: the names whose values are masked. Raises Refusal."""
+    listed = project.get(MASK)
+    names = names_in(listed)
+    if listed is not None and not names and listed != []:
+        raise Refusal(f"`{MASK}:` in {CONFIG} wants a list of names, such as [CUSTOMER_ID].", code=2)
+    return names
+
+
+def names_in(listed: object) -> tuple[str, ...]:
+    """A list of names, or one name; nothing for anything else."""
+    names = [listed] if isinstance(listed, str) else listed
+    if not isinstance(names, list) or not all(isinstance(name, str) and name.strip() for name in names):
+        return ()
+    return tuple(name.strip() for name in names)
 
 
 def program_of(
