@@ -10,6 +10,7 @@ from textual.widgets import Input
 
 from hookscope.console.fire.plan_view import PlanView
 from hookscope.console.fire.waterfall import Waterfall
+from hookscope.journal.redaction import Redaction
 from hookscope.journal.secrets import Secret
 from hookscope.workbench import Refusal, Workbench
 from hookscope.workbench.exporting import masked, write_export
@@ -17,7 +18,9 @@ from hookscope.workbench.exporting import masked, write_export
 
 def test_secrets_are_masked_in_text_and_document_alike() -> None:
     document = {"context": {"apiKey": "hunter2-hunter2", "note": "with tea-time-99 in it"}}
-    text, hidden = masked("hunter2-hunter2 and tea-time-99\n", document, [Secret("TEA", "tea-time-99")])
+    text, hidden = masked(
+        "hunter2-hunter2 and tea-time-99\n", document, Redaction((Secret("TEA", "tea-time-99"),))
+    )
     assert "hunter2" not in text + json.dumps(hidden)
     assert text == "${SECRET:CONTEXT_API_KEY} and ${SECRET:TEA}\n"
     assert hidden["context"]["note"] == "with ${SECRET:TEA} in it"

@@ -57,6 +57,18 @@ def on_record(run: Run, dialect: str, secrets: Iterable[Secret] = (), keys: Secr
     return run_of(json.loads(json.dumps(mask_run(document, veil))))
 
 
+def veil_of_runs(
+    runs: Iterable[Run], secrets: Iterable[Secret] = (), keys: SecretKeys = KEYS, texts: Sequence[str] = ()
+) -> Veil:
+    """Return the mask over all that these runs hold, and `texts` about them.
+
+    `secrets` are known from elsewhere; all of them are masked, for texts that are made of the runs later.
+    """
+    documents = [run_document(run, "") for run in runs]
+    found = [secret for document in documents for secret in secrets_of_run(document, keys)]
+    return Veil.over((*secrets, *found, *secrets_in(list(texts), keys=keys)), keys)
+
+
 def mask_event(event: Document, veil: Veil) -> Document:
     """The event's document as it may be stored."""
     return {**event, **_veiled(event, (*EVENT_TEXTS, *EVENT_VALUES), veil)}

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING
@@ -306,7 +306,7 @@ class Workbench:
     async def learn(self, host: Host, tried: Sequence[Tried], begun: float) -> None:
         """Remember what did not load, and forget what has since: not under a what-if, which is no trial."""
         if not host.surroundings.assumed:
-            await self.failed_loads.learn(tried, begun, self._secrets)
+            await self.failed_loads.learn(tried, begun, cache(partial(self.redaction_of, host)))
 
     def trust(self, folder: Path) -> Path:
         """Allow a folder and all below it to run; the real path that was recorded. Raises Refusal."""

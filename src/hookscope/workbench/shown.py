@@ -11,8 +11,9 @@ from dataclasses import replace
 from hookscope.changes import CannotEdit, Change, ChangeError
 from hookscope.formats import FormatError, read_json5, text_of
 from hookscope.formats.json5_places import closing_of, tokens_of
+from hookscope.journal.encodings import ANYWHERE
 from hookscope.journal.secrets import Secret, holds_secrets, is_secret_key, secret_text, secrets_in
-from hookscope.journal.veil import ANYWHERE, Veil
+from hookscope.journal.veil import Veil
 from hookscope.values import dataclass
 
 QUOTES = "\"'"
