@@ -71,9 +71,9 @@ class Hidden:
             case str():
                 return escaped(value)
             case Mapping():
-                names = masked if isinstance(masked, Mapping) else value
-                pairs = zip(names.items(), value.values(), strict=True)
-                return {name: self._value(item, hidden) for (name, hidden), item in pairs}
+                if value.keys() != masked.keys():  # a key has one
+                    return ANY
+                return {name: self._value(item, masked[name]) for name, item in value.items()}
             case list() | tuple():
                 return [self._value(item, hidden) for item, hidden in zip(value, masked, strict=True)]
             case _:

@@ -71,11 +71,10 @@ def command(
         if first is None:
             raise Refusal(nothing_found(given))
         hidden = bench.redaction
-        texts = (
-            _page(journal, first, hidden)
-            if html is not None
-            else _lines(journal, chain([first], runs), hidden)
-        )
+        if html is not None:
+            texts = _page(journal, first, hidden)
+        else:
+            texts = _lines(journal, chain([first], runs), hidden)
         count = _written(target, texts)
     except OSError as error:
         raise Refusal(str(error)) from None

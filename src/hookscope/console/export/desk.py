@@ -125,11 +125,10 @@ class ExportDesk:
         bench, replace = self.screen.bridge.bench, file == self._again
 
         def writing() -> Path:
-            text, document = masked(shown.text, shown.document, bench.redaction)
-            content = {
-                TEXT: text,
-                PICTURE: without_secrets(picture, bench.redaction),
-            }  # a text may be empty: of a log that is filtered so
+            redaction = bench.redaction
+            text, document = masked(shown.text, shown.document, redaction)
+            # A text may be empty: of a log that is filtered so.
+            content = {TEXT: text, PICTURE: without_secrets(picture, redaction)}
             written = content[file.suffix] if file.suffix in content else as_json(document)
             return write_export(file, written, replace=replace)
 
