@@ -34,6 +34,9 @@ CODE = pattern(r"[A-Za-z0-9+/_=-]{8,}")  # what base64 and hexadecimal consist o
 CODE_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-=")
 WRAPPED = pattern(r"[A-Za-z0-9+/_-]{48,}\r?\n")
 MARKER = pattern(r"-{3,}[A-Z ]*-{3,}|[^0-9A-Za-z]*")  # `-----BEGIN …-----`: a line that is no secret
+CUT = pattern(r"\n… [\d,]+ bytes are left out here …\n")  # in output that was too long to be kept
+CUT_HINT = " bytes are left out here …"
+SHORTEST_PIECE = 6  # characters of a value before or behind such a cut
 URL_SAFE = str.maketrans("+/", "-_")
 
 
@@ -229,7 +232,13 @@ def occurring(text: str, values: Iterable[str]) -> list[str]:
     found: set[str] = set()
     for inner, unwrapped in _texts(text) if left else ():
         codes = "\n".join(CODE.findall(inner))
-        found.update(value for value in left if value not in found and _has(inner, codes, value, unwrapped))
+        cut = CUT_HINT in inner
+        found.update(
+            value
+            for value in left
+            if value not in found
+            and (_has(inner, codes, value, unwrapped) or (cut and any(_pieces(inner, value))))
+        )
     return [value for value in left if value in found]
 
 
@@ -254,7 +263,26 @@ def find(text: str, names: Mapping[str, str]) -> list[Found]:
         if needle.text in reading.text and (not reading.unwrapped or needle.form == "BASE64")
         for one in _places(reading, needle, names[value])
     ]
+    if CUT_HINT in text:
+        found += [
+            Found(start, end, names[value], "PART", exact=False)
+            for value in here
+            for start, end in _pieces(text, value)
+        ]
     return _apart(found)
+
+
+def _pieces(text: str, value: str) -> Iterator[tuple[int, int]]:
+    """Where a value, or a line of it, is cut off by what is left out of a text."""
+    for cut in CUT.finditer(text):
+        for piece in dict.fromkeys((value, *value.splitlines())):
+            sizes = range(min(len(piece) - 1, 4096), SHORTEST_PIECE - 1, -1)
+            before = next((n for n in sizes if text.startswith(piece[:n], max(cut.start() - n, 0))), 0)
+            behind = next((n for n in sizes if text.startswith(piece[-n:], cut.end())), 0)
+            if before and cut.start() >= before:
+                yield cut.start() - before, cut.start()
+            if behind:
+                yield cut.end(), cut.end() + behind
 
 
 def _places(reading: Reading, needle: Needle, name: str) -> Iterator[Found]:

@@ -71,7 +71,8 @@ class Filler:
         """An event of the journal with its secrets back. Raises Refusal for one that is not to be had."""
 
         def noted() -> Mapping[str, str]:
-            values = self.variables(view).values
+            known = {secret.name: secret.value for secret in self._bench.redaction_of(view.host).secrets}
+            values = {**known, **self.variables(view).values}
             self._secrets |= dict.fromkeys(secrets_of(event, values))
             return values
 
