@@ -12,6 +12,7 @@ import re
 import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cli.conftest import Program
@@ -28,7 +29,7 @@ PEM = "\n".join(
 # Of variables whose names say so; their values do not.
 VARIABLES = {
     "MY_API_KEY": "correct-horse-battery-77",
-    "DB_PASSWORD": 'pa"ss\\w<o>rd&it\'s=so',
+    "DB_PASSWORD": "pa\"ss\\w<o>rd&it's=so",
     "SIGNING_KEY": "plain words with spaces in them",
     "NPM_TOKEN": "tøken-äöü-ß-日本-🔑-end",
     "SESSION_SECRET": "percent%41and+plus/slash?",
@@ -64,7 +65,7 @@ ALL = [
 ]
 ORDINARY = {"DEPLOY_DIR": "/srv/deploy/of/ours", "PORT": "8080", "REGION": "eu-central-1"}
 
-LEAKY = '''
+LEAKY = """
     import base64, html, json, os, re, sys, urllib.parse
 
     def forms(value):
@@ -105,7 +106,7 @@ LEAKY = '''
         event.context["where"] = os.environ["DEPLOY_DIR"] + " " + os.environ["REGION"]
         if event.context.get("fail"):
             raise RuntimeError("failed with " + " and ".join(values))
-'''
+"""
 
 
 def forms_of(value: str) -> Iterator[str]:
@@ -113,7 +114,8 @@ def forms_of(value: str) -> Iterator[str]:
     for text in (value, *value.splitlines()):
         if len(text) < 6 or text.startswith("-----"):
             continue
-        for one in (text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1], repr(text)[1:-1]):
+        quoted = (json.dumps(text), json.dumps(text, ensure_ascii=False), repr(text))
+        for one in (text, *(printed[1:-1] for printed in quoted)):
             yield from (one, html.escape(one), urllib.parse.quote(one), urllib.parse.quote(one, safe=""))
             yield urllib.parse.quote_plus(one)
             yield re.sub("%..", lambda found: found[0].lower(), urllib.parse.quote(one))
@@ -161,6 +163,10 @@ def planted(workspace: Path, home: Path, tmp_path: Path, make_hook: MakeHook) ->
         workspace / "hooks", "broken", '{openclaw: {events: ["command:reset"]}}', "import os\n"
         "raise ImportError('needs ' + os.environ['MY_API_KEY'])\n",
     )  # fmt: skip
+    make_hook(
+        workspace / "hooks", "picky", '{openclaw: {events: ["command:stop"]}}', "import os\n"
+        "def handler(event): raise ValueError(os.environ['MY_API_KEY'] + str(event.context))\n",
+    )  # fmt: skip
     (workspace / ".hookscope").mkdir()
     (workspace / ".hookscope/config.yaml").write_text("mask: [CUSTOMER_ID]\n")
     (tmp_path / "config").mkdir()
@@ -168,7 +174,8 @@ def planted(workspace: Path, home: Path, tmp_path: Path, make_hook: MakeHook) ->
     (workspace / ".env").write_text("".join(f"{name}={value}\n" for name, value in DOTENV.items()))
     (home / ".openclaw").mkdir()
     entries = {"leaky": {"enabled": True, "env": {"ENTRY_PASSWORD": SETTINGS["entry"]}}}
-    settings = {"gateway": {"auth": {"token": SETTINGS["gateway"]}}, "hooks": {"internal": {"entries": entries}}}
+    gateway = {"auth": {"token": SETTINGS["gateway"]}}
+    settings = {"gateway": gateway, "hooks": {"internal": {"entries": entries}}}
     (home / ".openclaw/openclaw.json").write_text(json.dumps(settings, indent=2))
     (tmp_path / "planted.json").write_text(json.dumps(ALL))
     return {
@@ -194,7 +201,11 @@ def test_a_day_of_work_writes_no_secret(
         done = hookscope(*arguments, *common, env=planted)
         assert done.code == code, (arguments, done.err, done.out[-2000:])
 
-    context = {"said": ALL, "token": CONTEXT["patched"], "flags": ["--api-key", CONTEXT["patched"]]}
+    context: dict[str, Any] = {
+        "said": ALL,
+        "token": CONTEXT["patched"],
+        "flags": ["--api-key", CONTEXT["patched"]],
+    }
     context["headers"] = [["Authorization", CONTEXT["pair"]]]
     given = json.dumps(context)
     event = ("command:new", "--context", given, "--session", f"agent:{VARIABLES['MY_API_KEY']}")
@@ -214,8 +225,16 @@ def test_a_day_of_work_writes_no_secret(
     run("test", *files, "--trust", "--junit", str(out / "after.xml"))
     assert "${MY_API_KEY}" in first.read_text()
     assert ORDINARY["REGION"] in missed.read_text()
-    r = hookscope("replay", "1", "2", "4", "--trust", *common, env=planted)
-    print(r.code, r.err, r.out[:3000])
+    run("replay", "4", "--trust")
+    run("fuzz", "command:stop", "--only", "picky", "--examples", "5", "--seed", "7", "--trust", code=1)
+    assert (workspace / ".hookscope/events/fuzz-command-stop-picky.yaml").exists()
+    spool = home / ".openclaw/hookscope/events.jsonl"
+    spool.parent.mkdir()
+    heard = {"tap": 1, "at": "2026-11-20T12:00:00.000Z", "kind": "folder", "key": "command:new", "seq": 1}
+    spool.write_text(json.dumps({**heard, "pid": 7, "session": ALL[0], "context": context}) + "\n")
+    (real,) = hookscope("tap", "events", "--json", *common, env=planted).json["events"]
+    run("tap", "save", real["id"], "real")
+    run("tap", "fire", real["id"], "--trust")
     for number in ("1", "2", "3"):
         run("export", number, "--html", str(out / f"run{number}.html"))
     run("export", "--jsonl", str(out / "runs.jsonl"))
@@ -224,8 +243,12 @@ def test_a_day_of_work_writes_no_secret(
     run("enable", "leaky")
     folders = [workspace, home, tmp_path / "state", out]
     settings = home / ".openclaw/openclaw.json"
-    undone = set((tmp_path / "state/undo").glob("*.json")) if (tmp_path / "state/undo").exists() else set()
-    assert leaks_in(folders, {*own, settings} | undone) == []
+    # Undo gives back the very bytes of the settings, so it keeps them: for their user alone.
+    undo = sorted((tmp_path / "state/undo").glob("*.json"))
+    kept = {file for file in undo if json.loads(file.read_bytes())["path"] == str(settings)}
+    assert kept
+    assert {file.stat().st_mode & 0o777 for file in undo} == {0o600}
+    assert leaks_in(folders, {*own, settings, spool} | kept) == []
     written = (out / "runs.jsonl").read_text()
     assert ORDINARY["DEPLOY_DIR"] in written
     assert "${SECRET:MY_API_KEY}" in written

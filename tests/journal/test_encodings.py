@@ -3,7 +3,6 @@
 import base64
 import html
 import json
-import shlex
 import urllib.parse
 
 import pytest
@@ -16,7 +15,7 @@ from hookscope.journal.veil import Veil, standing_in
 
 VALUES = {
     "plain": "correct-horse-battery-77",
-    "signs": 'pa"ss\\w<o>rd&it\'s=so',
+    "signs": "pa\"ss\\w<o>rd&it's=so",
     "spaces": "plain words with spaces in them",
     "wide": "tøken-äöü-ß-日本-🔑-end",
     "escape-like": "percent%41and&amp;plus\\u0041/slash?",
@@ -116,7 +115,9 @@ def test_an_ordinary_word_is_masked_under_its_own_key_only(word: str) -> None:
 
 
 def test_a_mask_is_never_masked_again() -> None:
-    veil = Veil.over([Secret("A", "SECRET"), Secret("B", "TOKEN_OF_MINE"), Secret("TOKEN_OF_MINE", "value-99")])
+    veil = Veil.over(
+        [Secret("A", "SECRET"), Secret("B", "TOKEN_OF_MINE"), Secret("TOKEN_OF_MINE", "value-99")]
+    )
     assert veil.text("${SECRET:TOKEN_OF_MINE}") == "${SECRET:TOKEN_OF_MINE}"
     assert veil.text("value-99") == "${SECRET:TOKEN_OF_MINE}"
 

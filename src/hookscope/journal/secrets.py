@@ -74,6 +74,8 @@ ASSIGNED = pattern(
 VARIABLE_SET = pattern(
     r"""^(?:export )?(?P<name>[A-Z][A-Z0-9_]{2,59})=["']?(?P<value>[^\s"'&,;()<>{}$]{8,})""", re.MULTILINE
 )
+COOKIES = pattern(r"[\w.-]{1,60}=[^\s;]*(?:; {0,2}[\w.-]{1,60}(?:=[^;]*)?)*;?")
+COOKIE = pattern(r"(?P<name>[\w.-]{1,60})=(?P<value>(?=[^;]*\d)[^\s;,]{8,})")
 ASSIGNED_HINTS = (*SECRET_WORDS, "key")  # as a shape's
 LONG = pattern(r"[A-Za-z0-9_-]{32,}={0,2}")
 KINDS = (pattern("[0-9]"), pattern("[a-z]"), pattern("[A-Z]"))
@@ -226,7 +228,8 @@ def secrets_in(
         case str() | int() | float() if secret and (text := secret_text(value)):
             yield Secret(_name_of(path), text)
             # `Bearer …` as a whole, and what follows it: a handler prints the one or the other.
-            yield from (inner for inner in _in_text(text, path) if inner.value != text)
+            inner = (*_in_text(text, path), *_cookies_in(text, path))
+            yield from (one for one in inner if one.value != text)
         case str():
             yield from _in_text(value, path)
 
@@ -275,7 +278,10 @@ def _in_text(text: str, path: tuple[str, ...]) -> Iterator[Secret]:
     for shape in SHAPES if any(map(holds, RARE_HINTS)) else BY_COLON:
         if any(map(holds, shape.hints)):
             for match in shape.pattern.finditer(text):
-                yield Secret(_name_of(path) if path else shape.name, match[match.lastindex or 0])
+                value = match[match.lastindex or 0]
+                yield Secret(_name_of(path) if path else shape.name, value)
+                if shape.name == "COOKIE":
+                    yield from _cookies_in(value, path)
             text = shape.pattern.sub(" ", text)  # what is found once is not found again as something else
     if any(map(holds, ASSIGNED_HINTS)):
         for match in ASSIGNED.finditer(text):
@@ -290,6 +296,13 @@ def _in_text(text: str, path: tuple[str, ...]) -> Iterator[Secret]:
         beside = text[max(match.start() - 1, 0) : match.start()] + text[match.end() : match.end() + 1]
         if not any(char in PARTS or char.isalnum() for char in beside) and _is_random(match[0]):
             yield Secret(_name_of(path) if path else "RANDOM", match[0])
+
+
+def _cookies_in(text: str, path: tuple[str, ...]) -> Iterator[Secret]:
+    """The values of `sid=abc123; theme=dark` that may be sessions: a handler prints them alone."""
+    if "=" in text and COOKIES.fullmatch(text):
+        for match in COOKIE.finditer(text):
+            yield Secret(_name_of((*path, match["name"])), match["value"])
 
 
 def _identifies(path: tuple[str, ...]) -> bool:

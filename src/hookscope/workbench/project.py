@@ -12,12 +12,12 @@ from hookscope.core.text import nearest, one_line, why_of
 from hookscope.formats import FormatError, read_yaml
 from hookscope.journal.retention import KEPT, Retention
 from hookscope.runtime.limits import MIB, LimitName, Limits
+from hookscope.workbench.masked_names import MASK, names_in
 from hookscope.workbench.refusal import Refusal
 
 PROJECT_FOLDER = ".hookscope"
 CONFIG = f"{PROJECT_FOLDER}/config.yaml"
 KEYS = ("dialect", "environment", "python", "node", "limits", "journal", "plugin_hooks", "mask")
-MASK = "mask"  # names whose values are masked; the user's own configuration may have it, too
 MOST = 2**62  # a number that a database can hold
 LIMITS: tuple[LimitName, ...] = ("spawn", "load", "run", "warn", "memory")
 
@@ -71,14 +71,6 @@ def masked_names_of(project: Mapping[str, object]) -> tuple[str, ...]:
     if listed is not None and not names and listed != []:
         raise Refusal(f"`{MASK}:` in {CONFIG} wants a list of names, such as [CUSTOMER_ID].", code=2)
     return names
-
-
-def names_in(listed: object) -> tuple[str, ...]:
-    """A list of names, or one name; nothing for anything else."""
-    names = [listed] if isinstance(listed, str) else listed
-    if not isinstance(names, list) or not all(isinstance(name, str) and name.strip() for name in names):
-        return ()
-    return tuple(name.strip() for name in names)
 
 
 def program_of(

@@ -7,8 +7,8 @@ from pathlib import Path
 from hookscope.core.hooks import Place, Problem
 from hookscope.core.text import why_of
 from hookscope.values import dataclass
+from hookscope.workbench.masked_names import MASK, names_in
 from hookscope.workbench.preferences.folder import config_folder, read_document
-from hookscope.workbench.project import MASK, names_in
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.state_files import replace_file, state_folder, stored
 
