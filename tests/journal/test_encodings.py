@@ -143,3 +143,9 @@ def test_any_value_is_found_where_it_is(value: str, spell: object) -> None:
     assert found
     assert found[0].start <= 2 + len(spelled)
     assert found[-1].end <= 2 + len(spelled)
+
+
+@pytest.mark.parametrize("kept", [7, 12, 20])
+def test_what_a_line_that_was_too_long_has_of_a_value_is_masked(kept: int) -> None:
+    veil = Veil.over([Secret("KEY", VALUES["plain"])])
+    assert veil.text(f"say {VALUES['plain'][:kept]}…\nmore…") == "say ${SECRET:KEY_PART}…\nmore…"

@@ -34,8 +34,8 @@ CODE = pattern(r"[A-Za-z0-9+/_=-]{8,}")  # what base64 and hexadecimal consist o
 CODE_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-=")
 WRAPPED = pattern(r"[A-Za-z0-9+/_-]{48,}\r?\n")
 MARKER = pattern(r"-{3,}[A-Z ]*-{3,}|[^0-9A-Za-z]*")  # `-----BEGIN …-----`: a line that is no secret
-CUT = pattern(r"\n… [\d,]+ bytes are left out here …\n")  # in output that was too long to be kept
-CUT_HINT = " bytes are left out here …"
+CUT = pattern(r"\n… [\d,]+ bytes are left out here …\n|…")  # in output, in lines that were too long
+CUT_HINT = "…"
 SHORTEST_PIECE = 6  # characters of a value before or behind such a cut
 URL_SAFE = str.maketrans("+/", "-_")
 
@@ -273,16 +273,26 @@ def find(text: str, names: Mapping[str, str]) -> list[Found]:
 
 
 def _pieces(text: str, value: str) -> Iterator[tuple[int, int]]:
-    """Where a value, or a line of it, is cut off by what is left out of a text."""
+    """Where a value, or a line of it, is cut off: by what is left out of output, or by an ellipsis."""
+    pieces = [one for one in dict.fromkeys((value, *value.splitlines())) if len(one) > SHORTEST_PIECE]
     for cut in CUT.finditer(text):
-        for piece in dict.fromkeys((value, *value.splitlines())):
-            sizes = range(min(len(piece) - 1, 4096), SHORTEST_PIECE - 1, -1)
-            before = next((n for n in sizes if text.startswith(piece[:n], max(cut.start() - n, 0))), 0)
-            behind = next((n for n in sizes if text.startswith(piece[-n:], cut.end())), 0)
-            if before and cut.start() >= before:
-                yield cut.start() - before, cut.start()
-            if behind:
-                yield cut.end(), cut.end() + behind
+        for piece in pieces:
+            before = text[cut.start() - SHORTEST_PIECE : cut.start()]
+            for length in _ends(piece, before) if cut.start() >= SHORTEST_PIECE else ():
+                if text.startswith(piece[:length], cut.start() - length):
+                    yield cut.start() - length, cut.start()
+            behind = text[cut.end() : cut.end() + SHORTEST_PIECE] if len(cut[0]) > 1 else ""
+            for length in _ends(piece[::-1], behind[::-1]) if len(behind) == SHORTEST_PIECE else ():
+                if text.startswith(piece[-length:], cut.end()):
+                    yield cut.end(), cut.end() + length
+
+
+def _ends(piece: str, part: str) -> Iterator[int]:
+    """How long the beginnings of a piece are that end with this part."""
+    at = piece.find(part)
+    while at >= 0:
+        yield at + len(part)
+        at = piece.find(part, at + 1)
 
 
 def _places(reading: Reading, needle: Needle, name: str) -> Iterator[Found]:

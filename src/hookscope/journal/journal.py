@@ -173,16 +173,19 @@ class Journal(Reader):
         return run_id
 
     async def _circumstances(self, calls: Sequence[Registration]) -> Circumstances:
-        known, masked = self._shared.known, NO_SETTINGS
-        if self._settings is not None:
-            if self._masked is None or self._masked[0] != known:
-                # Not in this thread: to search the settings of a large host takes many frames of a screen.
-                keys = self._shared.keys
-                masked = await asyncio.to_thread(masked_settings, self._settings, known, keys)
-                self._masked = known, masked
-            masked = self._masked[1]
         handlers = handlers_text(self._shared.fingerprints.of_calls(calls))
-        return Circumstances(self.dialect, self.version, masked, handlers)
+        return Circumstances(self.dialect, self.version, await self._masked_settings(), handlers)
+
+    async def _masked_settings(self) -> MaskedSettings:
+        """The settings in force, as they may be stored; from now on their secrets are known."""
+        if self._settings is None:
+            return NO_SETTINGS
+        known = self._shared.known
+        if self._masked is None or self._masked[0] != known:
+            # Not in this thread: to search the settings of a large host takes many frames of a screen.
+            keys = self._shared.keys
+            self._masked = known, await asyncio.to_thread(masked_settings, self._settings, known, keys)
+        return self._masked[1]
 
     def _add(self, database: sqlite3.Connection, around: Circumstances) -> int:
         """What the run refers to, where it is not there; its size. The run that brings it pays for it."""
@@ -236,6 +239,7 @@ class Journal(Reader):
     ) -> int:
         """Record a load, a change or a notice; its id. `detail` is any value that JSON can show."""
         value = plain(detail)
+        await self._masked_settings()
         keys = self._shared.keys
         found = (*secrets_in(value, keys=keys), *secrets_in([subject, text], keys=keys))
         veil = Veil.over((*standing_in([value, subject, text], self._known), *found), keys)
