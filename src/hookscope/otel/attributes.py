@@ -128,6 +128,12 @@ def _type(error: Failure | None) -> str:
     return error.type if error is not None else "_OTHER"
 
 
+def read_environment() -> None:
+    """Mask the secrets that this process's environment has now."""
+    _redaction.cache_clear()
+    short.cache_clear()
+
+
 @lru_cache(maxsize=4096)  # a program has few names, and sends them with every run
 def short(text: str) -> str:
     """A name that is no longer than it needs to be, and can be sent: secrets in it are masked."""
@@ -136,5 +142,5 @@ def short(text: str) -> str:
 
 @cache
 def _redaction() -> Redaction:
-    """What hides the secrets of this process's environment, as it was at the first run."""
+    """What hides the secrets of this process's environment, as it was when `read_environment` was called."""
     return Redaction(tuple(dict.fromkeys(secrets_of_variables(os.environ))))

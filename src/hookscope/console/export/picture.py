@@ -12,7 +12,7 @@ from hookscope.patterns import pattern
 if TYPE_CHECKING:
     from hookscope.workbench.hiding import Redaction
 
-TEXT = pattern(r"(<text [^>]*>)([^<]*)(</text>)")
+TEXT = pattern(r"(<text\b[^>]*>)([^<]*)(</text>)")
 HIDDEN = "•"
 WINDOW = 8  # characters of a secret that are hidden wherever a line has them: a screen cuts and wraps
 
