@@ -139,6 +139,8 @@ def _without_escapes(text: str) -> str | None:
 
 
 def _meaning(kind: str, text: str) -> str:
+    if kind == "char":  # most are
+        return CHARS.get(text, text)
     return "".join(char for char, _ in _decoded(kind, text, 0))
 
 
