@@ -29,7 +29,7 @@ MAY_IMPORT = {
     "lint": {"core", "formats"},
     "packs": {"changes", "core", "formats"},
     "loading": {"core"},
-    "otel": {"core"},
+    "otel": {"journal", "core"},
     "engine": {"loading", "dialects", "settings", "runtime", "otel", "core"},
     "embedded": {"dialects", "settings", "core"},
     "library": {"embedded", "engine", "dialects", "core"},

@@ -211,3 +211,25 @@ def test_saved_events_are_filled_from_the_environment_of_the_configuration(
     with (root / "pytest.ini").open("a") as settings:
         settings.write("hookscope_environment = ci\n")
     assert "2 passed" in project("").stdout
+
+
+@pytest.mark.parametrize(
+    "value", ["correct-horse-battery-77", 'pa"ss <w>ord & it', "line one of it\nline two of it"]
+)
+def test_a_report_of_a_saved_event_has_no_secret(
+    project: Project,
+    save: Callable[[str, str], Path],
+    tmp_path: Path,
+    make_hook: MakeHook,
+    monkeypatch: pytest.MonkeyPatch,
+    value: str,
+) -> None:
+    monkeypatch.setenv("MY_API_KEY", value)
+    says = "import os\ndef handler(event): event.messages.append('using ' + os.environ['MY_API_KEY'])\n"
+    make_hook(tmp_path / "project/hooks", "says", '{openclaw: {events: ["command:stop"]}}', says)
+    save("said", "event: command:stop\ncontext: {}\nexpect: {messages: [nothing]}\n")
+    report = tmp_path / "report.xml"
+    done = project("", f"--junitxml={report}", ".")
+    assert "using ${SECRET:MY_API_KEY}" in report.read_text()
+    assert "using ${SECRET:MY_API_KEY}" in done.stdout
+    assert all(line not in report.read_text() for line in value.splitlines())

@@ -1,6 +1,7 @@
 """Everything on the screen can be copied, and written to a file that is never overwritten unasked."""
 
 import json
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,10 @@ from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open, Story
 from textual.widgets import Input
 
+from hookscope.console.export.picture import without_secrets
 from hookscope.console.fire.plan_view import PlanView
 from hookscope.console.fire.waterfall import Waterfall
+from hookscope.journal.redaction import Redaction
 from hookscope.journal.secrets import Secret
 from hookscope.workbench import Refusal, Workbench
 from hookscope.workbench.exporting import masked, write_export
@@ -17,10 +20,34 @@ from hookscope.workbench.exporting import masked, write_export
 
 def test_secrets_are_masked_in_text_and_document_alike() -> None:
     document = {"context": {"apiKey": "hunter2-hunter2", "note": "with tea-time-99 in it"}}
-    text, hidden = masked("hunter2-hunter2 and tea-time-99\n", document, [Secret("TEA", "tea-time-99")])
+    text, hidden = masked(
+        "hunter2-hunter2 and tea-time-99\n", document, Redaction((Secret("TEA", "tea-time-99"),))
+    )
     assert "hunter2" not in text + json.dumps(hidden)
     assert text == "${SECRET:CONTEXT_API_KEY} and ${SECRET:TEA}\n"
     assert hidden["context"]["note"] == "with ${SECRET:TEA} in it"
+
+
+PICTURE = (
+    "<svg><text x='1'>key&#160;</text><text x='2' class='b'>{}</text>"
+    "<text>&#160;and&#160;{}&#160;&lt;</text></svg>"
+)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["correct-horse-battery-77", 'pa"ss <w>ord & it', "ghp" + "_16C7e42F292c6912E7710c838347Ae178B4a"],
+)
+def test_a_picture_has_dots_for_a_secret_also_where_the_screen_cuts_it(value: str) -> None:
+    redaction = Redaction((Secret("KEY", value),))
+    first, second = (escape(part, quote=False).replace(" ", "&#160;") for part in (value, value[:12] + "…"))
+    picture = without_secrets(PICTURE.format(first, second), redaction)
+    dots = "•" * len(value)
+    assert f"class='b'>{dots}</text>" in picture
+    assert picture.endswith(f"{'•' * 12}…&#160;&lt;</text></svg>")
+    assert "key&#160;</text>" in picture
+    untouched = PICTURE.format("ordinary", "words")
+    assert without_secrets(untouched, redaction) == untouched
 
 
 def test_a_file_is_replaced_only_where_that_was_asked(tmp_path: Path) -> None:

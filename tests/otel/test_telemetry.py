@@ -170,6 +170,36 @@ async def test_a_tool_call_that_one_handler_blocks_and_another_fails_at(collecte
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("MY_API_KEY", "CorrectHorseBattery"),
+        ("DB_PASS", "hunter2x"),
+        ("DEPLOY", "ghp" + "_16C7e42F292c6912E7710c838347"),
+    ],
+    ids=["key", "pass", "looks"],
+)
+async def test_a_name_that_has_a_secret_is_masked(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, value)
+    collected = Collected()
+    engine = collected.engine()
+    failure = type(f"Bad_{value}", (Exception,), {})
+
+    def throws(event: Any) -> None:
+        raise failure(value)
+
+    throws.__name__ = throws.__qualname__ = f"call_{value}"
+    throws.__code__ = throws.__code__.replace(co_name=f"call_{value}", co_filename=f"/srv/{value}.py")
+    engine.register(f"command:{value}", throws, name=f"hook {value}")
+    await engine.fire(Event("command", value))
+    told = [span.to_json() for span in collected.told]
+    assert len(told) == 2
+    assert value not in "".join(told)
+    assert value not in repr(collected.points("hookscope.handlers"))
+
+
 async def test_what_fails_closed_is_an_error_of_the_run(collected: Collected) -> None:
     engine = collected.engine("openclaw@2026.9")
     api = PluginApi("guard", engine=engine)

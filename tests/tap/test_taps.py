@@ -105,6 +105,34 @@ def test_settings_are_left_out_and_secrets_under_their_keys(agent: Agent) -> Non
     assert foreign["context"] == {"content": "see $ {SECRET:AWS_KEY} and ${HOME}", "$ {SECRET:A}": 1}
 
 
+def test_values_of_secret_variables_and_known_shapes_are_masked_in_texts(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_API_KEY", "correct-horse-battery-77")
+    monkeypatch.setenv("SIGNING_KEY", "line one of it\nline \"two\" of it")
+    monkeypatch.setenv("DEPLOY_DIR", "/srv/deploy/of/ours")
+    github = "ghp" + "_16C7e42F292c6912E7710c838347Ae178B4a"
+    said = [
+        "got correct-horse-battery-77 back",
+        json.dumps({"inner": 'line one of it\nline "two" of it'}),
+        'only line "two" of it',
+        f"clone with {github}",
+        "from /srv/deploy/of/ours with sk-learn-is-a-library",
+        "x" * 19_990 + "correct-horse-battery-77",
+    ]
+    agent.send(("message", "received", {"said": said, "correct-horse-battery-77": 1}))
+    (line,) = agent.lines()
+    assert line["context"]["said"][:5] == [
+        "got ${SECRET:MY_API_KEY} back",
+        '{"inner": "${SECRET:SIGNING_KEY}"}',
+        "only ${SECRET:SIGNING_KEY}",
+        "clone with ${SECRET:VALUE}",
+        "from /srv/deploy/of/ours with sk-learn-is-a-library",
+    ]
+    assert "${SECRET:MY_API_KEY}" in line["context"]
+    assert "correct-" not in json.dumps(line)
+
+
 def test_what_is_no_json_is_written_short_and_left_as_it_is(agent: Agent) -> None:
     agent.run(HOSTILE[agent.language])
     first, deep, wide = agent.lines()

@@ -39,20 +39,35 @@ SECRET = re.compile(
     re.IGNORECASE,
 )
 
+# Variables whose values are masked wherever a text has them, and values that look like a secret.
+VARIABLE = re.compile(
+    r"(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|CREDENTIAL|COOKIE|DSN|_AUTH|(?<!PUBLIC)_KEY)S?(?:_\d+)?\Z",
+    re.IGNORECASE,
+)
+LOOKS = re.compile(
+    r"\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|(?<![\w-])[sr]k[-_](?=[A-Za-z_-]*\d)[\w-]{16,}"
+    r"|\bxox[a-z]-[\w-]{10,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"
+    r"|-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z)"
+)
+SHORTEST = 8  # characters of a value that is masked
+BEYOND = 4_096  # characters behind the end of a text that is cut, which are searched too
+
 Keys = tuple[str, ...]
 Above = tuple[int, ...]
 
 _sequence = 0
+_hidden: Sequence[tuple[str, str]] = ()  # names and values of secrets, as of this event
 
 
 def tap(heard: Callable[[], dict[str, Any]], leave_out: Sequence[str] = ()) -> None:
     """Record what `heard` returns, without those members of context and ctx that only repeat the host's
     settings. What Hookscope fires is on record already, so its workers are passed over."""
-    global _sequence
+    global _sequence, _hidden
     if not SPOOL or "HOOKSCOPE_HOST_STATE" in os.environ:
         return
     with suppress(Exception):  # the host must not feel that it is listened to
         _sequence += 1
+        _hidden = _secrets()
         event = heard()
         if event["kind"] == "loaded" or isinstance(event["key"], str):
             _append(_line_of(event, leave_out))
@@ -72,7 +87,7 @@ def _line(heard: dict[str, Any], copy: _Copy) -> bytes:
     for name in ("key", "type", "action", "session"):
         value = heard.get(name)
         if isinstance(value, str):
-            told[name] = _own_words(value[:NAME])
+            told[name] = _own_words(value, NAME)
     for name in ("timestamp", "context", "meta", "ctx"):
         if heard.get(name) is not None:
             told[name] = copy.of(heard[name])
@@ -159,7 +174,7 @@ class _Copy:
             if len(made) >= ITEMS or self._left <= 0:
                 self.cut += 1
                 break
-            name = _own_words(str(key)[:NAME]) if isinstance(key, (str, int)) else "<key>"
+            name = _own_words(str(key), NAME) if isinstance(key, (str, int)) else "<key>"
             self._left -= len(name)
             if not keys and name in self._leave_out:
                 self.left_out.append(name)
@@ -172,16 +187,32 @@ class _Copy:
         room = max(0, min(TEXT, self._left))
         self._left -= min(len(value), room)
         whole = len(value) <= room
-        return _own_words(value) if whole else self._short(f"{_own_words(value[:room])}…")
+        return _own_words(value) if whole else self._short(f"{_own_words(value, room)}…")
 
     def _short(self, value: str) -> str:
         self.cut += 1
         return value
 
 
-def _own_words(value: str) -> str:
-    """A text as it was, but that it cannot ask for a secret when the event is fired again."""
-    return value.replace("${SECRET:", "$ {SECRET:")
+def _own_words(value: str, room: int | None = None) -> str:
+    """A text as it was, but for secrets, and that it cannot ask for one when the event is fired again. With
+    `room`, so many characters of it."""
+    text = value if room is None else value[: room + BEYOND]
+    text = text.replace("${SECRET:", "$ {SECRET:")
+    for name, secret in _hidden:
+        if secret in text:
+            text = text.replace(secret, "${SECRET:" + name + "}")
+    return LOOKS.sub("${SECRET:VALUE}", text)[:room]
+
+
+def _secrets() -> list[tuple[str, str]]:
+    """Values of this process's variables as they may be written, the longest first."""
+    found: set[tuple[str, str]] = set()
+    for name, value in os.environ.items():
+        if VARIABLE.search(name):
+            forms = (value, json.dumps(value)[1:-1], *map(str.strip, value.splitlines()))
+            found.update((re.sub(r"\W", "_", name), form) for form in forms if len(form) >= SHORTEST)
+    return sorted(found, key=lambda one: -len(one[1]))
 
 
 def _variable_of(keys: Keys) -> str:

@@ -23,6 +23,18 @@ const BIGGEST = 2n ** 256n; // longer numbers take long to print
 const SECRET =
   /(?:(?<!continuation[_-]?)token|secret|password|passwd|passphrase|authorization|cookie|credential|(?:api|private|secret|access)[_-]?key)s?$/i;
 
+// Variables whose values are masked wherever a text has them, and values that look like a secret.
+const VARIABLE =
+  /(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|CREDENTIAL|COOKIE|DSN|_AUTH|(?<!PUBLIC)_KEY)S?(?:_\d+)?$/i;
+const LOOKS = new RegExp(
+  String.raw`\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|(?<![\w-])[sr]k[-_](?=[A-Za-z_-]*\d)[\w-]{16,}` +
+    String.raw`|\bxox[a-z]-[\w-]{10,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*` +
+    String.raw`|-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|$)`,
+  "g",
+);
+const SHORTEST = 8; // characters of a value that is masked
+const BEYOND = 4_096; // characters behind the end of a text that is cut, which are searched too
+
 type Members = Record<string, unknown>;
 type Pairs = Iterable<readonly [unknown, unknown]>;
 interface Heard {
@@ -38,6 +50,7 @@ interface Heard {
 }
 
 let sequence = 0;
+let hidden: [string, string][] = []; // names and values of secrets, as of this event
 
 /** Record what `heard` returns, without those members of context and ctx that only repeat the host's settings.
  * What Hookscope fires is on record already, so its workers are passed over. */
@@ -45,6 +58,7 @@ export function tap(heard: () => Heard, leaveOut: readonly string[] = []): void 
   try {
     if (SPOOL === "" || process.env.HOOKSCOPE_HOST_STATE !== undefined) return;
     sequence += 1;
+    hidden = secrets();
     const event = heard();
     if (event.kind === "loaded" || typeof event.key === "string") append(lineOf(event, leaveOut));
   } catch {
@@ -63,7 +77,7 @@ function line(heard: Heard, copy: Copy): Buffer {
   const told: Members = { tap: 1, at: new Date().toISOString(), kind: heard.kind };
   for (const name of ["key", "type", "action", "session"] as const) {
     const value = heard[name];
-    if (typeof value === "string") told[name] = ownWords(value.slice(0, NAME));
+    if (typeof value === "string") told[name] = ownWords(value, NAME);
   }
   for (const name of ["timestamp", "context", "meta", "ctx"] as const) {
     if (heard[name] !== undefined) told[name] = copy.of(heard[name]);
@@ -150,7 +164,7 @@ class Copy {
         this.cut += 1;
         break;
       }
-      const name = typeof key === "string" || typeof key === "number" ? ownWords(String(key).slice(0, NAME)) : "<key>";
+      const name = typeof key === "string" || typeof key === "number" ? ownWords(String(key), NAME) : "<key>";
       this.left -= name.length;
       if (keys.length === 0 && this.leaveOut.includes(name)) {
         this.leftOut.add(name);
@@ -168,7 +182,7 @@ class Copy {
   private text(value: string): string {
     const room = Math.max(0, Math.min(TEXT, this.left));
     this.left -= Math.min(value.length, room);
-    return value.length <= room ? ownWords(value) : this.short(`${ownWords(value.slice(0, room))}…`);
+    return value.length <= room ? ownWords(value) : this.short(`${ownWords(value, room)}…`);
   }
 
   private short(value: string): string {
@@ -184,9 +198,28 @@ function* membersOf(value: object): Iterable<readonly [string, unknown]> {
   }
 }
 
-/** A text as it was, but that it cannot ask for a secret when the event is fired again. */
-function ownWords(value: string): string {
-  return value.replaceAll("${SECRET:", "$ {SECRET:");
+/** A text as it was, but for secrets, and that it cannot ask for one when the event is fired again. With `room`,
+ * so many characters of it. */
+function ownWords(value: string, room?: number): string {
+  let text = room === undefined ? value : value.slice(0, room + BEYOND);
+  text = text.replaceAll("${SECRET:", "$ {SECRET:");
+  for (const [name, secret] of hidden) {
+    if (text.includes(secret)) text = text.replaceAll(secret, () => `\${SECRET:${name}}`);
+  }
+  return text.replace(LOOKS, () => "${SECRET:VALUE}").slice(0, room);
+}
+
+/** Values of this process's variables as they may be written, the longest first. */
+function secrets(): [string, string][] {
+  const found: [string, string][] = [];
+  for (const [name, value] of Object.entries(process.env)) {
+    if (value === undefined || !VARIABLE.test(name)) continue;
+    const lines = value.split(/\r?\n/).map((line) => line.trim());
+    for (const form of [value, JSON.stringify(value).slice(1, -1), ...lines]) {
+      if (form.length >= SHORTEST) found.push([name.replace(/\W/g, "_"), form]);
+    }
+  }
+  return found.sort((one, other) => other[1].length - one[1].length);
 }
 
 /** The variable that stands for a secret when the event is fired again: of `auth.apiKey`, AUTH_API_KEY. */

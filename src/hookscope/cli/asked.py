@@ -39,7 +39,7 @@ def saved(bench: Workbench, view: View, event: Event, name: str) -> str:
     surroundings = view.host.surroundings
     file = place_of(name, view.host.workspace, surroundings.cwd)
     known = bench.template(view, event.key)
-    variables = save_event(event, known, file, bench.secrets, writing=bench.edits.keep)
+    variables = save_event(event, known, file, bench.redaction_of(view.host), writing=bench.edits.keep)
     then = f" Its secrets are taken from the environment: {', '.join(variables)}." if variables else ""
     return f"Saved as {surroundings.short(file)}.{then}"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hookscope.core.text import one_line, printable
-from hookscope.workbench.shown import preview_of
+from hookscope.workbench.shown import NOTE, masks, preview_of
 
 if TYPE_CHECKING:
     from hookscope.core.surroundings import Surroundings
@@ -19,3 +19,5 @@ def lines(change: Change, surroundings: Surroundings) -> Iterator[str]:
         if preview := preview_of(part):
             yield one_line(surroundings.short(part.path))
             yield printable(preview).rstrip()
+            if masks(part):
+                yield NOTE

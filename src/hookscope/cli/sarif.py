@@ -14,6 +14,7 @@ from hookscope.cli.version import version
 
 if TYPE_CHECKING:
     from hookscope.core.hooks import Place
+    from hookscope.workbench.hiding import Redaction
     from hookscope.workbench.linting import Documented, Finding, Linted, Rule
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -21,8 +22,11 @@ ROOT = "%SRCROOT%"  # what those who read it take for the top of the repository
 LEVELS = {"error": "error", "warning": "warning", "hint": "note"}
 
 
-def sarif(linted: Linted, rules: Sequence[tuple[Rule, Documented]], root: Path) -> str:
-    """The whole log, one run of ours. Files below `root` are named from there, others by their address."""
+def sarif(linted: Linted, rules: Sequence[tuple[Rule, Documented]], root: Path, redaction: Redaction) -> str:
+    """The whole log, one run of ours. Files below `root` are named from there, others by their address.
+
+    Secrets in findings are masked.
+    """
     places = {rule.id: place for place, (rule, _) in enumerate(rules)}
     report = linted.report
     run = {
@@ -39,7 +43,7 @@ def sarif(linted: Linted, rules: Sequence[tuple[Rule, Documented]], root: Path) 
                 ],
             }
         ],
-        "results": [_result(finding, places, root) for finding in report.findings],
+        "results": redaction.value([_result(finding, places, root) for finding in report.findings]),
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 

@@ -13,6 +13,7 @@ from hookscope.core.text import duration, one_line, printable
 from hookscope.patterns import pattern
 from hookscope.workbench import run_documents
 from hookscope.workbench.documents import Document
+from hookscope.workbench.hiding import NOTHING_KNOWN, Redaction, without_secrets
 from hookscope.workbench.testing import Verified
 
 NOT_IN_XML = pattern(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, "Char"
@@ -95,14 +96,16 @@ def _writable(text: str) -> str:
     return NOT_IN_XML.sub("\ufffd", text)
 
 
-def junit(items: Sequence[Verified], copies: Surroundings | None = None) -> str:
+def junit(
+    items: Sequence[Verified], copies: Surroundings | None = None, redaction: Redaction = NOTHING_KNOWN
+) -> str:
     """JUnit's XML, as CI systems read it: one suite, a case for each saved event. Times in seconds.
 
-    With `copies`, as of `text`, each case has what handlers wrote as its output.
+    With `copies`, as of `text`, each case has what handlers wrote as its output. Secrets are masked.
     """
     failed = sum(not item.passed for item in items)
     suite = ElementTree.Element("testsuite", name="hookscope", tests=str(len(items)), failures=str(failed))
-    for item in items:
+    for item in (without_secrets(item, redaction) for item in items):
         case = ElementTree.SubElement(
             suite,
             "testcase",

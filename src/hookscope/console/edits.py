@@ -24,7 +24,7 @@ from hookscope.console.messages import (
 from hookscope.console.sheet import foreign
 from hookscope.console.text import line, plain
 from hookscope.console.theme import FAINT, LOOKS, MUTED
-from hookscope.workbench.shown import preview_of
+from hookscope.workbench.shown import NOTE, masks, preview_of
 
 if TYPE_CHECKING:
     from hookscope.console.shell import Shell
@@ -82,6 +82,8 @@ def _edit(change: Change, surroundings: Surroundings) -> Iterator[Content]:
     for text in preview_of(change).splitlines()[2:]:
         shown = plain(text.replace("\t", "    "), 300)
         yield shown.stylize(STYLES.get(text[:1], MUTED)) if shown else shown
+    if masks(change):
+        yield Content(NOTE).stylize(MUTED)
     yield Content()
 
 

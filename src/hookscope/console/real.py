@@ -84,7 +84,8 @@ class RealDesk:
             from hookscope.workbench.tap.events import picked, save_real
 
             (heard,) = picked(view, [name])
-            return save_real(heard, view)
+            redaction = self.screen.bridge.bench.redaction_of(view.host)
+            return save_real(heard, view, redaction)
 
         self.screen.bridge.ask(ROOM, saving, self._saved)
 

@@ -20,6 +20,7 @@ from hookscope.console.question import Question
 from hookscope.core.text import one_line
 from hookscope.workbench.accepting import acceptance
 from hookscope.workbench.drafts import SavedDraft, create, overwrite, read_draft
+from hookscope.workbench.hiding import hiding_of
 from hookscope.workbench.left_out import could_not, not_yet_trusted
 from hookscope.workbench.saved import EVENTS, expected_of, read_saved, saved_listing
 from hookscope.workbench.saving import place_of
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from hookscope.console.shell import Shell
     from hookscope.core.runs import Plan, Run
     from hookscope.workbench import Change, View
+    from hookscope.workbench.hiding import Redaction
     from hookscope.workbench.sequences import EventSequence
     from hookscope.workbench.sequencing import Stepped
 
@@ -138,7 +140,7 @@ class SavedDesk:
         if view is None:
             return
         if file is not None:
-            self._write(lambda: (file, overwrite(file, saved, self._keep)), draft)
+            self._write(lambda: (file, overwrite(file, saved, self._keep, self._redaction())), draft)
             return
         host = view.host
 
@@ -152,7 +154,7 @@ class SavedDesk:
         def named(name: str | None) -> None:
             if name is not None:
                 file = place(name)
-                self._write(lambda: (file, create(file, saved, self._keep)), draft)
+                self._write(lambda: (file, create(file, saved, self._keep, self._redaction())), draft)
 
         short = host.surroundings.short(host.workspace / EVENTS)
         question = Question(
@@ -163,6 +165,9 @@ class SavedDesk:
             proposed=name_for(saved.key),
         )
         self.screen.app.push_screen(question, named)
+
+    def _redaction(self) -> Redaction:
+        return self.screen.bridge.bench.redaction
 
     def _keep(self, change: Change) -> None:
         self.screen.bridge.bench.edits.keep(change)
@@ -247,7 +252,10 @@ class SavedDesk:
     def accept(self, number: int, item: Verified) -> None:
         """Show what would be written, so that what happened is expected."""
         self.screen.bridge.ask(
-            ROOM, lambda: acceptance(item), lambda change: self._accept(number, item, change), opens=True
+            ROOM,
+            lambda: acceptance(item, hiding_of(self.screen.bridge.bench)),
+            lambda change: self._accept(number, item, change),
+            opens=True,
         )
 
     def _accept(self, number: int, item: Verified, change: Change | None) -> None:

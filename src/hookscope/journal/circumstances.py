@@ -15,7 +15,7 @@ from typing import Any, Literal
 from hookscope.core.dialect import Settings
 from hookscope.core.examine import LARGEST_DIGEST
 from hookscope.core.runs import Code, Registration
-from hookscope.journal.secrets import Secret, secrets_in
+from hookscope.journal.secrets import KEYS, Secret, SecretKeys, is_ordinary, secrets_in
 from hookscope.journal.storable import plain
 from hookscope.journal.veil import Veil, standing_in
 from hookscope.values import dataclass
@@ -60,23 +60,33 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class MaskedSettings:
-    """A host's settings as they may be stored. An empty text: it has none."""
+    """A host's settings as they may be stored, and the secrets in them. An empty text: it has none."""
 
     text: str
     digest: bytes
+    secrets: tuple[Secret, ...] = ()
 
 
 NO_SETTINGS = MaskedSettings("", b"")
 
 
-def masked_settings(settings: Settings, known: Iterable[Secret] = ()) -> MaskedSettings:
+def masked_settings(
+    settings: Settings, known: Iterable[Secret] = (), keys: SecretKeys = KEYS
+) -> MaskedSettings:
     """The settings' file and values, with secrets masked, `known` ones too."""
     if not settings.exists:
         return NO_SETTINGS
     value = plain(settings.value)
-    veil = Veil.over((*standing_in(value, known), *secrets_in(value)))
+    own = tuple(secrets_in(value, keys=keys))
+    veil = Veil.over((*standing_in(value, known), *own), keys)
     text = json.dumps({"file": str(settings.file), "value": veil.value(value)})
-    return MaskedSettings(text, _short_digest(text.encode()))
+    return MaskedSettings(text, _short_digest(text.encode()), secrets_of_settings(value, keys))
+
+
+def secrets_of_settings(value: Any, keys: SecretKeys = KEYS) -> tuple[Secret, ...]:
+    """The secrets of a host's settings, named as they are where a context has the settings."""
+    found = secrets_in(value, ("cfg",), keys=keys)
+    return tuple(secret for secret in dict.fromkeys(found) if not is_ordinary(secret.value))
 
 
 @dataclass(frozen=True, slots=True)

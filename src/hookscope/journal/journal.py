@@ -32,7 +32,7 @@ from hookscope.journal.reader import Reader
 from hookscope.journal.reading import moment
 from hookscope.journal.records import event_document, outcome_of, run_document
 from hookscope.journal.retention import KEPT, Retention
-from hookscope.journal.secrets import Secret, secrets_in
+from hookscope.journal.secrets import KEYS, Secret, SecretKeys, secrets_in
 from hookscope.journal.storable import plain, storable
 from hookscope.journal.thin import thinned
 from hookscope.journal.tidying import pin
@@ -69,6 +69,7 @@ class _Shared:
     last: int = 0  # id that was given
     begun: dict[int, int] = field(default_factory=dict)  # runs that go on, and when each was put on record
     known: tuple[Secret, ...] = ()
+    keys: SecretKeys = KEYS  # whose values are secret
 
 
 class Journal(Reader):
@@ -123,10 +124,16 @@ class Journal(Reader):
         """Write all that waits. Blocks until it is on disk; reading still works."""
         self._shared.writer.close()
 
-    def hide(self, secrets: Iterable[Secret]) -> None:
+    def hide(self, secrets: Iterable[Secret], keys: SecretKeys = KEYS) -> None:
         """Mask these too from now on: secrets by the name of the variable they came from, though nothing in
-        an event says so."""
+        an event says so; and what is under `keys`."""
         self._shared.known = tuple(dict.fromkeys((*self._shared.known, *secrets)))
+        self._shared.keys = SecretKeys(self._shared.keys.listed | keys.listed)
+
+    @property
+    def _known(self) -> tuple[Secret, ...]:
+        """What is hidden, and the secrets of the settings as soon as these are on record."""
+        return (*self._shared.known, *(self._masked[1].secrets if self._masked is not None else ()))
 
     async def begin_plan(self, plan: Plan) -> int:
         """The run's id, given once the event is on disk, with the handlers of the plan as they are now."""
@@ -135,9 +142,11 @@ class Journal(Reader):
     async def begin(self, event: Event, calls: Sequence[Registration] = ()) -> int:
         """The run's id, given once the event is on disk. `calls`: whose handlers are to run."""
         document = event_document(event)  # a copy made now: the event may change while it waits
-        veil = Veil.over((*standing_in(document, self._shared.known), *secrets_of_event(document)))
-        text = json.dumps(mask_event(document, veil))
         around = await self._circumstances(calls)
+        keys = self._shared.keys
+        told = standing_in(document, self._known)
+        veil = Veil.over((*told, *secrets_of_event(document, keys)), keys)
+        text = json.dumps(mask_event(document, veil))
         now = moment(datetime.now(UTC))
 
         def insert(database: sqlite3.Connection) -> int:
@@ -164,14 +173,19 @@ class Journal(Reader):
         return run_id
 
     async def _circumstances(self, calls: Sequence[Registration]) -> Circumstances:
-        known, masked = self._shared.known, NO_SETTINGS
-        if self._settings is not None:
-            if self._masked is None or self._masked[0] != known:
-                # Not in this thread: to search the settings of a large host takes many frames of a screen.
-                self._masked = known, await asyncio.to_thread(masked_settings, self._settings, known)
-            masked = self._masked[1]
         handlers = handlers_text(self._shared.fingerprints.of_calls(calls))
-        return Circumstances(self.dialect, self.version, masked, handlers)
+        return Circumstances(self.dialect, self.version, await self._masked_settings(), handlers)
+
+    async def _masked_settings(self) -> MaskedSettings:
+        """The settings in force, as they may be stored; from now on their secrets are known."""
+        if self._settings is None:
+            return NO_SETTINGS
+        known = self._shared.known
+        if self._masked is None or self._masked[0] != known:
+            # Not in this thread: to search the settings of a large host takes many frames of a screen.
+            keys = self._shared.keys
+            self._masked = known, await asyncio.to_thread(masked_settings, self._settings, known, keys)
+        return self._masked[1]
 
     def _add(self, database: sqlite3.Connection, around: Circumstances) -> int:
         """What the run refers to, where it is not there; its size. The run that brings it pays for it."""
@@ -194,14 +208,14 @@ class Journal(Reader):
     async def end(self, run: Run) -> None:
         """Put all that the run came to on record. A run that has aged out meanwhile is let go."""
         document = run_document(run, self.dialect)  # a copy made now, as in `begin`
-        hidden, known = self._shared.hidden.pop(run.id, ()), self._shared.known
+        hidden, known, keys = self._shared.hidden.pop(run.id, ()), self._known, self._shared.keys
         begun = self._shared.begun.pop(run.id, None)
         outcome = outcome_of(run)
 
         def update(database: sqlite3.Connection) -> int:
             # Masked here, in the writer's thread: a megabyte of output takes 40 ms to search.
             told = (*hidden, *standing_in(document, known))
-            masked = mask_run(document, Veil.over((*told, *secrets_of_run(document))))
+            masked = mask_run(document, Veil.over((*told, *secrets_of_run(document, keys)), keys))
             thin = thinned(masked, masked["event"])
             del thin["event"], thin["id"]  # on record since the beginning
             text = json.dumps(thin)
@@ -225,7 +239,10 @@ class Journal(Reader):
     ) -> int:
         """Record a load, a change or a notice; its id. `detail` is any value that JSON can show."""
         value = plain(detail)
-        veil = Veil.over((*self._shared.known, *secrets_in(value), *secrets_in([subject, text])))
+        await self._masked_settings()
+        keys = self._shared.keys
+        found = (*secrets_in(value, keys=keys), *secrets_in([subject, text], keys=keys))
+        veil = Veil.over((*standing_in([value, subject, text], self._known), *found), keys)
         now = datetime.now(UTC)
         shown = None if detail is None else json.dumps(veil.value(value))
         texts = (kind, veil.text(subject), level, veil.text(text))

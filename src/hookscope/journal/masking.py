@@ -11,7 +11,7 @@ from typing import Any
 
 from hookscope.core.runs import Run
 from hookscope.journal.records import Document, run_document, run_of
-from hookscope.journal.secrets import Secret, is_secret_key, secrets_in
+from hookscope.journal.secrets import KEYS, Secret, SecretKeys, pointer_keys, secrets_in
 from hookscope.journal.veil import Veil, standing_in
 
 EVENT_TEXTS = ("sessionKey", "messages")
@@ -21,39 +21,52 @@ RUN_VALUES = ("context", "result")
 RESULT_TEXTS = ("messages", "stdout", "stderr", "error", "notes", "stale", "asked")
 
 
-def secrets_of_event(event: Mapping[str, Any]) -> Iterator[Secret]:
+def secrets_of_event(event: Mapping[str, Any], keys: SecretKeys = KEYS) -> Iterator[Secret]:
     """The secrets of an event's document, named after where they stand in its context."""
     for name in EVENT_VALUES:
-        yield from secrets_in(event[name])
-    yield from secrets_in([event[name] for name in EVENT_TEXTS])
+        yield from secrets_in(event[name], keys=keys)
+    yield from secrets_in([event[name] for name in EVENT_TEXTS], keys=keys)
 
 
-def secrets_of_run(run: Mapping[str, Any]) -> Iterator[Secret]:
+def secrets_of_run(run: Mapping[str, Any], keys: SecretKeys = KEYS) -> Iterator[Secret]:
     """The secrets of a run's document, of its event first."""
-    yield from secrets_of_event(run["event"])
+    yield from secrets_of_event(run["event"], keys)
     for name in RUN_VALUES:
-        yield from secrets_in(run[name])
-    yield from secrets_in([run[name] for name in RUN_TEXTS])
+        yield from secrets_in(run[name], keys=keys)
+    yield from secrets_in([run[name] for name in RUN_TEXTS], keys=keys)
     for result in run["results"]:
-        yield from secrets_in(result["returned"])
-        yield from secrets_in([result[name] for name in RESULT_TEXTS])
+        yield from secrets_in(result["returned"], keys=keys)
+        yield from secrets_in([result[name] for name in RESULT_TEXTS], keys=keys)
         for change in result["patch"]:
             path = _patch_path(change)
-            yield from secrets_in(change.get("value"), path, secret=any(map(is_secret_key, path)))
+            secret = any(map(keys.name, path))
+            yield from secrets_in(change.get("value"), path, secret=secret, keys=keys)
     for event in run["follow_ups"]:
-        yield from secrets_of_event(event)
+        yield from secrets_of_event(event, keys)
     for caused in run["caused"]:
-        yield from secrets_of_run(caused)
+        yield from secrets_of_run(caused, keys)
 
 
-def on_record(run: Run, dialect: str, secrets: Iterable[Secret] = ()) -> Run:
+def on_record(run: Run, dialect: str, secrets: Iterable[Secret] = (), keys: SecretKeys = KEYS) -> Run:
     """The run as it would be read from the journal: for comparing it with one that was.
 
     `secrets` are known from elsewhere, as `Journal.hide` has them.
     """
     document = run_document(run, dialect)
-    veil = Veil.over((*standing_in(document, secrets), *secrets_of_run(document)))
+    veil = Veil.over((*standing_in(document, secrets), *secrets_of_run(document, keys)), keys)
     return run_of(json.loads(json.dumps(mask_run(document, veil))))
+
+
+def veil_of_runs(
+    runs: Iterable[Run], secrets: Iterable[Secret] = (), keys: SecretKeys = KEYS, texts: Sequence[str] = ()
+) -> Veil:
+    """Return the mask over all that these runs hold, and `texts` about them.
+
+    `secrets` are known from elsewhere; all of them are masked, for texts that are made of the runs later.
+    """
+    documents = [run_document(run, "") for run in runs]
+    found = [secret for document in documents for secret in secrets_of_run(document, keys)]
+    return Veil.over((*secrets, *found, *secrets_in(list(texts), keys=keys)), keys)
 
 
 def mask_event(event: Document, veil: Veil) -> Document:
@@ -84,13 +97,13 @@ def _mask_result(result: Document, veil: Veil) -> Document:
 
 def _mask_change(change: Document, veil: Veil) -> Document:
     """A change of a patch: the key of its value stands in its path."""
-    secret = any(map(is_secret_key, _patch_path(change)))
+    secret = any(map(veil.keys.name, _patch_path(change)))
     return {name: veil.value(item, secret=secret and name == "value") for name, item in change.items()}
 
 
 def _patch_path(change: Mapping[str, Any]) -> tuple[str, ...]:
     """The keys below the event's context: `/context/cfg/token` is `cfg`, `token`."""
-    keys = str(change.get("path", "")).split("/")[1:]
+    keys = pointer_keys(str(change.get("path", "")))
     return tuple(keys[1:] if keys[:1] == ["context"] else keys)
 
 

@@ -38,6 +38,12 @@ SHAPES = (
         "bearer basic",
         r"(?i:\bbearer|\bbasic) {1,4}(?=[^\s\d=]*[\d=])([\w.~+/-]{8,}={0,2})",
     ),
+    _shape(
+        "COOKIE",
+        "cookie:",
+        r"(?i:(?<![\w-])(?:set-)?cookie) {0,2}: {0,2}"
+        r"([^\s=:;,]{1,60}=[^\s;,]{6,}(?:; {0,2}[^\s=:;,]{1,60}=[^\s;,]+)*)",
+    ),
     _shape("API_KEY", "sk- sk_ rk- rk_", r"(?<![\w-])[sr]k[-_](?=[A-Za-z_-]*\d)[\w-]{16,}"),
     _shape("GITHUB_TOKEN", "ghp_ gho_ ghu_ ghs_ ghr_", r"(?<!\w)gh[pousr]_[A-Za-z0-9]{20,}"),
     _shape("GITHUB_TOKEN", "github_pat_", r"(?<!\w)github_pat_\w{20,}"),
@@ -49,6 +55,7 @@ SHAPES = (
     _shape("HF_TOKEN", "hf_", r"(?<!\w)hf_[A-Za-z0-9]{30,}"),
     _shape("BOT_TOKEN", ":", r"\d(?<!\w\d)\d{7,9}:[\w-]{35}(?![\w-])"),
     _shape("URL_PASSWORD", "://", r"://[^\s:/@]{0,100}:([^\s/@]{3,})@"),
+    _shape("URL_TOKEN", "://", r"://(?=[^\s:/@]*\d)([^\s:/@]{16,200})@"),
 )
 BY_COLON = tuple(shape for shape in SHAPES if ":" in "".join(shape.hints))  # a sign that most texts have
 RARE_HINTS = tuple(hint for shape in SHAPES if shape not in BY_COLON for hint in shape.hints)

@@ -10,9 +10,11 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from fnmatch import fnmatchcase
 from functools import lru_cache
+from typing import Any
 
 from hookscope.journal.secret_shapes import BY_COLON, RARE_HINTS, SHAPES
 from hookscope.patterns import pattern
@@ -31,7 +33,9 @@ SECRET_WORDS = (
     "privatekey",
     "secretkey",
     "accesskey",
+    "passwort",
 )
+SECRET_NAMES = {"pass", "pwd", "passcode", "dsn", "creds", "otp", "pat"}  # as the last word
 SECRET_KEYS = {"api", "private", "secret", "access", "signing", "encryption", "master"}  # … key
 ADDRESSES = {"continuation"}  # … token: says where a session goes on; Eve asks for authority besides
 TRAILERS = {"value", "header", "old", "new"}  # `cookieHeader` is as secret as `cookie`
@@ -41,17 +45,44 @@ KEY = pattern(rf"[\w .:/-]{{1,{LONGEST_KEY}}}")  # longer ones, or with line end
 REFERENCE = pattern(r"\$\{[^{}]*\}")
 
 
+VARIABLE = pattern(r"_*[A-Z][A-Z0-9_]*")  # how variables of an environment are written
+# A variable with a secret word in its name is none where its last word says what else it is.
+OTHER_THINGS = """
+    file files path paths dir folder url uri urls endpoint host port address name names id ids type kind
+    method mode user username email sock socket agent ttl expiry expires count length size limit max min
+    enabled disabled required algorithm version prefix suffix region scope scopes format source store
+    provider helper manager header script command cmd timeout interval
+"""
+NOT_SECRET = frozenset(OTHER_THINGS.split())
+PUBLIC_KEYS = {"public", "primary", "foreign", "sort", "partition", "cache", "hot", "routing", "group"}
+# Values that are never searched for, whatever key they are under: too many texts have them.
+COMMON_WORDS = """
+    true false none null undefined default local localhost admin root user guest public private basic bearer
+    token password secret apikey debug info warn warning error changeme example production development
+    staging enabled disabled required optional string number object
+"""
+ORDINARY = frozenset(COMMON_WORDS.split())
+PAIRED = ("name", "key", "header", "variable", "field", "id")  # what names the `value` beside it
+FLAG = pattern(r"--?[A-Za-z][\w-]*")
+PLAIN_WORD = pattern(r"[A-Za-z]{1,15}")
+
 # `--api-key=abc123` and `"token": "abc123"` inside a text. A digit, so that code and prose stay readable.
 ASSIGNED = pattern(
     r"""[\w-](?<![\w-].)(?P<rest>[\w-]{1,59})["']?(?:=|: ?)["']?"""
     r"""(?P<value>(?=[^\s"'&,;]{0,200}\d)[^\s"'&,;()<>{}$]{6,})"""
 )
+VARIABLE_SET = pattern(
+    r"""^(?:export )?(?P<name>[A-Z][A-Z0-9_]{2,59})=["']?(?P<value>[^\s"'&,;()<>{}$]{8,})""", re.MULTILINE
+)
+COOKIES = pattern(r"[\w.-]{1,60}=[^\s;]*(?:; {0,2}[\w.-]{1,60}(?:=[^;]*)?)*;?")
+COOKIE = pattern(r"(?P<name>[\w.-]{1,60})=(?P<value>(?=[^;]*\d)[^\s;,]{8,})")
 ASSIGNED_HINTS = (*SECRET_WORDS, "key")  # as a shape's
 LONG = pattern(r"[A-Za-z0-9_-]{32,}={0,2}")
 KINDS = (pattern("[0-9]"), pattern("[a-z]"), pattern("[A-Z]"))
 PARTS = "/+.:-"  # beside one of these, a long word is a part of something else: a path, a digest, an image
 RANDOM_BITS = 4.2  # a character; hexadecimal digests and UUIDs have 4.0 at most, English names less
 IDENTIFIERS = {"id", "ids", "hash", "digest", "commit", "sha", "checksum", "integrity", "etag", "revision"}
+SHORTEST_NUMBER = 6  # digits; shorter numbers are everywhere
 SHORTEST = 8  # characters; no shape fits into less
 
 
@@ -74,7 +105,90 @@ def _says_secret(key: str) -> bool:
     if not words or not ADDRESSES.isdisjoint(words[-2:-1]):
         return False
     last = words[-1].removesuffix("s")
-    return last.endswith(SECRET_WORDS) or (last == "key" and len(words) > 1 and words[-2] in SECRET_KEYS)
+    if last.endswith(SECRET_WORDS) or words[-1] in SECRET_NAMES:
+        return True
+    if last == "key" and len(words) > 1 and words[-2] in SECRET_KEYS:
+        return True
+    return VARIABLE.fullmatch(key) is not None and _is_secret_variable(words)
+
+
+def _is_secret_variable(words: tuple[str, ...]) -> bool:
+    """Variables of an environment say it in more ways: `SIGNING_KEY`, `TOKEN_STAGING`, `NPM_AUTH`."""
+    if words[-1] in NOT_SECRET or "public" in words:
+        return False
+    if words[-1] in ("key", "keys"):
+        return len(words) > 1 and words[-2] not in PUBLIC_KEYS
+    return words[-1] == "auth" or any(
+        word.removesuffix("s").endswith(SECRET_WORDS) or word in SECRET_NAMES for word in words
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SecretKeys:
+    """Which keys say that their value is a secret: those of `is_secret_key`, and those that a user lists.
+
+    Listed names match in any style, and may have `*`; of `gateway.token` the last part counts.
+    """
+
+    listed: frozenset[str] = frozenset()
+
+    @staticmethod
+    def with_names(names: Iterable[str]) -> SecretKeys:
+        """These too."""
+        return SecretKeys(frozenset(filter(None, (_bare(name.rpartition(".")[2]) for name in names))))
+
+    def name(self, key: str) -> bool:
+        """Does the key say that its value is a secret."""
+        return is_secret_key(key) or self.list(key)
+
+    def list(self, key: str) -> bool:
+        """Does the user's list have the key."""
+        if not self.listed or len(key) > LONGEST_KEY:
+            return False
+        bare = _bare(key)
+        return bare in self.listed or any("*" in one and fnmatchcase(bare, one) for one in self.listed)
+
+    def hold(self, key: str, value: object) -> bool:
+        """Does the key say that all below it is secret? Numbers under a plural are counts: `maxTokens: 4`."""
+        counted = isinstance(value, int | float) and key.lower().endswith("s")
+        return (is_secret_key(key) and not counted) or self.list(key)
+
+    def in_list(self, items: Sequence[Any]) -> Sequence[bool]:
+        """Which items are secret since the one before names them: `["Authorization", "Bearer …"]`."""
+        secret = [False] * len(items)
+        named = items[::2] if len(items) % 2 == 0 else ()
+        pairs = len(items) == 2 or all(isinstance(one, str) and FLAG.fullmatch(f"-{one}") for one in named)
+        for at in range(1, len(items)):
+            key, value = items[at - 1], items[at]
+            if not isinstance(key, str) or len(key) > LONGEST_KEY or not isinstance(value, str | int | float):
+                continue
+            flag = key.startswith("-") and FLAG.fullmatch(key) is not None
+            if (flag or (pairs and at % 2)) and self.name(key.lstrip("-")):
+                secret[at] = "-" in key or PLAIN_WORD.fullmatch(str(value)) is None
+        return secret
+
+
+KEYS = SecretKeys()
+
+
+def _bare(name: str) -> str:
+    return "".join(char for char in name.casefold() if char.isalnum() or char == "*")
+
+
+def pair_key(value: Mapping[Any, Any], keys: SecretKeys = KEYS) -> str | None:
+    """The key whose value is secret since the mapping itself names it: `{name: Authorization, value: …}`, a
+    change `{op: add, path: /auth/token, value: …}`. None: there is none."""
+    if "value" not in value or len(value) > 8:
+        return None
+    names = [str(value[one]) for one in PAIRED if isinstance(value.get(one), str)]
+    if isinstance(path := value.get("path"), str):
+        names += pointer_keys(path)
+    return "value" if any(map(keys.name, names)) else None
+
+
+def pointer_keys(path: str) -> list[str]:
+    """The keys of a JSON pointer."""
+    return [key.replace("~1", "/").replace("~0", "~") for key in path.split("/")[1:]]
 
 
 @lru_cache(maxsize=2048)
@@ -88,33 +202,52 @@ def _words_of(key: str) -> tuple[str, ...]:
     return tuple(words)
 
 
-def secrets_in(value: object, path: tuple[str, ...] = (), *, secret: bool = False) -> Iterator[Secret]:
+def secrets_in(
+    value: object, path: tuple[str, ...] = (), *, secret: bool = False, keys: SecretKeys = KEYS
+) -> Iterator[Secret]:
     """All secrets of a plain value. Named after their keys; those of a bare text after what they look like.
 
     Args:
         secret: a key above the value says that it is one.
+        keys: which keys say so.
     """
     match value:
         case Mapping():
+            under = pair_key(value, keys)
             for key, item in value.items():
                 yield from _in_key(str(key))
-                below = secret or holds_secrets(str(key), item)
-                yield from secrets_in(item, (*path, str(key)), secret=below)
+                named = (*path, _pair_name(value)) if key == under else (*path, str(key))
+                below = secret or key == under or keys.hold(str(key), item)
+                yield from secrets_in(item, named, secret=below, keys=keys)
         case list() | tuple():
-            for index, item in enumerate(value):
-                yield from secrets_in(item, (*path, str(index)) if path else (), secret=secret)
+            for index, (item, flag) in enumerate(zip(value, keys.in_list(value), strict=True)):
+                named = (*path, str(index)) if path else ()
+                if flag:
+                    named = (*path, value[index - 1].lstrip("-"))
+                yield from secrets_in(item, named, secret=secret or flag, keys=keys)
         case str() | int() | float() if secret and (text := secret_text(value)):
             yield Secret(_name_of(path), text)
             # `Bearer …` as a whole, and what follows it: a handler prints the one or the other.
-            yield from (inner for inner in _in_text(text, path) if inner.value != text)
+            inner = (*_in_text(text, path), *_cookies_in(text, path))
+            yield from (one for one in inner if one.value != text)
         case str():
             yield from _in_text(value, path)
 
 
+def _pair_name(value: Mapping[Any, Any]) -> str:
+    """The name that a mapping gives its `value`."""
+    names = (str(value[one]) for one in PAIRED if isinstance(value.get(one), str))
+    return next(names, None) or "_".join(pointer_keys(str(value.get("path", "")))) or "value"
+
+
 def holds_secrets(key: str, value: object) -> bool:
-    """Does the key say that all below it is secret? Numbers under a plural are counts: `maxTokens: 4096`."""
-    counted = isinstance(value, int | float) and key.lower().endswith("s")
-    return is_secret_key(key) and not counted
+    """As `SecretKeys.hold`, without a user's list."""
+    return KEYS.hold(key, value)
+
+
+def is_ordinary(value: str) -> bool:
+    """Is it a word or a number that many texts have: masking it everywhere would hide nothing else."""
+    return value.casefold() in ORDINARY or (value.isdigit() and len(value) < SHORTEST_NUMBER)
 
 
 def secret_text(value: str | float) -> str:
@@ -145,17 +278,31 @@ def _in_text(text: str, path: tuple[str, ...]) -> Iterator[Secret]:
     for shape in SHAPES if any(map(holds, RARE_HINTS)) else BY_COLON:
         if any(map(holds, shape.hints)):
             for match in shape.pattern.finditer(text):
-                yield Secret(_name_of(path) if path else shape.name, match[match.lastindex or 0])
+                value = match[match.lastindex or 0]
+                yield Secret(_name_of(path) if path else shape.name, value)
+                if shape.name == "COOKIE":
+                    yield from _cookies_in(value, path)
             text = shape.pattern.sub(" ", text)  # what is found once is not found again as something else
     if any(map(holds, ASSIGNED_HINTS)):
         for match in ASSIGNED.finditer(text):
             key = text[match.start() : match.end("rest")]
             if is_secret_key(key):
                 yield Secret(_name_of((key,)), match["value"])
+    if "=" in text:
+        for match in VARIABLE_SET.finditer(text):
+            if is_secret_key(match["name"]):
+                yield Secret(_name_of((match["name"],)), match["value"])
     for match in () if _identifies(path) else LONG.finditer(text):
         beside = text[max(match.start() - 1, 0) : match.start()] + text[match.end() : match.end() + 1]
         if not any(char in PARTS or char.isalnum() for char in beside) and _is_random(match[0]):
             yield Secret(_name_of(path) if path else "RANDOM", match[0])
+
+
+def _cookies_in(text: str, path: tuple[str, ...]) -> Iterator[Secret]:
+    """The values of `sid=abc123; theme=dark` that may be sessions: a handler prints them alone."""
+    if "=" in text and COOKIES.fullmatch(text):
+        for match in COOKIE.finditer(text):
+            yield Secret(_name_of((*path, match["name"])), match["value"])
 
 
 def _identifies(path: tuple[str, ...]) -> bool:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from functools import cache, lru_cache
 from hashlib import sha256
 from typing import Literal, TypeAlias
 
 from hookscope.core.failure import Failure
 from hookscope.core.runs import Code, Plan, Registration, Result, Run
+from hookscope.journal.environment import secrets_of_variables
+from hookscope.journal.redaction import Redaction
 
 Value: TypeAlias = str | int | bool
 Attributes: TypeAlias = dict[str, Value]
@@ -114,7 +118,8 @@ def of_result(result: Result) -> Attributes:
 
 def of_failure(error: Failure) -> Mapping[str, str]:
     """An exception without its message: its type, and where it came from, innermost last."""
-    lines = (f'  File "{one.file}", line {one.line}, in {one.function}' for one in error.frames)
+    places = ((_redaction().text(one.file), one.line, short(one.function)) for one in error.frames)
+    lines = (f'  File "{file}", line {line}, in {function}' for file, line, function in places)
     trace = "\n".join(lines)
     return {"exception.type": short(_type(error)), **({"exception.stacktrace": trace} if trace else {})}
 
@@ -123,6 +128,19 @@ def _type(error: Failure | None) -> str:
     return error.type if error is not None else "_OTHER"
 
 
+def read_environment() -> None:
+    """Mask the secrets that this process's environment has now."""
+    _redaction.cache_clear()
+    short.cache_clear()
+
+
+@lru_cache(maxsize=4096)  # a program has few names, and sends them with every run
 def short(text: str) -> str:
-    """A name that is no longer than it needs to be, and can be sent."""
-    return text[:LONGEST].encode("utf-8", "replace").decode("utf-8")
+    """A name that is no longer than it needs to be, and can be sent: secrets in it are masked."""
+    return _redaction().text(text)[:LONGEST].encode("utf-8", "replace").decode("utf-8")
+
+
+@cache
+def _redaction() -> Redaction:
+    """What hides the secrets of this process's environment, as it was when `read_environment` was called."""
+    return Redaction(tuple(dict.fromkeys(secrets_of_variables(os.environ))))

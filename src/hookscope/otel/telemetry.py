@@ -22,6 +22,7 @@ from hookscope.otel.attributes import (
     of_result,
     of_run,
     outcome,
+    read_environment,
     short,
     stopped,
 )
@@ -70,6 +71,7 @@ class Telemetry:
         tracer_provider: trace.TracerProvider | None = None,
         meter_provider: metrics.MeterProvider | None = None,
     ) -> None:
+        read_environment()
         own = version(NAME)
         self._tracer = trace.get_tracer(NAME, own, tracer_provider)
         meter = metrics.get_meter(NAME, own, meter_provider)

@@ -12,13 +12,14 @@ from hookscope.core.runs import Run
 from hookscope.core.text import why_of
 from hookscope.formats import FormatError, KeyPath, locate_yaml, read_yaml, text_of
 from hookscope.values import dataclass
-from hookscope.workbench.expect import ABSENT, FILES, PATTERNS, UNKNOWN, Miss, literally, was_blocked
+from hookscope.workbench.expect import ABSENT, FILES, PATTERNS, UNKNOWN, Miss, was_blocked
+from hookscope.workbench.hiding import NOTHING_HIDDEN, Hidden, Hiding
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saving import flow, says
 from hookscope.workbench.testing import Verified
 from hookscope.workbench.user_files import Write, write
-from hookscope.workbench.variables import escaped
 
+EXACT = ("context", "result")  # paths whose values are expected as they are
 BY_HAND = "Write it by hand, or give `expect:` a line of its own."
 
 
@@ -32,31 +33,33 @@ class _Asked:
     written: bool  # does it have the word `expect`
 
 
-def draft(run: Run, files: Sequence[str] | None = None) -> Mapping[str, Any]:
+def draft(run: Run, files: Sequence[str] | None, hidden: Hidden) -> Mapping[str, Any]:
     """The first expectations of an event that has none: errors, messages, who ran, if it was blocked, and
     the files where they are known."""
     wanted: dict[str, Any] = {
         "errors": len(run.failed),
-        "messages": _patterns(run.messages),
-        "ran": _patterns([result.call.name for result in run.results]),
+        "messages": _patterns(run.messages, hidden),
+        "ran": _patterns([result.call.name for result in run.results], hidden),
     }
     if run.event.kind == "plugin":
         wanted["blocked"] = was_blocked(run)
-    return wanted if files is None else {**wanted, FILES: _patterns(files)}
+    return wanted if files is None else {**wanted, FILES: _patterns(files, hidden)}
 
 
-def acceptance(item: Verified) -> Change | None:
+def acceptance(item: Verified, hiding: Hiding = NOTHING_HIDDEN) -> Change | None:
     """The edit that makes what happened expected; None where nothing is to be written.
 
-    Only what was missed is replaced; a file without expectations gets a draft. Raises Refusal where the
-    event did not run as it should, or the file cannot be edited with certainty.
+    Only what was missed is replaced; a file without expectations gets a draft. `hiding` keeps secrets out
+    of it. Raises Refusal where the event did not run as it should, or the file cannot be edited with
+    certainty.
     """
+    hidden = hiding.over(one.run for one in (item, *item.steps) if one.run is not None)
     if item.steps and item.passed:
         return None
     if not item.steps:
         _check_whole(item, item.file.name)
     source, text, document = _read(item.file)
-    asked = _of_steps(item, document) if item.steps else _of_event(item, document)
+    asked = _of_steps(item, document, hidden) if item.steps else _of_event(item, document, hidden)
     if not asked:
         return None
     edits = [edit for one in asked for edit in _edits(source, text, one)]
@@ -91,17 +94,22 @@ def _read(file: Path) -> tuple[bytes, str, Mapping[str, Any]]:
     return source, text, document
 
 
-def _of_event(item: Verified, document: Mapping[str, Any], path: KeyPath = ()) -> list[_Asked]:
+def _of_event(
+    item: Verified, document: Mapping[str, Any], hidden: Hidden, path: KeyPath = ()
+) -> list[_Asked]:
     before = document.get("expect")
     if before and not item.misses:
         return []
     assert item.run is not None
     known = before if isinstance(before, dict) and before else None
-    wanted = _with_news(known, item.misses) if known is not None else draft(item.run, item.files)
+    if known is not None:
+        wanted = _with_news(known, item.misses, hidden)
+    else:
+        wanted = draft(item.run, item.files, hidden)
     return [_Asked(path, item.misses if before else (), wanted, written="expect" in document)]
 
 
-def _of_steps(item: Verified, document: Mapping[str, Any]) -> list[_Asked]:
+def _of_steps(item: Verified, document: Mapping[str, Any], hidden: Hidden) -> list[_Asked]:
     """What the steps that missed expect from now on. Raises Refusal for one that cannot be accepted."""
     written = document.get("steps")
     if not isinstance(written, list) or len(written) < len(item.steps):
@@ -117,7 +125,7 @@ def _of_steps(item: Verified, document: Mapping[str, Any]) -> list[_Asked]:
                 f"{place} expects what {done.file.name} says, and that file may stand alone.",
                 "Accept that file, or give the step an `expect:` of its own.",
             )
-        asked += _of_event(done, step, ("steps", number - 1))
+        asked += _of_event(done, step, hidden, ("steps", number - 1))
     return asked
 
 
@@ -131,37 +139,40 @@ def _with(value: Any, path: KeyPath, new: Any) -> Any:
     return {**value, step: _with(value.get(step), rest, new)}
 
 
-def accept(item: Verified, writing: Write = write) -> bool:
+def accept(item: Verified, writing: Write = write, hiding: Hiding = NOTHING_HIDDEN) -> bool:
     """Write it; False where nothing was to be written. Raises Refusal; then the file is as it was."""
-    change = acceptance(item)
+    change = acceptance(item, hiding)
     if change is not None:
         writing(change)
     return change is not None
 
 
-def _with_news(before: Mapping[str, Any], misses: tuple[Miss, ...]) -> Mapping[str, Any]:
+def _with_news(before: Mapping[str, Any], misses: tuple[Miss, ...], hidden: Hidden) -> Mapping[str, Any]:
     wanted = dict(before)
     for miss in misses:
         name, _, path = miss.what.partition(".")
-        wanted[name] = {**wanted[name], path: _value(miss)} if path else _value(miss)
+        now = _value(miss, hidden)
+        wanted[name] = {**wanted[name], path: now} if path else now
     return wanted
 
 
-def _value(miss: Miss) -> Any:
+def _value(miss: Miss, hidden: Hidden) -> Any:
     """What is expected instead. Raises Refusal for what cannot be."""
     if miss.got is ABSENT:
         raise Refusal(f"{miss.what} is not there any more.", "Take its line out of `expect:`.")
     if miss.got is UNKNOWN:
         raise Refusal("What files it wrote is not known.", "Fire it on copies.")
-    if isinstance(miss.expected, list) and isinstance(miss.got, list):
-        return _patterns(miss.got) if miss.what.partition(".")[0] in PATTERNS else escaped(miss.got)
+    part = miss.what.partition(".")[0]
+    if part in PATTERNS and isinstance(miss.expected, list) and isinstance(miss.got, list):
+        return _patterns(miss.got, hidden)
     if isinstance(miss.got, float) and miss.what == "max_ms":
         return math.ceil(miss.got)
-    return escaped(miss.got)
+    secret = any(map(hidden.veil.keys.name, miss.what.split("."))) if part in EXACT else False
+    return hidden.value(miss.got, secret=secret) if part in EXACT else miss.got
 
 
-def _patterns(texts: Any) -> list[str]:
-    return [escaped(literally(text)) for text in texts]
+def _patterns(texts: Any, hidden: Hidden) -> list[str]:
+    return [hidden.pattern(text) for text in texts]
 
 
 def _edits(source: bytes, text: str, asked: _Asked) -> Iterator[tuple[int, int, str]]:

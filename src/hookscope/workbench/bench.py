@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING
@@ -35,6 +35,7 @@ from hookscope.workbench.unreadable import unreadable_files
 from hookscope.workbench.view import View
 
 if TYPE_CHECKING:
+    from hookscope.journal.redaction import Redaction
     from hookscope.journal.secrets import Secret
     from hookscope.runtime import Debugger, Firing, Stepper
     from hookscope.workbench.doctor import SetupFinding
@@ -187,6 +188,19 @@ class Workbench:
         """The secrets that events got from variables so far."""
         return tuple(self._secrets)
 
+    @property
+    def redaction(self) -> Redaction:
+        """What hides secrets in all that is written into files. Reads the settings and `.env`."""
+        return self.redaction_of(self.open())
+
+    def redaction_of(self, host: Host, *, settings: bool = True) -> Redaction:
+        """As `redaction`, for this host; without the secrets of its settings if these are not wanted."""
+        from hookscope.journal.redaction import Redaction  # here: a look writes nothing
+        from hookscope.workbench.known_secrets import known_secrets
+
+        keys, known = known_secrets(self, host, settings=settings)
+        return Redaction(tuple(dict.fromkeys((*self._secrets, *known))), keys)
+
     def plan(
         self,
         view: View,
@@ -295,7 +309,7 @@ class Workbench:
     async def learn(self, host: Host, tried: Sequence[Tried], begun: float) -> None:
         """Remember what did not load, and forget what has since: not under a what-if, which is no trial."""
         if not host.surroundings.assumed:
-            await self.failed_loads.learn(tried, begun, self._secrets)
+            await self.failed_loads.learn(tried, begun, cache(partial(self.redaction_of, host)))
 
     def trust(self, folder: Path, *, everything_below: bool = False, as_asked: bool = False) -> Path:
         """Allow a folder and all below it to run; the real path that was recorded.

@@ -13,8 +13,7 @@ from hookscope.core.alike import alike
 from hookscope.core.runs import Event
 from hookscope.formats import FormatError, locate_yaml, read_yaml, text_of
 from hookscope.formats.places import Span
-from hookscope.journal.secrets import secrets_in
-from hookscope.journal.veil import Veil
+from hookscope.journal.redaction import NOTHING_KNOWN, Redaction
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saved import read_saved, saved_document
@@ -40,12 +39,14 @@ def read_draft(file: Path) -> SavedDraft:
     return SavedDraft(saved.key, saved.session, saved.context, saved.ctx)
 
 
-def create(file: Path, draft: SavedDraft, writing: Write = write) -> tuple[str, ...]:
+def create(
+    file: Path, draft: SavedDraft, writing: Write = write, redaction: Redaction = NOTHING_KNOWN
+) -> tuple[str, ...]:
     """Write a draft as a new file, and never over another; the variables that stand for its secrets.
 
     Raises Refusal where there is such a file, or no file can hold the event.
     """
-    wanted, hidden = _document(draft)
+    wanted, hidden = _document(draft, redaction)
     source = "".join(f"{line}\n" for line in rendered(wanted)).encode("utf-8", "replace")
     if not _says(source, wanted):
         raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.", NOT_TEXT)
@@ -55,14 +56,16 @@ def create(file: Path, draft: SavedDraft, writing: Write = write) -> tuple[str, 
     return hidden
 
 
-def overwrite(file: Path, draft: SavedDraft, writing: Write = write) -> tuple[str, ...]:
+def overwrite(
+    file: Path, draft: SavedDraft, writing: Write = write, redaction: Redaction = NOTHING_KNOWN
+) -> tuple[str, ...]:
     """Write a draft over the event that its file holds; the variables that stand for its secrets.
 
     Only the values that are others now are replaced where they stand, `expect:` and comments beside them
     stay. Raises Refusal, and then the file is as it was.
     """
     before = saved_document(file)
-    wanted, hidden = _document(draft)
+    wanted, hidden = _document(draft, redaction)
     source = file.read_bytes()
     after = {name: value for name, value in before.items() if name not in (*PARTS, "event")} | wanted
     new = _rewritten(source, before, wanted)
@@ -72,12 +75,12 @@ def overwrite(file: Path, draft: SavedDraft, writing: Write = write) -> tuple[st
     return hidden
 
 
-def _document(draft: SavedDraft) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _document(draft: SavedDraft, redaction: Redaction) -> tuple[dict[str, Any], tuple[str, ...]]:
     """What the file of a draft says, and the variables in it that stand for secrets."""
-    veil = Veil.over((*secrets_in(draft.context), *secrets_in(draft.ctx)))
+    veil = redaction.veil(draft.context, draft.ctx, draft.session or "")
     document: dict[str, Any] = {"event": draft.key}
     if draft.session is not None:
-        document["session"] = draft.session
+        document["session"] = named(veil.text(draft.session))
     for name, value in (("context", draft.context), ("ctx", draft.ctx)):
         if value:
             document[name] = named(veil.value(value))

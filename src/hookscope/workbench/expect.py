@@ -27,6 +27,7 @@ ABSENT = Word("nothing")
 UNKNOWN = Word("not known: the run was not on copies")
 PATTERNS = ("messages", "output", "ran", "files")  # lists of texts in which * ? [ have a meaning
 WILD = pattern(r"[*?[]")
+ANY = "*"  # in the place of a value: any other fits
 FILES = "files"  # what is expected of the disk: such events are fired on copies
 
 
@@ -172,15 +173,34 @@ def _files(files: Sequence[str] | None, wanted: Any, run: Run) -> Iterator[Miss]
 def _context(wanted: Any, run: Run) -> Iterator[Miss]:
     for path, value in _mapping("context", wanted).items():
         found = _at(run.context, str(path))
-        if found is ABSENT or not alike(found, value):
+        if found is ABSENT or not _fits(found, value):
             yield Miss(f"context.{path}", value, found)
 
 
 def _result(wanted: Any, run: Run) -> Iterator[Miss]:
     for path, value in _mapping("result", wanted).items():
         found = _at(run.ending.answer or {}, str(path))
-        if found is ABSENT or not alike(found, value):
+        if found is ABSENT or not _fits(found, value):
             yield Miss(f"result.{path}", value, found)
+
+
+def _fits(found: Any, wanted: Any) -> bool:
+    """Is it this value; where that has `*` for a value, any is right."""
+    if alike(found, wanted):
+        return True
+    match wanted:
+        case str():
+            return wanted == ANY
+        case Mapping():
+            if not isinstance(found, Mapping) or found.keys() != wanted.keys():
+                return False
+            return all(_fits(found[name], item) for name, item in wanted.items())
+        case list():
+            if not isinstance(found, list | tuple) or len(found) != len(wanted):
+                return False
+            return all(_fits(one, item) for one, item in zip(found, wanted, strict=True))
+        case _:
+            return False
 
 
 def _at(value: Any, path: str) -> Any:

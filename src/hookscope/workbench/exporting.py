@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from hookscope.changes import Change
 from hookscope.core.text import why_of
-from hookscope.journal.secrets import Secret, secrets_in
-from hookscope.journal.veil import Veil
+from hookscope.journal.redaction import Redaction
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.user_files import write
 from hookscope.workbench.workspaces import path_meant
@@ -20,9 +18,9 @@ TEXT, JSON, PICTURE = ".txt", ".json", ".svg"
 KINDS = (TEXT, JSON, PICTURE)
 
 
-def masked(text: str, document: Any, secrets: Iterable[Secret]) -> tuple[str, Any]:
+def masked(text: str, document: Any, redaction: Redaction) -> tuple[str, Any]:
     """Text and document with `${SECRET:NAME}` where a secret stood: known ones, and what looks like one."""
-    veil = Veil.over((*secrets, *secrets_in(document), *secrets_in(text)))
+    veil = redaction.veil(document, text)
     return veil.text(text), veil.value(document)
 
 

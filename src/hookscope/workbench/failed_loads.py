@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -30,7 +30,7 @@ from hookscope.workbench.state_files import members_of, members_to_merge, replac
 if TYPE_CHECKING:
     from hookscope.core.dialect import Host
     from hookscope.core.inventory import Inventory
-    from hookscope.journal.secrets import Secret
+    from hookscope.journal.redaction import Redaction
     from hookscope.workbench.view import View
 
 FILE = "failed-loads.json"
@@ -115,11 +115,13 @@ class FailedLoads:
         except (LookupError, TypeError, ValueError, ArithmeticError):  # a damaged entry says nothing
             return None
 
-    async def learn(self, tried: Iterable[Tried], begun: float, secrets: Iterable[Secret] = ()) -> None:
+    async def learn(
+        self, tried: Iterable[Tried], begun: float, redaction: Callable[[], Redaction] | None = None
+    ) -> None:
         """Note what failed, forget what has loaded since. Where that cannot be written it is not known later.
 
-        `begun`: when the first of them was tried; a file that was written later may be another. `secrets`:
-        are masked, beside those that show by their looks.
+        `begun`: when the first of them was tried; a file that was written later may be another.
+        `redaction` gives what masks secrets in their errors.
         """
         known = members_of(self.file, HANDLERS)
         news: dict[str, dict[str, Any] | None] = {}
@@ -129,20 +131,19 @@ class FailedLoads:
                 if path in known or path in news:
                     news[path] = None
             elif one.failure.phase != "spawn" and _written(one.code.path) <= begun:
-                news[path] = self._entry(one, secrets)
+                news[path] = self._entry(one, redaction() if redaction is not None else None)
         if news:
             import asyncio  # here: a look waits for nothing
 
             with suppress(OSError):
                 await asyncio.to_thread(self._merge, news)
 
-    def _entry(self, one: Tried, secrets: Iterable[Secret]) -> dict[str, Any]:
-        from hookscope.journal.secrets import secrets_in  # here, and below: a look keeps nothing
-        from hookscope.journal.veil import Veil
+    def _entry(self, one: Tried, redaction: Redaction | None) -> dict[str, Any]:
+        from hookscope.journal.redaction import NOTHING_KNOWN  # here: a look keeps nothing
 
         assert one.failure is not None
         error = f"{one.failure.type}: {one.failure.message}"
-        said = one_line(Veil.over((*secrets, *secrets_in([error]))).text(error), LONGEST)
+        said = one_line((redaction or NOTHING_KNOWN).text(error), LONGEST)
         place = _place(one.failure, one.code)
         return {
             "error": said,

@@ -46,7 +46,11 @@ class Filler:
     def variables(self, view: View) -> Variables:
         """What `${NAME}` in an event stands for now: files are read anew. Raises Refusal for an environment
         that is not there or cannot be read."""
-        host, chosen = view.host, self._bench.setup.environment
+        return self.variables_of(view.host)
+
+    def variables_of(self, host: Host) -> Variables:
+        """As `variables`, for this host."""
+        chosen = self._bench.setup.environment
         environment = None if chosen is None else read_environment(host.workspace, chosen)
         return variables_of(host, self._bench.options.env, environment)
 
@@ -67,7 +71,8 @@ class Filler:
         """An event of the journal with its secrets back. Raises Refusal for one that is not to be had."""
 
         def noted() -> Mapping[str, str]:
-            values = self.variables(view).values
+            known = {secret.name: secret.value for secret in self._bench.redaction_of(view.host).secrets}
+            values = {**known, **self.variables(view).values}
             self._secrets |= dict.fromkeys(secrets_of(event, values))
             return values
 

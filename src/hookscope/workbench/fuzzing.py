@@ -230,7 +230,7 @@ def _keep(bench: Workbench, view: View, found: FoundFailure, name: str | None) -
     for number in count(1):
         file = view.host.workspace / EVENTS / f"{bare}{f'-{number}' if number > 1 else ''}.yaml"
         if not os.path.exists(file):
-            save_event(found.event, template, file, bench.secrets, expect=EXPECT)
+            save_event(found.event, template, file, bench.redaction_of(view.host), expect=EXPECT)
             return file
         if _holds(bench, view, file, found.event):
             return file

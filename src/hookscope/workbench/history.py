@@ -6,7 +6,7 @@ Loads the database: whoever only looks at hooks imports it not.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,11 @@ from hookscope.core.text import why_of
 from hookscope.journal import Journal, Outcome, StoredRun, Wanted, changed_since
 from hookscope.journal.circumstances import Changed, handler_documents
 from hookscope.journal.exported import NoRun, Reader, lines_of, run_document
+from hookscope.journal.masking import mask_run, secrets_of_run
+from hookscope.journal.records import event_of
+from hookscope.journal.redaction import Redaction
+from hookscope.journal.secrets import secrets_in
+from hookscope.journal.veil import Veil, standing_in
 from hookscope.journal.words import phrase
 from hookscope.values import dataclass
 from hookscope.workbench.past import THEN
@@ -26,6 +31,7 @@ __all__ = [
     "RunFile",
     "StoredRun",
     "Wanted",
+    "as_exported",
     "changed_since",
     "export_lines",
     "handler_documents",
@@ -63,7 +69,7 @@ def named_in(file: RunFile, numbers: Sequence[int]) -> tuple[StoredRun, ...]:
     return tuple(found[number] for number in numbers)
 
 
-def export_lines(journal: Journal, runs: Iterator[StoredRun]) -> Iterator[str]:
+def export_lines(journal: Journal, runs: Iterator[StoredRun], redaction: Redaction) -> Iterator[str]:
     """A line of JSON for each run. Raises OSError."""
     kept: dict[str, Any] = {}
 
@@ -72,9 +78,21 @@ def export_lines(journal: Journal, runs: Iterator[StoredRun]) -> Iterator[str]:
             if run.settings is not None and run.settings not in kept:
                 kept.clear()  # they change seldom: one is enough
                 kept.update(journal.settings([run]))
-            yield run, kept.get(run.settings or "")
+            yield as_exported(run, kept.get(run.settings or ""), redaction)
 
     return lines_of(with_settings())
+
+
+def as_exported(run: StoredRun, settings: Any, redaction: Redaction) -> tuple[StoredRun, Any]:
+    """Return a run and its settings as they may leave this machine: masked by what is secret now.
+
+    A journal may be older than the rules by which it would be masked now.
+    """
+    found = (*secrets_of_run(run.document, redaction.keys), *secrets_in(settings, keys=redaction.keys))
+    veil = Veil.over((*standing_in([run.document, settings], redaction.secrets), *found), redaction.keys)
+    document = mask_run(dict(run.document), veil)
+    document["masked"] = list(dict.fromkeys((*run.document.get("masked", ()), *document["masked"])))
+    return replace(run, document=document, event=event_of(document["event"])), veil.value(settings)
 
 
 LONGEST = 256 * 2**20  # bytes of a line

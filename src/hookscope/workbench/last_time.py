@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from hookscope.core.text import why_of
-from hookscope.journal.secrets import Secret, secrets_in
-from hookscope.journal.veil import Veil
+from hookscope.journal.redaction import NOTHING_KNOWN, Redaction
+from hookscope.journal.secrets import secrets_in
 from hookscope.values import dataclass
 from hookscope.workbench.compose import BadContext, parse_context
 from hookscope.workbench.refusal import Refusal
@@ -110,18 +110,18 @@ def last_time() -> LastTime:
     return LastTime(state_folder() / "console.json")
 
 
-def fit_to_keep(text: str, secrets: Iterable[Secret] = ()) -> str | None:
+def fit_to_keep(text: str, redaction: Redaction = NOTHING_KNOWN) -> str | None:
     """A text as it may be kept: each secret in it stands as `${NAME}`. None: it is too long to be kept.
 
-    `secrets`: known ones, beside those that show by their names or their looks.
+    `redaction` knows secrets beside those that show by their names or their looks.
     """
     if len(text) > LARGEST:
         return None
     try:
-        found = secrets_in(parse_context(text))
+        found = secrets_in(parse_context(text), keys=redaction.keys)
     except BadContext:  # half written: what is seen without reading it
         found = secrets_in(text)
-    kept: str = named(Veil.over((*secrets, *found)).text(text))
+    kept: str = named(redaction.veil(text, secrets=found).text(text))
     return kept
 
 

@@ -19,6 +19,7 @@ from hookscope.workbench.project import (
     CONFIG,
     PROJECT_FOLDER,
     limits_of,
+    masked_names_of,
     plugin_hooks_of,
     program_of,
     project_config,
@@ -77,6 +78,7 @@ class Setup:
     node: str | None = None  # the Node that it names
     limits: Limits = Limits()
     retention: Retention = KEPT  # how much of this workspace the journal keeps
+    mask: tuple[str, ...] = ()  # names whose values are masked, beside those that say so
     shipped: Dialect | None = None  # what a guide is compared with
     environment: str | None = None  # whose variables events are filled with
     environment_from: str = ""  # what names it
@@ -122,6 +124,7 @@ def set_up(options: Options) -> Setup:
         node=program_of(project, "node", workspace, surroundings),
         limits=limits_of(project.get("limits")),
         retention=retention_of(project.get("journal")),
+        mask=masked_names_of(project),
         shipped=shipped_of(dialect, host_here),
         environment=environment,
         environment_from=environment_from,

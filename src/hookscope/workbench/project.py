@@ -13,11 +13,12 @@ from hookscope.core.text import nearest, one_line, why_of
 from hookscope.formats import FormatError, read_yaml
 from hookscope.journal.retention import KEPT, Retention
 from hookscope.runtime.limits import MIB, LimitName, Limits
+from hookscope.workbench.masked_names import MASK, names_in
 from hookscope.workbench.refusal import Refusal
 
 PROJECT_FOLDER = ".hookscope"
 CONFIG = f"{PROJECT_FOLDER}/config.yaml"
-KEYS = ("dialect", "environment", "python", "node", "limits", "journal", "plugin_hooks")
+KEYS = ("dialect", "environment", "python", "node", "limits", "journal", "plugin_hooks", "mask")
 MOST = 2**62  # a number that a database can hold
 LIMITS: tuple[LimitName, ...] = ("spawn", "load", "run", "warn", "memory")
 
@@ -67,6 +68,15 @@ def plugin_hooks_of(project: Mapping[str, object]) -> tuple[Mapping[str, object]
         shape = "a list of mappings with `event` and `module`"
         raise Refusal(f"`plugin_hooks:` in {CONFIG} wants {shape}.", code=2)
     return tuple(listed)
+
+
+def masked_names_of(project: Mapping[str, object]) -> tuple[str, ...]:
+    """`mask:` of a project's configuration: the names whose values are masked. Raises Refusal."""
+    listed = project.get(MASK)
+    names = names_in(listed)
+    if listed is not None and not names and listed != []:
+        raise Refusal(f"`{MASK}:` in {CONFIG} wants a list of names, such as [CUSTOMER_ID].", code=2)
+    return names
 
 
 def program_of(

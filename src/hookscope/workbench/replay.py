@@ -147,7 +147,8 @@ async def again(
     if told is not None:
         told(firing)
     run = await firing
-    different = differences(before, on_record(run, view.host.dialect.name, bench.secrets))
+    hidden = bench.redaction_of(view.host)
+    different = differences(before, on_record(run, view.host.dialect.name, hidden.secrets, hidden.keys))
     changed = await asyncio.to_thread(changed_since, past.handlers)
     return Replayed(past, before, run, different, left, changed)
 
@@ -208,7 +209,8 @@ def between(bench: Workbench, before: Run, after: Run) -> tuple[Difference, ...]
 
     Of a replay from a handler on, those before it are not missed.
     """
-    one, other = (on_record(run, bench.dialect.name, bench.secrets) for run in (before, after))
+    hidden, name = bench.redaction, bench.dialect.name
+    one, other = (on_record(run, name, hidden.secrets, hidden.keys) for run in (before, after))
     left = Counter(item.name for item in after.not_run if item.reason == AS_RECORDED)
     rest = []
     for result in one.results:

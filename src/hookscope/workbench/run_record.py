@@ -33,7 +33,8 @@ class RunRecord:
             file, kept = state_folder() / JOURNAL, self._bench.setup.retention
             self._journal = Journal(file, workspace, host.dialect.name, kept)
         self._journal = self._journal.under(host.dialect, host.settings).of(workspace)
-        self._journal.hide(self._bench.secrets)
+        hidden = self._bench.redaction_of(host, settings=False)  # the journal knows the settings' own
+        self._journal.hide(hidden.secrets, hidden.keys)
         return self._journal
 
     def runs(self, view: View, limit: int = 20) -> tuple[PastRun, ...]:

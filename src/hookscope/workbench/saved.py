@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -121,13 +121,22 @@ def expected_of(bench: Workbench, view: View, saved: SavedEvent, event: Event) -
     variables, where = bench.filler.variables(view), saved.place or str(saved.file)
     wanted = dict(bench.filler.filled(saved.expect, variables, event.timestamp, where))
     values = {name: literally(value) for name, value in variables.values.items()}
+    as_patterns = replace(variables, values=values)
     for name in PATTERNS:
-        if isinstance(texts := saved.expect.get(name), list):
-            plain = filled(texts, replace(variables, values=values), event.timestamp, where)
-            wanted[name] = [
-                str(now) if isinstance(was, str) else now for was, now in zip(texts, plain, strict=True)
-            ]
+        match saved.expect.get(name):
+            case list() as texts:
+                wanted[name] = _texts_of(texts, filled(texts, as_patterns, event.timestamp, where))
+            case Mapping() as hooks:  # `{greet: [...]}`: of one hook
+                plain = filled(hooks, as_patterns, event.timestamp, where)
+                wanted[name] = {
+                    hook: _texts_of(texts, plain[hook]) if isinstance(texts, list) else plain[hook]
+                    for hook, texts in hooks.items()
+                }
     return wanted
+
+
+def _texts_of(written: Sequence[Any], values: Sequence[Any]) -> list[Any]:
+    return [str(now) if isinstance(was, str) else now for was, now in zip(written, values, strict=True)]
 
 
 def moment_of(at: object, where: str) -> datetime:

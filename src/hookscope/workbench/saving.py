@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,7 @@ from hookscope.changes import Change
 from hookscope.core.alike import alike
 from hookscope.core.runs import Event
 from hookscope.formats import FormatError, read_yaml
-from hookscope.journal.secrets import Secret, secrets_in
-from hookscope.journal.veil import Veil, standing_in
+from hookscope.journal.redaction import NOTHING_KNOWN, Redaction
 from hookscope.patterns import pattern
 from hookscope.workbench.compose import WORKSPACE_FIELD
 from hookscope.workbench.refusal import Refusal
@@ -43,7 +42,7 @@ def save_event(
     event: Event,
     template: Event,
     file: Path,
-    secrets: Iterable[Secret] = (),
+    redaction: Redaction = NOTHING_KNOWN,
     *,
     expect: Mapping[str, Any] | None = None,
     writing: Write = write,
@@ -55,15 +54,14 @@ def save_event(
     there is such a file, or no file can hold the event.
 
     Args:
-        secrets: those that it got from variables, though nothing in it says that they are secrets.
+        redaction: knows secrets that nothing in the event tells.
         expect: what the file shall say of its run.
         writing: what writes the file.
     """
     here = of_here(event.context, template.context)
     context = {name: value for name, value in event.context.items() if name not in (*here, CFG)}
     ctx = {name: value for name, value in event.ctx.items() if template.ctx.get(name) != value}
-    known = standing_in((event.session_key, context, ctx), secrets)
-    veil = Veil.over((*known, *secrets_in(context), *secrets_in(ctx)))
+    veil = redaction.veil(context, ctx, event.session_key)
     document: dict[str, Any] = {"event": event.key}
     if event.session_key != template.session_key:
         document["session"] = named(veil.value(event.session_key), literal=True)

@@ -1,6 +1,7 @@
-"""What of an edit may be shown: every secret in a file of JSON as `${SECRET:NAME}`. What is written has it.
+"""What of an edit may be shown: every secret in it as `${SECRET:NAME}`. What is written has it.
 
-The name is of the key: two values under one, before and after, differ in a number.
+In JSON the name is of the key: two values under one, before and after, differ in a number. Other texts are
+searched for what looks like a secret.
 """
 
 from __future__ import annotations
@@ -11,10 +12,12 @@ from dataclasses import replace
 from hookscope.changes import CannotEdit, Change, ChangeError
 from hookscope.formats import FormatError, read_json5, text_of
 from hookscope.formats.json5_places import closing_of, tokens_of
+from hookscope.journal.encodings import ANYWHERE
 from hookscope.journal.secrets import Secret, holds_secrets, is_secret_key, secret_text, secrets_in
-from hookscope.journal.veil import ANYWHERE, Veil
+from hookscope.journal.veil import Veil
 from hookscope.values import dataclass
 
+NOTE = "Secrets are masked in this diff; the file gets their real values."
 QUOTES = "\"'"
 Plain = str | int | float | bool | None
 
@@ -41,6 +44,11 @@ def preview_of(change: Change) -> str:
     return "".join(_veiled(part).preview() for part in change.parts)
 
 
+def masks(change: Change) -> bool:
+    """Does its preview hide secrets that are written."""
+    return preview_of(change) != "".join(part.preview() for part in change.parts)
+
+
 def told(error: ChangeError) -> str:
     """Why an edit was refused, without the secret in the line that its user may write by hand."""
     path, colon, _ = error.line.partition(": ") if isinstance(error, CannotEdit) else ("", "", "")
@@ -55,8 +63,10 @@ def is_secret(name: str) -> bool:
 
 
 def _veiled(part: Change) -> Change:
-    """One file's change as it may be shown; the very same where no side is a document of JSON."""
+    """One file's change as it may be shown; the very same where no side has a secret."""
     sides = [_document(side) for side in (part.old, part.new)]
+    if not any(sides):
+        return _veiled_text(part)
     found = [secret for side in sides if side is not None for secret in _secrets(side)]
     if not found:
         return part
@@ -64,6 +74,20 @@ def _veiled(part: Change) -> Change:
     old, new = (
         side if text is None else _masked(text, veil).encode()
         for side, text in zip((part.old, part.new), sides, strict=True)
+    )
+    return replace(part, old=old, new=new)
+
+
+def _veiled_text(part: Change) -> Change:
+    """The same for what is no JSON: there secrets are known by their looks, and as `key: value`."""
+    texts = [
+        None if side is None else side.decode("utf-8", "surrogateescape") for side in (part.old, part.new)
+    ]
+    veil = Veil.over(secret for text in texts if text for secret in secrets_in(text))
+    if not veil.secrets:
+        return part
+    old, new = (
+        None if text is None else veil.text(text).encode("utf-8", "surrogateescape") for text in texts
     )
     return replace(part, old=old, new=new)
 

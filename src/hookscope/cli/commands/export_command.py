@@ -21,6 +21,7 @@ from hookscope.workbench import Options, Refusal
 
 if TYPE_CHECKING:
     from hookscope.workbench import Journal, StoredRun
+    from hookscope.workbench.hiding import Redaction
     from hookscope.workbench.history import Wanted
 
 STANDARD_OUTPUT = "-"
@@ -69,7 +70,11 @@ def command(
         first = next(runs, None)
         if first is None:
             raise Refusal(nothing_found(given))
-        texts = _page(journal, first) if html is not None else _lines(journal, chain([first], runs))
+        hidden = bench.redaction
+        if html is not None:
+            texts = _page(journal, first, hidden)
+        else:
+            texts = _lines(journal, chain([first], runs), hidden)
         count = _written(target, texts)
     except OSError as error:
         raise Refusal(str(error)) from None
@@ -92,17 +97,18 @@ def _chosen(
     return journal.each(wanted) if limit is None else reversed(journal.select(wanted, limit))
 
 
-def _lines(journal: Journal, runs: Iterator[StoredRun]) -> Iterator[str]:
+def _lines(journal: Journal, runs: Iterator[StoredRun], redaction: Redaction) -> Iterator[str]:
     from hookscope.workbench.history import export_lines
 
-    return (f"{line}\n" for line in export_lines(journal, runs))
+    return (f"{line}\n" for line in export_lines(journal, runs, redaction))
 
 
-def _page(journal: Journal, run: StoredRun) -> Iterator[str]:
+def _page(journal: Journal, run: StoredRun, redaction: Redaction) -> Iterator[str]:
     from hookscope.cli.page import page_of
+    from hookscope.workbench.history import as_exported
 
     settings: Mapping[str, Any] = journal.settings([run])
-    yield page_of(run, settings.get(run.settings or ""))
+    yield page_of(*as_exported(run, settings.get(run.settings or ""), redaction))
 
 
 def _written(target: str, texts: Iterable[str]) -> int:

@@ -10,7 +10,7 @@ import click
 from hookscope.cli import answers, lint_tables
 from hookscope.cli.answers import Answer
 from hookscope.cli.report_files import ReportFile, write_report
-from hookscope.workbench import Options
+from hookscope.workbench import Options, Workbench
 
 if TYPE_CHECKING:
     from hookscope.workbench.linting import Linted
@@ -57,12 +57,13 @@ def command(
     bench = answers.bench_of(options)
     linted = lint_hooks(bench, paths, rules)
     if sarif is not None:
-        _write(sarif, linted, bench.setup.surroundings.cwd)
+        _write(sarif, linted, bench)
     return Answer(lint_tables.document(linted), lint_tables.shown(linted), yes=not linted.report.failed)
 
 
-def _write(file: Path, linted: Linted, root: Path) -> None:
+def _write(file: Path, linted: Linted, bench: Workbench) -> None:
     from hookscope.cli.sarif import sarif
     from hookscope.workbench.linting import rule_named, rules_in_short
 
-    write_report(file, sarif(linted, [rule_named(name) for name in rules_in_short()], root))
+    rules = [rule_named(name) for name in rules_in_short()]
+    write_report(file, sarif(linted, rules, bench.setup.surroundings.cwd, bench.redaction))

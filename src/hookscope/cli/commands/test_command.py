@@ -24,6 +24,7 @@ from hookscope.values import dataclass
 from hookscope.workbench import Options, Refusal, Watch, Workbench
 from hookscope.workbench.accepting import accept as accept_run
 from hookscope.workbench.environments import ENVIRONMENTS
+from hookscope.workbench.hiding import hiding_of
 from hookscope.workbench.saved import EVENTS
 from hookscope.workbench.sections import ENDINGS
 from hookscope.workbench.sequences import SEQUENCES
@@ -118,7 +119,7 @@ def _tested(asked: Asked, bench: Workbench) -> tuple[Answer, bool]:
     if asked.accept and not turns.stopped:
         items = [_accepted(bench, item, refused) for item in items]
     if asked.junit is not None:
-        write_report(asked.junit, test_tables.junit(items, copies))
+        write_report(asked.junit, test_tables.junit(items, copies, bench.redaction))
     return Answer(
         [test_tables.document(item, bench.dialect.name) for item in items],
         test_tables.text(items, copies),
@@ -189,7 +190,7 @@ def _next(
 
 def _accepted(bench: Workbench, item: Verified, refused: list[str]) -> Verified:
     try:
-        accepted = accept_run(item, bench.edits.keep)
+        accepted = accept_run(item, bench.edits.keep, hiding_of(bench))
     except Refusal as error:
         refused.append(str(error))
         return item

@@ -23,7 +23,7 @@ from hookscope.workbench.packs.planned import (
     Uses,
     size_in_words,
 )
-from hookscope.workbench.shown import preview_of
+from hookscope.workbench.shown import NOTE, masks, preview_of
 
 SIGNS = {"add": "+", "replace": "~", "remove": "-", "same": " "}
 REQUIREMENTS = ("os", "bins", "anyBins", "env", "config")
@@ -220,5 +220,7 @@ def _settings(item: Planned, host: Host) -> Iterator[str]:
     yield from ("", f"  settings {file}" + ("" if preview else ": nothing changes"))
     if preview:
         yield printable(preview).rstrip()
+    if masks(item.change):
+        yield NOTE
     for other in item.others:
         yield f"  {one_line(other.name)} ({other.source}): {other.before} → {other.after}"

@@ -30,7 +30,7 @@ def command(options: Options, name: str, file: str | None) -> Answer:
     except OSError as error:
         raise shown.unreadable(error) from None
     place = place_of(file, view.host.workspace, view.host.surroundings.cwd) if file else None
-    saved = save_real(heard, view, place)
+    saved = save_real(heard, view, bench.redaction_of(view.host), place)
     variables = ", ".join(saved.variables)
     then = f" Its secrets are taken from the environment: {variables}." if saved.variables else ""
     return Answer(

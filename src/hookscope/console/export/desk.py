@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hookscope.console.export.picture import picture_of
+from hookscope.console.export.picture import picture_of, without_secrets
 from hookscope.console.export.shown import (
     Shown,
     shown_event,
@@ -122,11 +122,13 @@ class ExportDesk:
         self.screen.app.push_screen(question, named)
 
     def _write(self, shown: Shown, picture: str, file: Path) -> None:
-        secrets, replace = self.screen.bridge.bench.secrets, file == self._again
+        bench, replace = self.screen.bridge.bench, file == self._again
 
         def writing() -> Path:
-            text, document = masked(shown.text, shown.document, secrets)
-            content = {TEXT: text, PICTURE: picture}  # a text may be empty: of a log that is filtered so
+            redaction = bench.redaction
+            text, document = masked(shown.text, shown.document, redaction)
+            # A text may be empty: of a log that is filtered so.
+            content = {TEXT: text, PICTURE: without_secrets(picture, redaction)}
             written = content[file.suffix] if file.suffix in content else as_json(document)
             return write_export(file, written, replace=replace)
 

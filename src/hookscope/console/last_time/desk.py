@@ -192,10 +192,11 @@ class LastTimeDesk:
     def _without_secrets(self, kept: Kept) -> Kept:
         from hookscope.workbench.last_time import fit_to_keep
 
-        draft, secrets = kept.draft, self._opened.secrets
+        draft = kept.draft
         if draft.text is None:
             return kept
-        texts = [fit_to_keep(text, secrets) for text in (draft.session, draft.text, draft.ctx_text)]
+        redaction = self._opened.redaction
+        texts = [fit_to_keep(text, redaction) for text in (draft.session, draft.text, draft.ctx_text)]
         if any(text is None for text in texts):
             return replace(kept, draft=KeptDraft(draft.key, draft.only))
         session, text, ctx_text = (text or "" for text in texts)

@@ -15,7 +15,7 @@ from hookscope.console.text import line
 from hookscope.console.theme import LOOKS, MUTED
 from hookscope.core.standing import State
 from hookscope.core.text import one_line
-from hookscope.workbench.shown import preview_of
+from hookscope.workbench.shown import NOTE, masks, preview_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -128,6 +128,8 @@ def _settings(sheet: Sheet, planned: Planned, surroundings: Surroundings) -> Non
         diff_part(sheet, preview)
     else:
         sheet.say(Content.styled("nothing changes", MUTED), 2)
+    if masks(planned.change):
+        sheet.say(Content.styled(NOTE, MUTED), 2)
     for other in planned.others:
         looks = (LOOKS[other.before], LOOKS[other.after])
         parts = [Content.styled(f"{look.glyph} {look.word}", look.style) for look in looks]

@@ -7,6 +7,7 @@ from pathlib import Path
 from hookscope.core.hooks import Place, Problem
 from hookscope.core.text import why_of
 from hookscope.values import dataclass
+from hookscope.workbench.masked_names import MASK, names_in
 from hookscope.workbench.preferences.folder import config_folder, read_document
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.state_files import replace_file, state_folder, stored
@@ -60,8 +61,11 @@ def read_wanted() -> Wanted:
     problems = list(document.problems)
     configured = ""
     for name, value in document.value.items():
-        if name != "theme":
-            problems.append(document.unknown(name, ["theme"], "setting of Hookscope's own", (name,)))
+        if name == MASK:
+            if not names_in(value) and value != []:
+                problems.append(document.problem(f"{MASK} wants a list of names.", name))
+        elif name != "theme":
+            problems.append(document.unknown(name, ["theme", MASK], "setting of Hookscope's own", (name,)))
         elif isinstance(value, str):
             configured = value
         else:

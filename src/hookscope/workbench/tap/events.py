@@ -12,6 +12,7 @@ from hookscope.core.dialect import Host
 from hookscope.core.event import iso
 from hookscope.core.runs import Event
 from hookscope.core.text import one_line
+from hookscope.journal.redaction import Redaction
 from hookscope.values import dataclass
 from hookscope.workbench.compose import as_plain, template
 from hookscope.workbench.refusal import Refusal
@@ -98,12 +99,12 @@ class Saved:
     variables: tuple[str, ...]
 
 
-def save_real(heard: Heard, view: View, file: Path | None = None) -> Saved:
+def save_real(heard: Heard, view: View, redaction: Redaction, file: Path | None = None) -> Saved:
     """Keep it as a saved event, named after its key and id where no file is. Raises Refusal."""
     event = event_of(heard, view.host)
     name = re.sub(r"[^\w.-]+", "-", heard.key).strip("-.") or "event"
     place = file or view.host.workspace / EVENTS / f"{name}-{short_id(heard)}.yaml"
-    return Saved(place, save_event(event, template(event.key, view.host), place))
+    return Saved(place, save_event(event, template(event.key, view.host), place, redaction))
 
 
 def short_id(heard: Heard) -> str:

@@ -1,0 +1,61 @@
+"""The secrets among the variables of an environment."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from hookscope.journal.encodings import WORTH_A_SEARCH
+from hookscope.journal.secrets import (
+    KEYS,
+    PLAIN_WORD,
+    REFERENCE,
+    Secret,
+    SecretKeys,
+    is_ordinary,
+    is_secret_key,
+    secrets_in,
+)
+
+
+def secrets_of_variables(values: Mapping[str, str], keys: SecretKeys = KEYS) -> Iterator[Secret]:
+    """The secrets among variables: by their names, by their looks, or since they are listed."""
+    plain = {value for name, value in values.items() if not keys.name(name)}
+    for name, value in values.items():
+        if keys.list(name):
+            if len(value.strip()) >= WORTH_A_SEARCH:
+                yield Secret(name, value)
+        elif is_secret_key(name):
+            shared = PLAIN_WORD.fullmatch(value) is not None and value in plain  # USER is not hidden for it
+            if not shared and _is_worth_masking(value):
+                yield Secret(name, value)
+                yield from _inner(name, value)
+        else:
+            yield from _inner(name, value)
+
+
+def _inner(name: str, value: str) -> Iterator[Secret]:
+    """What looks like a secret in a value; in JSON also what is under a secret's key."""
+    yield from secrets_in({name: value} if not is_secret_key(name) else [value])
+    if value.lstrip().startswith(("{", "[")):
+        try:
+            yield from secrets_in(json.loads(value), (name,))
+        except (ValueError, RecursionError):
+            return
+
+
+def _is_worth_masking(value: str) -> bool:
+    """False for what is no secret whatever its variable is called: a switch, a small number, a file."""
+    text = value.strip()
+    if len(text) < WORTH_A_SEARCH or is_ordinary(text) or REFERENCE.fullmatch(text):
+        return False
+    return not (text.startswith(("/", "~/", "./")) and _is_there(text))
+
+
+def _is_there(text: str) -> bool:
+    try:
+        return os.path.exists(Path(text).expanduser())
+    except (OSError, ValueError, RuntimeError):  # the latter: no such user
+        return False

@@ -1,0 +1,151 @@
+"""A known value is found however it is written, and what only resembles it is not."""
+
+import base64
+import html
+import json
+import urllib.parse
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hookscope.journal.encodings import find, occurring
+from hookscope.journal.secrets import Secret
+from hookscope.journal.veil import Veil, standing_in
+
+VALUES = {
+    "plain": "correct-horse-battery-77",
+    "signs": "pa\"ss\\w<o>rd&it's=so",
+    "spaces": "plain words with spaces in them",
+    "wide": "tøken-äöü-ß-日本-🔑-end",
+    "escape-like": "percent%41and&amp;plus\\u0041/slash?",
+    "lines": "first line of it\nsecond=line;of it",
+}
+SPELLINGS = {
+    "as it is": str,
+    "JSON": json.dumps,
+    "JSON in JSON": lambda value: json.dumps({"inner": json.dumps([value])}),
+    "JSON with letters": lambda value: json.dumps(value, ensure_ascii=False),
+    "ascii": ascii,
+    "repr": repr,
+    "HTML": html.escape,
+    "HTML without quotes": lambda value: html.escape(value, quote=False),
+    "HTML numbers": lambda value: "".join(f"&#{ord(char)};" for char in value),
+    "HTML of JSON": lambda value: html.escape(json.dumps(value)),
+    "URL": urllib.parse.quote,
+    "URL component": lambda value: urllib.parse.quote(value, safe=""),
+    "URL form": urllib.parse.quote_plus,
+    "every byte": lambda value: "".join(f"%{byte:02x}" for byte in value.encode()),
+    "JSON of a URL": lambda value: json.dumps("https://x.example/?q=" + urllib.parse.quote(value)),
+    "every unit": lambda value: "".join(f"\\u{ord(char):04x}" for char in value if ord(char) < 0x10000),
+    "base64": lambda value: base64.b64encode(value.encode()).decode(),
+    "base64 of a URL": lambda value: base64.urlsafe_b64encode(value.encode()).decode(),
+    "user and password": lambda value: "Basic " + base64.b64encode(b"user:" + value.encode()).decode(),
+    "name and password": lambda value: base64.b64encode(b"somebody:" + value.encode() + b"\n").decode(),
+    "wrapped base64": lambda value: base64.encodebytes(b"x" * 55 + value.encode()).decode(),
+    "hexadecimal": lambda value: value.encode().hex(),
+    "capital hexadecimal": lambda value: value.encode().hex().upper(),
+}
+
+
+@pytest.mark.parametrize("spell", SPELLINGS.values(), ids=SPELLINGS)
+@pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
+def test_a_value_is_masked_in_every_spelling(value: str, spell: object) -> None:
+    assert callable(spell)
+    if spell is SPELLINGS["every unit"] and any(ord(char) >= 0x10000 for char in value):
+        return
+    spelled = spell(value)
+    secret = Secret("KEY", value)
+    for text in (spelled, f"before {spelled} behind", f"a\n{spelled}\nb"):
+        masked = Veil.over([secret]).text(text)
+        assert "${SECRET:KEY" in masked
+        assert spelled not in masked
+        assert occurring(masked, [value]) == []
+    assert standing_in({"deep": [{"text": spelled}]}, [secret]) == (secret,)
+    assert Veil.over([secret]).value({"deep": [{"text": spelled}]}) != {"deep": [{"text": spelled}]}
+
+
+@pytest.mark.parametrize(
+    "text", ["correct-horse", "correct horse battery 77", "Y29ycmVjdA==", "636f7272656374", "%63%6f", ""]
+)
+def test_what_only_resembles_a_value_stays(text: str) -> None:
+    assert Veil.over([Secret("KEY", VALUES["plain"])]).text(text) == text
+
+
+@pytest.mark.parametrize("line", ["first line of it", "second=line;of it"])
+def test_each_line_of_a_value_is_masked_as_a_part(line: str) -> None:
+    veil = Veil.over([Secret("KEY", VALUES["lines"])])
+    assert veil.text(f"> {line} <") == "> ${SECRET:KEY_PART} <"
+
+
+def test_lines_that_mark_a_key_and_short_ones_stay() -> None:
+    begin = "-----BEGIN " + "RSA PRIVATE KEY-----"
+    veil = Veil.over([Secret("KEY", f"{begin}\nMIIEowIBAAKCAQEA\nabc\n")])
+    assert veil.text(begin) == begin
+    assert veil.text("abc") == "abc"
+    assert veil.text("MIIEowIBAAKCAQEA") == "${SECRET:KEY_PART}"
+
+
+@pytest.mark.parametrize("at", [1, 5, 12, 23])
+def test_a_value_in_two_texts_of_a_list_is_masked(at: int) -> None:
+    value = VALUES["plain"]
+    pieces = {"chunks": ["out: ", value[:at], value[at:], " end"]}
+    masked = Veil.over([Secret("KEY", value)]).value(pieces)
+    assert masked["chunks"][0] == "out: "
+    assert masked["chunks"][3] == " end"
+    assert value not in "".join(masked["chunks"])
+    assert value[:at] not in masked["chunks"]
+    assert standing_in(pieces, [Secret("KEY", value)]) != ()
+
+
+@pytest.mark.parametrize("kept", [7, 12, 20])
+def test_what_a_cut_leaves_of_a_value_is_masked(kept: int) -> None:
+    value, cut = VALUES["plain"], "\n… 1,234 bytes are left out here …\n"
+    veil = Veil.over([Secret("KEY", value)])
+    assert veil.text(f"say {value[:kept]}{cut}more") == f"say ${{SECRET:KEY_PART}}{cut}more"
+    assert veil.text(f"say{cut}{value[-kept:]} more") == f"say{cut}${{SECRET:KEY_PART}} more"
+    assert standing_in([f"say {value[:kept]}{cut}more"], [Secret("KEY", value)]) != ()
+
+
+@pytest.mark.parametrize("word", ["true", "localhost", "8080", "production", "none"])
+def test_an_ordinary_word_is_masked_under_its_own_key_only(word: str) -> None:
+    veil = Veil.over([Secret("PASSWORD", word)])
+    document = {"password": word, "said": f"it is {word} here"}
+    assert veil.value(document) == {"password": "${SECRET:PASSWORD}", "said": f"it is {word} here"}
+
+
+def test_a_mask_is_never_masked_again() -> None:
+    veil = Veil.over(
+        [Secret("A", "SECRET"), Secret("B", "TOKEN_OF_MINE"), Secret("TOKEN_OF_MINE", "value-99")]
+    )
+    assert veil.text("${SECRET:TOKEN_OF_MINE}") == "${SECRET:TOKEN_OF_MINE}"
+    assert veil.text("value-99") == "${SECRET:TOKEN_OF_MINE}"
+
+
+def test_overlapping_values_leave_no_end_of_one() -> None:
+    veil = Veil.over([Secret("A", "abcdefgh-1234"), Secret("B", "1234-ijklmnop")])
+    assert veil.text("x abcdefgh-1234-ijklmnop y").count("${SECRET:") == 1
+    assert veil.text("x abcdefgh-1234-ijklmnop y").startswith("x ${SECRET:")
+    assert veil.text("x abcdefgh-1234-ijklmnop y").endswith("} y")
+
+
+@settings(deadline=None)
+@given(
+    st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=8, max_size=60).filter(
+        lambda text: text.strip() == text and any(map(str.isalnum, text)) and "SECRET" not in text
+    ),
+    st.sampled_from([str, json.dumps, ascii, html.escape, urllib.parse.quote, urllib.parse.quote_plus]),
+)
+def test_any_value_is_found_where_it_is(value: str, spell: object) -> None:
+    assert callable(spell)
+    spelled = spell(value)
+    found = find(f"<<{spelled}>>", {value: "KEY"})
+    assert found
+    assert found[0].start <= 2 + len(spelled)
+    assert found[-1].end <= 2 + len(spelled)
+
+
+@pytest.mark.parametrize("kept", [7, 12, 20])
+def test_what_a_line_that_was_too_long_has_of_a_value_is_masked(kept: int) -> None:
+    veil = Veil.over([Secret("KEY", VALUES["plain"])])
+    assert veil.text(f"say {VALUES['plain'][:kept]}…\nmore…") == "say ${SECRET:KEY_PART}…\nmore…"
