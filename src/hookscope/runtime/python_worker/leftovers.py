@@ -13,13 +13,14 @@ from glob import iglob
 from typing import Any
 
 # Bound before any handler runs.
-_count, _getpid, _open = _thread._count, os.getpid, open
+_count, _getpid, _open, _frames = _thread._count, os.getpid, open, sys._current_frames
 _usage, _SELF = resource.getrusage, resource.RUSAGE_SELF
 _UNIT = 1 if sys.platform == "darwin" else 1024  # bytes, of the system's figure
 _wait: Any = getattr(os, "waitid", None)  # macOS has none before Python 3.13: there children are unknown
 _ANY_CHILD = (os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) if _wait else ()  # looked at, not reaped
 _OVER: tuple[list[str], ...] = ([], ["Z"])  # states of processes that have ended: gone, or not yet reaped
 MANY = 64  # descriptors that a handler may leave open before we call it a leak
+IDLE = "_worker"  # the function that a thread of an executor waits in for its next work
 _OWN = 1  # the thread that listens to the host
 
 
@@ -74,7 +75,13 @@ def _threads() -> int:
         return count
     try:
         known = sys.modules["threading"].enumerate()
-        return count - len([thread for thread in known if thread.name.startswith("asyncio_")])
+        frames = None
+        for thread in known:
+            if thread.name.startswith("asyncio_"):
+                frames = frames or _frames()
+                if frames[thread.ident].f_code.co_name == IDLE:
+                    count -= 1
+        return count
     except BaseException:  # a handler's own doing
         return count
 
