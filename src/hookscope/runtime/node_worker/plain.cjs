@@ -188,7 +188,8 @@ class Cleaner {
       return this.named(`${kind}: ${String(value.message).slice(0, 200)}`, path, `is ${one(kind)}, not text`);
     }
     if (types.isGeneratorObject(value)) {
-      return this.named(`${asyncIterator in value ? "async_" : ""}generator`, path, "is a generator, which nobody runs");
+      const kind = asyncIterator in value ? "async_generator" : "generator";
+      return this.named(kind, path, "is a generator, which nobody runs");
     }
     if (isOpaque(value)) return this.named(kind, path, `is ${one(kind)}, which JSON cannot hold`);
     this.open.add(value);

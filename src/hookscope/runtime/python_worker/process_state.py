@@ -44,6 +44,9 @@ _sigmask, _BLOCK, _SETMASK = _signal.pthread_sigmask, _signal.SIG_BLOCK, _signal
 _getsignal, _signal_to, _wakeup = _signal.getsignal, _signal.signal, _signal.set_wakeup_fd
 _map, _tuple, _list, _zip, _len = map, tuple, list, zip, len
 
+# Of two names of one limit (RLIMIT_NOFILE, RLIMIT_OFILE) the first one.
+_NAMES_OF_LIMITS = sorted((name for name in dir(resource) if name.startswith("RLIMIT_")), reverse=True)
+
 Read = Callable[[], Any]
 Write = Callable[[Any], None]  # gets what was read before any handler
 
@@ -203,7 +206,7 @@ def _error_handlers() -> Tuple[Read, Write]:  # noqa: UP006
 
 
 def _limits() -> Aspect:
-    names = {getattr(resource, name): name for name in sorted(dir(resource)) if name.startswith("RLIMIT_")}
+    names = {getattr(resource, name): name for name in _NAMES_OF_LIMITS}
     known = {number: _getrlimit(number) for number in names}
 
     def differing() -> List[int]:  # noqa: UP006
