@@ -10,6 +10,7 @@ import pytest
 from tests.runtime.conftest import LONG
 
 from hookscope.core.event import HookEvent
+from hookscope.core.hooks import Language
 from hookscope.core.runs import Code, Registration, Result, Step
 from hookscope.runtime import Limits, ProcessLane, node_lane, python_lane
 from hookscope.runtime.node import Node, find_node
@@ -190,7 +191,7 @@ async def notes_behind(
         root = folder / "hooks" / name
         root.mkdir(parents=True)
         (root / f"handler{suffix}").write_text(text)
-        language = "python" if suffix == ".py" else "javascript"
+        language: Language = "python" if suffix == ".py" else "javascript"
         return Registration("command:new", name, Code(root / f"handler{suffix}", "default", root, language))
 
     good = written("good", healthy)

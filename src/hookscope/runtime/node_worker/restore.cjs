@@ -176,8 +176,10 @@ class Baseline {
 
   /** Put everything back. False where something stays changed: this process is spoilt. */
   restore(isLoad = false) {
-    const [changed, lost] = [[], []];
-    [this.changed, this.lost] = [changed, lost];
+    const changed = []; // by no means of theirs: they may have replaced iteration, and all methods
+    const lost = [];
+    this.changed = changed;
+    this.lost = lost;
     try {
       this.restoreNames(changed, lost);
       this.restoreProcess(changed, lost, isLoad);
@@ -216,8 +218,8 @@ class Baseline {
 
   /** Only what was replaced or removed: a name that was added harms nobody. By no means of theirs. */
   restoreNames(changed, lost) {
-    const before = lost.length;
-    const say = (label, name, isBack) => (isBack ? changed : lost).push(nameOf(label, name));
+    const found = [];
+    const say = (label, name, isBack) => { found[found.length] = { label, name, isBack }; };
     const present = ownKeys(Object.prototype);
     for (let at = 0; at < present.length; at += 1) { // what every object has, every object loses again
       const name = present[at];
@@ -235,8 +237,10 @@ class Baseline {
       const one = this.fixed[at];
       if (!isUnchanged(one)) say(one.label, one.name, putBack(one));
     }
-    if (changed.length) Module.syncBuiltinESMExports(); // named imports of Node's modules have values of their own
-    return lost.length === before;
+    if (!found.length) return true;
+    Module.syncBuiltinESMExports(); // named imports of Node's modules have values of their own
+    for (const { label, name, isBack } of found) (isBack ? changed : lost).push(nameOf(label, name));
+    return found.every(({ isBack }) => isBack);
   }
 
   restoreProcess(changed, lost, isLoad) {

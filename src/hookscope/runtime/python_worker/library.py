@@ -14,10 +14,26 @@ import os
 import sys
 from operator import attrgetter, is_
 from types import FunctionType, ModuleType
-from typing import Any, Callable, Dict, List, Optional  # noqa: UP035  (3.9)
+from typing import Any, Callable, Dict, List  # noqa: UP035  (3.9)
 
 _LIBRARY = os.path.dirname(os.__file__)
-_NAMES: Any = getattr(sys, "stdlib_module_names", None)  # 3.10
+
+
+def _extensions() -> List[str]:  # noqa: UP006
+    try:
+        return os.listdir(os.path.join(_LIBRARY, "lib-dynload"))
+    except OSError:  # they are built into the interpreter
+        return []
+
+
+_NAMES: Any = (
+    getattr(sys, "stdlib_module_names", None)
+    or {  # 3.10
+        *sys.builtin_module_names,
+        *(name.partition(".")[0] for name in os.listdir(_LIBRARY)),
+        *(name.partition(".")[0] for folder in sys.path[-1:] for name in os.listdir(folder)),  # extensions
+    }
+)
 OURS = "_hookscope_"  # how the names of our own modules, and of the packages of hooks, begin
 HOOKS = f"{OURS}hooks_"
 # Loaded by the rest of the library, and changed by it as it works.
@@ -32,9 +48,24 @@ CORE = frozenset(
         *("logging", "math", "operator", "os", "pathlib", "pickle", "posix", "posixpath", "queue", "random"),
         *("re", "resource", "secrets", "select", "selectors", "shutil", "signal", "socket", "ssl", "struct"),
         *("subprocess", "sys", "tempfile", "textwrap", "threading", "time", "traceback", "types", "typing"),
-        *("urllib.parse", "urllib.request", "uuid", "warnings", "weakref"),
+        *(
+            "string",
+            "glob",
+            "fnmatch",
+            "html",
+            "platform",
+            "stat",
+            "dataclasses",
+            "concurrent.futures.thread",
+            "urllib.parse",
+            "urllib.request",
+            "uuid",
+            "warnings",
+            "weakref",
+        ),
     )
 )
+CLASSES = ("json.decoder", "json.encoder", "threading")  # whose classes are compared without versions, too
 HEAP, FIXED = 1 << 9, 1 << 8  # flags of classes: made by Python code; not to be changed
 WHOLE = ("builtins", "json", "os", "queue", "struct", "threading", "time")  # with all that they hold
 CHANGING = (
@@ -69,7 +100,7 @@ class _Noted:
 
     def differing(self) -> List[str]:  # noqa: UP006
         names = self.names
-        if _all(_map(is_, _map(names.get, self.keys), self.values)) and None not in self.values:
+        if _all(_map(is_, _map(names.get, self.keys), self.values)):
             return self.added()
         return [key for key, value in self.known.items() if names.get(key) is not value] + self.added()
 
@@ -121,7 +152,7 @@ class Library:
             return
         self._names.add(name)
         self._add(name, vars(module), module)
-        if self._has_versions and name in CORE:
+        if name in (CORE if self._has_versions else CLASSES):
             for key, value in _list(vars(module).items()):
                 if _is_own_class(value, name):
                     self._add(f"{name}.{key}", gc.get_referents(_dict_of(value))[0], value)
@@ -225,10 +256,7 @@ def is_standard(name: str) -> bool:
     top = name.partition(".")[0]
     if top in STATEFUL or top.startswith(OURS):
         return False
-    if _NAMES is not None:
-        return top in _NAMES
-    file: Optional[str] = getattr(_modules.get(top), "__file__", None)  # noqa: UP045
-    return top in sys.builtin_module_names or (file is not None and file.startswith(_LIBRARY))
+    return top in _NAMES
 
 
 def listed(names: List[str]) -> str:  # noqa: UP006
