@@ -19,6 +19,7 @@ from hookscope.core.runs import Code, Registration, Result, Status, Step
 from hookscope.runtime import Limits, ProcessLane, guard
 from hookscope.runtime.escapes import host, marked, newest_pid
 from hookscope.runtime.limits import MIB
+from hookscope.runtime.rest import patience
 
 LINUX = sys.platform == "linux"
 TELLS = "only Linux tells of processes that left their group"
@@ -37,7 +38,7 @@ class Fault:
     """A handler that does its worst, and what has to come of it.
 
     `out` is what it printed before that, and `says` what its error or its notes say. `later` is what
-    comes out behind its answer, and is told with the next result there is: its own or a later one. A
+    comes out behind its answer, and is told with a later result or when the lane settles. A
     fault that ends "cancelled" makes a file named `here`; then the run is cancelled.
     """
 
@@ -87,6 +88,7 @@ def trial(tmp_path: Path) -> Trial:
                 began = time.monotonic()
                 then = await results_of(lane, good)
                 took_then = time.monotonic() - began
+                rest = await lane.settle(patience(SOON if fault.later else 0.0))
             finally:
                 await lane.close()
             await all_gone()
@@ -96,7 +98,8 @@ def trial(tmp_path: Path) -> Trial:
             assert_healthy(result, fault.spoils)
         for result in then:
             assert_healthy(result, "output" if fault.spoils == "output" else "nothing")
-        told = "\n".join(line for result in (*first, *then) for line in (result.stdout, *result.notes))
+        lines = [line for result in (*first, *then) for line in (result.stdout, *result.notes)]
+        told = "\n".join([*lines, *(text for _, text in rest.late)])
         assert fault.later in told, told[:2000]
         assert took < fault.bound
         assert took_then < fault.bound

@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -56,10 +56,12 @@ class Killing:
     def __init__(self) -> None:
         self.begun, self.may_end = threading.Event(), threading.Event()
 
-    def __call__(self, mark: str) -> tuple[Process, ...]:
+    def __call__(
+        self, mark: str, known: Iterable[Process] = ()
+    ) -> tuple[tuple[Process, ...], tuple[Process, ...]]:
         self.begun.set()
         self.may_end.wait(LONG)
-        return escapes.end(mark)
+        return escapes.end(mark, known)
 
 
 @pytest.fixture

@@ -307,31 +307,46 @@ LEAVES = one("threading.Thread(target=later, name='later').start()", top=LATE)
 MEETS = (  # what th1 left has printed, and is over, when it goes on
     "open('go', 'w').close(); [one.join() for one in threading.enumerate() if one.name == 'later']"
 )
+LEFT = "it left 1 thread running: handlers of other hooks run in another worker"
+
+
+def twice(then: str) -> str:
+    """A handler that leaves a thread when it is called first, and does `then` when it is called again."""
+    return (
+        f"{LATE}\nbegun = []\ndef handler(event):\n    if begun: {then}\n"
+        "    else: threading.Thread(target=later, name='later').start()\n    begun.append(1)\n"
+    )
+
+
+async def test_handlers_of_other_hooks_run_in_another_worker_than_a_thread_that_was_left(
+    hook: WriteHook, outcome_of: OutcomeOf
+) -> None:
+    counts = one("print(threading.active_count())", top="import threading")
+    outcome = await outcome_of(hook("th1", LEAVES), hook("th2", counts), hook("th3", one("print('own')")))
+    assert outcome["th1"].notes == (LEFT,)
+    assert outcome["th2"].stdout == "1\n"
+    assert outcome["th2"].notes == outcome["th3"].notes == ()
 
 
 async def test_output_of_a_thread_that_was_left_is_said_with_both(
     hook: WriteHook, outcome_of: OutcomeOf
 ) -> None:
-    outcome = await outcome_of(
-        hook("th1", LEAVES),
-        hook("th2", one(MEETS, top="import threading")),
-        hook("th3", one("print('own')")),
-    )
-    note = "it left 1 thread running: what that prints later is charged to the handlers after it"
-    assert outcome["th1"].notes == (note,)
-    assert outcome["th2"].stdout == "FROM th1\n"
-    assert outcome["th2"].notes == ("some of what it printed may be of th1, which left 1 thread running",)
-    assert outcome["th3"].notes == ()  # the thread has ended by then
+    call = hook("th1", twice(MEETS))
+    first, second, third = (await outcome_of(call, call, hook("th3", one("print('own')")))).results
+    assert first.notes == (LEFT,)
+    assert second.stdout == "FROM th1\n"
+    assert second.notes == ("some of what it printed may be of th1, which left 1 thread running",)
+    assert third.notes == ()
 
 
 async def test_output_beside_a_crash_is_said_too(hook: WriteHook, outcome_of: OutcomeOf) -> None:
-    outcome = await outcome_of(
-        hook("th1", LEAVES),
-        hook("th2", one(f"{MEETS}; os._exit(1)", top="import os, threading")),
-        hook("th3", one("print('own')")),
+    call = hook("th1", twice(f"{MEETS}; os._exit(1)"))
+    _, second, third = (await outcome_of(call, call, hook("th3", one("print('own')")))).results
+    assert second.notes == (
+        "1 thread of th1 still ran in this worker, and may be the cause",
+        "some of what it printed may be of th1, which left 1 thread running",
     )
-    assert outcome["th2"].notes == ("some of what it printed may be of th1, which left 1 thread running",)
-    assert outcome["th3"].notes == ()  # in a fresh worker
+    assert third.notes == ()  # in a fresh worker
 
 
 @LINUX
@@ -345,10 +360,7 @@ async def test_a_process_that_was_left_is_said_with_both(hook: WriteHook, outcom
         hook("silent", HI),
     )
     assert "it left 2 processes running" in outcome["leaves"].notes[0]
-    assert outcome["prints"].notes == (
-        "some of what it printed may be of leaves, which left 2 processes running",
-    )
-    assert outcome["ended"].notes == outcome["silent"].notes == ()
+    assert outcome["ended"].notes == outcome["prints"].notes == outcome["silent"].notes == ()
 
 
 async def test_asyncios_own_threads_are_no_news(hook: WriteHook, outcome_of: OutcomeOf) -> None:

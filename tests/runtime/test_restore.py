@@ -1,6 +1,5 @@
 """What the worker compares behind each handler: nothing where nobody touched it, and rightly else."""
 
-import json
 import sys
 from types import ModuleType
 from typing import Any
@@ -9,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.runtime.python_worker import restore
+from hookscope.runtime.python_worker import library, restore
 
 COUNTED = pytest.mark.skipif(
     sys.implementation.name != "cpython" or sys.version_info >= (3, 13),
@@ -55,37 +54,30 @@ def test_a_version_tells_every_change_and_no_look(steps: list[tuple[str, str, in
             assert version.value == number, what
 
 
-class Held:
-    """Outputs that nobody has touched."""
-
-    def hold(self) -> bool:
-        return True
-
-
 @COUNTED
 def test_what_nobody_has_touched_is_not_compared_and_what_is_touched_is_put_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    class Watched(ModuleType):
-        """Its names are counted as they are compared."""
+    compared: list[str] = []
 
-    module = Watched("watched")
-    names = vars(module)
-    names["used"] = used = object()
-    monkeypatch.setattr(restore, "SHARED", (json, module))
-    compared: list[object] = []
+    class Noted(library._Noted):
+        def differing(self) -> list[str]:
+            compared.append(self.name)
+            return super().differing()
 
-    def compare(one: object, other: object) -> bool:
-        compared.append(one)
-        return one is other
-
-    baseline = restore.Baseline(Held())
-    monkeypatch.setattr(restore, "is_", compare)
-    assert baseline.restore()
-    assert used not in compared, "the version says that nothing has changed"
-    names["used"] = "something else"
-    assert baseline.restore()
-    assert names["used"] is used, "the version is another, so the values were compared"
-    compared.clear()
-    assert baseline.restore()
-    assert used not in compared
+    monkeypatch.setattr(library, "_Noted", Noted)
+    module = ModuleType("textwrap")
+    vars(module)["used"] = used = len
+    monkeypatch.setattr(library.Library, "_restore_modules", lambda *_: None)
+    noted = library.Library(restore._version_of)
+    noted.note("textwrap", module)
+    changed: list[str] = []
+    lost: list[str] = []
+    noted.restore(changed, lost)
+    assert compared == [], "the version says that nothing has changed"
+    vars(module)["used"] = max
+    noted.restore(changed, lost)
+    assert vars(module)["used"] is used, "the version is another, so the values were compared"
+    assert (compared, changed, lost) == (["textwrap"], ["textwrap.used"], [])
+    noted.restore(changed, lost)
+    assert compared == ["textwrap"]

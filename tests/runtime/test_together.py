@@ -362,8 +362,11 @@ async def test_tasks_threads_and_variables_left_behind_are_said_once(
     """
     results = await run(worker_lane, plugin("p", text, 2))
     notes = [note for result in results.values() for note in result.notes]
-    left = "one of those that ran together left 2 asyncio tasks unfinished"
-    assert notes == [f"{left}, cancelled now: `await` what is to end"]
+    who = "one of those that ran together"
+    assert notes == [
+        f"{who} changed: the environment (LEFT). Hookscope put it back",
+        f"{who} left 2 asyncio tasks unfinished, cancelled now: `await` what is to end",
+    ]
     look = "import os\ndef register(api): api.on('x', lambda event: os.environ.get('LEFT'))"
     (result,) = (await run(worker_lane, plugin("p", look))).values()
     assert (result.status, result.returned) == ("ok", None)

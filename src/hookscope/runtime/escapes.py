@@ -41,6 +41,7 @@ class Process:
     parent: int
     age: float  # seconds
     memory: int  # bytes resident
+    born: int = 0  # clock ticks between the start of the machine and its own; with its number, its identity
 
     @property
     def host(self) -> str:
@@ -124,19 +125,33 @@ def may_run(mark: str, first: int) -> bool:
     return True
 
 
-def end(mark: str) -> tuple[Process, ...]:
-    """Kill whatever carries this mark, and wait until it is gone; which processes those were. Blocks."""
-    killed: dict[int, Process] = {}
+def end(mark: str, known: Iterable[Process] = ()) -> tuple[tuple[Process, ...], tuple[Process, ...]]:
+    """Kill the processes that carry this mark, and the `known` ones, which carried it when they were found.
+
+    Returns the processes that were seen to be gone, and those that may still be running. Blocks until all
+    are gone, or for `ROUNDS` rounds.
+    """
+    killed = {process.pid: process for process in known if is_running(process)}
     for _ in range(ROUNDS):
-        running = marked(mark)
+        killed.update((process.pid, process) for process in marked(mark))
+        running = [process for process in killed.values() if is_running(process)]
         for process in running:
-            killed[process.pid] = process
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(process.pid, signal.SIGKILL)
         if not running:
             break
         time.sleep(PAUSE)
-    return tuple(killed.values())
+    left = tuple(process for process in killed.values() if is_running(process))
+    return tuple(process for process in killed.values() if process not in left), left
+
+
+def is_running(process: Process) -> bool:
+    """Return whether this very process still runs, not another one that got its number later."""
+    try:
+        state, *fields = _stat(process.pid)
+    except (OSError, ValueError):
+        return False
+    return state not in "ZX" and int(fields[18]) == process.born
 
 
 def memory_of(pid: int) -> int:
@@ -195,7 +210,8 @@ def _process(pid: int, mark: str) -> Process | None:
         words = file.read().decode("utf-8", "replace").split("\0")
     name = " ".join(word for word in words if word)[:NAME] or _short_name(pid)
     group, parent = int(fields[1]), int(fields[0])
-    return Process(pid, name, group, mark.partition("=")[2], parent, _age(fields), memory_of(pid))
+    mark = mark.partition("=")[2]
+    return Process(pid, name, group, mark, parent, _age(fields), memory_of(pid), int(fields[18]))
 
 
 def _stat(pid: int) -> list[str]:

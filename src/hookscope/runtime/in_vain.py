@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -16,7 +17,11 @@ WHAT = "what it returned"
 RETURNED = f"{WHAT} is ignored: a hook of a HOOK.md folder answers by `event.messages`"
 GENERATORS = ("<generator>", "<async_generator>")
 OBSERVES = f"{WHAT} is ignored: a hook of a stream observes, and stops nothing by what it returns"
-NOTHING_RAN = "it has `yield`, so that its call made a generator and ran nothing of it: take `yield` out"
+NOTHING_RAN = (
+    "it returned a generator, which its host does not run: if the handler itself contains `yield`, "
+    "none of its body ran. Remove `yield`"
+)
+NAMED = re.compile(r"messages\[(\d+)\]\S* (?!was cut|holds half)")  # a note on a message that is no text
 
 
 @runtime_checkable
@@ -32,12 +37,13 @@ def with_what_was_in_vain(
     result: Result, event: Event, needs: Needs = NONE, policy: Policy | None = None
 ) -> Result:
     """The result, noted on what nobody heeds: how that was written down is not told then."""
-    if result.returned is None and not result.patch:  # most handlers: nothing was there to be heeded
+    if result.returned is None and not result.patch and not result.messages:  # most handlers
         return result
     notes = in_vain(result, event)
     if result.patch:
         unheeded = policy.unheeded(result) if isinstance(policy, Heeding) else ()
         notes = (*notes, *unfit(result, needs), *unheeded)
+    notes = (*notes, *_not_text(result, event))
     if not notes:
         return result
     kept = (note for note in result.notes if RETURNED not in notes or not note.startswith(WHAT))
@@ -63,6 +69,42 @@ def in_vain(result: Result, event: Event) -> tuple[str, ...]:
             "after it cannot push; append to the list"
         )
     return tuple(notes)
+
+
+def _not_text(result: Result, event: Event) -> Iterator[str]:
+    """Yield a sentence about the messages that the handler pushed and that are no text."""
+    if event.kind != "folder":
+        return
+    kinds = [_kind(value) for value in _pushed(result) if not isinstance(value, str)]
+    named = {found[1] for note in result.notes if (found := NAMED.match(note))}
+    count = max(len(kinds), len(named))
+    if count:
+        what = ", ".join(dict.fromkeys(kinds)) or "an object"
+        several = f"{count:,} messages that are" if count > 1 else "a message that is"
+        yield f"it pushed {several} not text ({what}): hosts join messages as text, so push strings"
+
+
+def _pushed(result: Result) -> Iterator[Any]:
+    """Yield the messages that the handler added or replaced."""
+    for step in result.patch:
+        path, value = str(step.get("path")), step.get("value")
+        if step.get("op") == "remove":
+            continue
+        if path == "/messages" and isinstance(value, list):
+            yield from value
+        elif path.startswith("/messages/"):
+            yield "" if path.count("/") > 2 else value
+
+
+def _kind(value: object) -> str:
+    """Return what a JSON value is called."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    if isinstance(value, int | float):
+        return "a number"
+    return "a list" if isinstance(value, list) else "an object"
 
 
 def unfit(result: Result, needs: Needs) -> Iterator[str]:

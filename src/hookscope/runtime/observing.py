@@ -14,6 +14,7 @@ from hookscope.runtime.clock import since_start
 from hookscope.runtime.failures import CANCELLED, overran, raised
 from hookscope.runtime.heartbeat import Cell
 from hookscope.runtime.patch import patch_of
+from hookscope.runtime.python_worker.faults import never_ran
 from hookscope.runtime.views import document_of, event_in, messages_in, pushed
 from hookscope.values import dataclass
 
@@ -64,6 +65,8 @@ class Observer:
         view, cell = self.view, self.cell
         began, cell.began, asked = cell.began, ended, cell.asked
         took = ended - began
+        if returned is not None and error is None:
+            error = never_ran(returned, target)
         status, failure, notes = GOOD
         if error is not None or asked or (self.limit is not None and took >= self.limit):
             status, failure, notes = _outcome(error, asked, took, self.limit, target)

@@ -105,6 +105,7 @@ class Reports:
             *result.notes,
             *(" ".join(late_in_words(one)) for one in late),
             *escaped,
+            *(self._traces.suspects() if result.error is not None else ()),
             *(self._traces.others() if has_printed else ()),
             *((course.company,) if course.company and has_printed else ()),
             *output.notes,

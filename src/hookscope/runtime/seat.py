@@ -76,14 +76,17 @@ class Seat:
             return
         if not worker.alive:  # it died by itself: what is behind it takes no turn of the loop
             await worker.end()
-            if not may_run(worker.mark, worker.pid):
+            if not self._may_have_left(worker):
                 return
         await to_the_end(self._ended(worker))
 
     async def _ended(self, worker: Peer) -> None:
         await worker.end()
-        if may_run(worker.mark, worker.pid):
-            self._traces.killed(await asyncio.to_thread(end, worker.mark))
+        if self._may_have_left(worker):
+            self._traces.killed(*await asyncio.to_thread(end, worker.mark, self._traces.escaped))
+
+    def _may_have_left(self, worker: Peer) -> bool:
+        return bool(self._traces.escaped) or may_run(worker.mark, worker.pid)
 
     async def run(self, course: Course, orders: Sequence[Order]) -> None:
         """Run these, the next of the course, as far as the worker lives. Only a cancel comes out."""

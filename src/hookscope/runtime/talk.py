@@ -126,7 +126,7 @@ class Talk:
             raise WorkerLost("answered what nobody had asked")
         self._take(self._orders[self._number], message, asked)
         self._number += 1
-        if course.spoilt or course.worn:
+        if course.spoilt or course.worn or message.get("apart") is True:
             self._number = len(self._orders)
         if self._number == len(self._orders):
             return True

@@ -25,7 +25,8 @@ class Traces:
         self._looked = 0.0  # when that was, of perf_counter
         self._took = 0.0  # by handlers since then, in seconds
         self._escaped: dict[int, Process] = {}
-        self._unnamed: list[Process] = []  # escaped ones that were killed before anybody had seen them
+        self._ended: list[Process] = []  # seen to be gone with the worker, and not named before
+        self._surviving: list[Process] = []  # not seen to be gone although the worker is
 
     def begin(self) -> None:
         """A fresh worker: nothing runs in it."""
@@ -42,9 +43,20 @@ class Traces:
         if self._left:
             self._left.clear()
 
-    def killed(self, processes: Sequence[Process]) -> None:
-        """These escaped ones ended with the worker."""
-        self._unnamed = [process for process in processes if process.pid not in self._escaped]
+    @property
+    def escaped(self) -> tuple[Process, ...]:
+        """The processes outside of the worker's group that were found and named."""
+        return tuple(self._escaped.values())
+
+    def killed(self, gone: Sequence[Process], surviving: Sequence[Process]) -> None:
+        """Note which processes were seen to be gone after the worker's end, and which were not."""
+        self._ended = [process for process in gone if process.pid not in self._escaped]
+        self._surviving = list(surviving)
+
+    def suspects(self) -> tuple[str, ...]:
+        """Return a sentence that names what earlier handlers left running in this worker, if anything."""
+        left = " and ".join(f"{what} of {name}" for name, what in self._left.items())
+        return (f"{left} still ran in this worker, and may be the cause",) if left else ()
 
     def others(self) -> tuple[str, ...]:
         """Who else may have printed beside a handler, as a sentence."""
@@ -83,12 +95,16 @@ class Traces:
         if not found:
             return ()
         self._escaped.update((process.pid, process) for process in found)
-        return (_left_outside(found),)
+        return (f"{_left_outside(found)}; Hookscope kills it when it ends the worker",)
 
     def ended_with_it(self) -> tuple[str, ...]:
-        """A sentence for those that were met only when the worker was ended."""
-        found, self._unnamed = self._unnamed, []
-        return (_left_outside(found),) if found else ()
+        """Return sentences for the processes that were found only when the worker ended."""
+        ended, self._ended = self._ended, []
+        surviving, self._surviving = self._surviving, []
+        notes = [f"{_left_outside(ended)}; ended with its worker"] if ended else []
+        if surviving:
+            notes.append(f"{_left_outside(surviving)}; it may still be running")
+        return tuple(notes)
 
     def late_news(self, worker: Peer) -> list[tuple[str, str]]:
         """Who did what after the last result."""
@@ -101,7 +117,7 @@ class Traces:
 def _left_outside(found: Sequence[Process]) -> str:
     names = ", ".join(f"`{process.name}` ({process.pid})" for process in found[:NAMED])
     others = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
-    return f"it left {names}{others} running outside of its process group; ended with its worker"
+    return f"it left {names}{others} running outside of its process group"
 
 
 def printed_at_once(worker: Peer) -> str:

@@ -28,6 +28,7 @@ class Handlers {
     this.good = new Map(); // path, export, shape → the last of them that did load
     this.loads = 0;
     this.settings = {}; // of the host, for plugins
+    this.notes = []; // on what the last load changed in the process
     this.leftOut = []; // names of variables that no environment can hold
   }
 
@@ -45,6 +46,7 @@ class Handlers {
    */
   async load(who, code, env) {
     const known = this.known.get(keyOf(code));
+    this.notes = [];
     if (known) return pick(known, code, { stale: null, took: 0, isClean: true });
     let before;
     const outcome = await this.calls.run(who, () => {
@@ -54,7 +56,8 @@ class Handlers {
       return this.modules.importHandler({ ...code, settings: this.settings }, late);
     });
     const changes = changesOfEnvironment(before);
-    const isClean = this.baseline.restore();
+    const isClean = this.baseline.restore(true);
+    this.notes = this.baseline.sentences("as it loaded, it");
     const facts = { stale: null, took: outcome.took, isClean };
     if (!outcome.failed) return pick(this.keep(code, outcome.value, changes), code, facts);
     const [older, error] = [this.good.get(stringify(fileOf(code))), describe(outcome.error)];

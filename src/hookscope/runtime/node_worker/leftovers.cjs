@@ -77,6 +77,14 @@ function left(before, after) {
   return words.join(" and ");
 }
 
+/** Has anything come that can reach into the process from outside of its event loop: a thread, a process? */
+function isDangerous(before, after) {
+  for (const word of ["thread", "process"]) {
+    if ((after.get(word) ?? 0) > (before.get(word) ?? 0)) return true;
+  }
+  return false;
+}
+
 /** Are there more file operations than before. */
 function readsMore(before, after) {
   return (after.get(FILES) ?? 0) > (before.get(FILES) ?? 0);
@@ -154,4 +162,4 @@ function nameOf(task) {
   }
 }
 
-module.exports = { running, left, readsMore, isAnything, leaksDescriptors };
+module.exports = { running, left, readsMore, isAnything, isDangerous, leaksDescriptors };

@@ -24,6 +24,7 @@ const NOTES = 12; // then they are counted only
 const DIGITS = 4096; // bits of a number
 
 const { stringify } = JSON;
+const { asyncIterator } = Symbol;
 const grouped = (count) => count.toLocaleString("en-US");
 
 /** [a copy made of JSON's types only, one sentence for each thing that had to be changed]. Never throws. */
@@ -186,6 +187,10 @@ class Cleaner {
     if (types.isNativeError(value)) {
       return this.named(`${kind}: ${String(value.message).slice(0, 200)}`, path, `is ${one(kind)}, not text`);
     }
+    if (types.isGeneratorObject(value)) {
+      const kind = asyncIterator in value ? "async_generator" : "generator";
+      return this.named(kind, path, "is a generator, which nobody runs");
+    }
     if (isOpaque(value)) return this.named(kind, path, `is ${one(kind)}, which JSON cannot hold`);
     this.open.add(value);
     try {
@@ -294,7 +299,7 @@ function costOf(text) {
 function isOpaque(value) {
   return (
     types.isPromise(value) || types.isRegExp(value) || types.isWeakMap(value) || types.isWeakSet(value) ||
-    types.isGeneratorObject(value) || types.isModuleNamespaceObject(value)
+    types.isModuleNamespaceObject(value)
   );
 }
 

@@ -7,16 +7,26 @@ const { EventEmitter } = require("node:events");
 const fs = require("node:fs");
 const Module = require("node:module");
 const net = require("node:net");
+const os = require("node:os");
 const path = require("node:path");
 const { Duplex, Readable, Writable } = require("node:stream");
+const timers = require("node:timers");
 const util = require("node:util");
+const { ProcessState } = require("./process_state.cjs");
 
 const { ownKeys, getOwnPropertyDescriptor, getPrototypeOf, defineProperty, isExtensible, apply } = Reflect;
+const { setPrototypeOf, deleteProperty } = Reflect;
 const { chdir, cwd } = process;
 const { fstatSync } = fs;
 const environment = process.env;
-const events = ["uncaughtException", "unhandledRejection"];
-const { removeAllListeners, on, rawListeners } = EventEmitter.prototype;
+const NAMED = 6; // names that a note lists
+// Names that, once added to `process` itself, stand in the place of what it inherits.
+const INHERITED = ["emit", "on", "once", "off", "addListener", "removeListener", "removeAllListeners", "listeners"];
+const OF_MODULE = [
+  ...["registerHooks", "register", "_load", "_resolveFilename", "_findPath", "_nodeModulePaths", "_extensions"],
+  ...["_cache", "prototype", "wrap"],
+];
+const DEPRECATIONS = ["noDeprecation", "throwDeprecation", "traceDeprecation"];
 
 // Names that, once added to a prototype of everything, change what objects mean.
 const HARMFUL = ["toJSON", "then", "get", "set", "value", "writable", "enumerable", "configurable"];
@@ -27,7 +37,9 @@ function shared() {
   const classes = [
     Object, Function, Array, String, Number, Boolean, Symbol, BigInt, Date, RegExp, Error, Promise, Map, Set,
     WeakMap, WeakSet, ArrayBuffer, getPrototypeOf(Uint8Array), Uint8Array, Int32Array, Buffer, EventEmitter,
-    Readable, Writable, Duplex, net.Socket, AsyncLocalStorage, URL, URLSearchParams,
+    Readable, Writable, Duplex, net.Socket, AsyncLocalStorage, URL, URLSearchParams, TextDecoder, TextEncoder,
+    AbortController, AbortSignal, EventTarget, Event, WeakRef, TypeError, RangeError, SyntaxError, DataView,
+    ...ownKeys(Intl).map((name) => Intl[name]).filter((made) => typeof made === "function" && made.prototype),
   ];
   const frequent = [
     ...["Object", "Function", "Array", "String", "Number", "Boolean", "Symbol", "BigInt", "Date", "RegExp"],
@@ -36,30 +48,42 @@ function shared() {
     ...["Proxy", "Buffer", "URL", "URLSearchParams", "process", "console", "parseInt", "parseFloat", "isNaN"],
     ...["setTimeout", "setInterval", "setImmediate", "clearTimeout", "clearInterval", "clearImmediate"],
     ...["queueMicrotask", "structuredClone", "encodeURIComponent", "decodeURIComponent", "globalThis"],
-  ];
+    ...["Intl", "TextDecoder", "TextEncoder", "AbortController", "AbortSignal", "EventTarget", "Event", "WeakRef"],
+    ...["WeakMap", "WeakSet", "DataView", "eval", "isFinite", "encodeURI", "decodeURI", "atob", "btoa", "escape"],
+  ].filter((name) => name in globalThis);
+  const streams = ["write", "end", "fd", "_write", "destroy"];
   return [
-    [globalThis, frequent],
-    ...classes.flatMap((made) => [made, made.prototype]).map(whole),
-    ...[...iterators.map(getPrototypeOf), getPrototypeOf(getPrototypeOf(iterators[0]))].map(whole),
-    ...[JSON, Math, Reflect, Atomics, console, fs, path, util, util.types].map(whole),
-    [Module, ["_load", "_resolveFilename", "_extensions", "_cache", "prototype", "wrap"]],
-    whole(Module.prototype),
-    whole(getPrototypeOf(process)),
-    [process, ownKeys(process).filter((name) => !isChanging(name))],
-    [process.stdout, ["write", "end", "fd", "_write", "destroy"]],
-    [process.stderr, ["write", "end", "fd", "_write", "destroy"]],
+    [globalThis, frequent, "globalThis"],
+    ...classes.flatMap((made) => [whole(made, labelOf(made)), whole(made.prototype, `${labelOf(made)}.prototype`)]),
+    ...[...iterators.map(getPrototypeOf), getPrototypeOf(getPrototypeOf(iterators[0]))]
+      .map((object) => whole(object, "an iterator")),
+    ...Object.entries({ JSON, Math, Reflect, Atomics, console, Intl, fs, path, util, os, timers })
+      .map(([name, object]) => whole(object, name)),
+    whole(fs.promises, "fs.promises"),
+    whole(util.types, "util.types"),
+    whole(util.inspect, "util.inspect", ["defaultOptions"]),
+    whole(process.hrtime, "process.hrtime"),
+    [Module, OF_MODULE, "Module"],
+    whole(Module._extensions, "Module._extensions"),
+    whole(Module.prototype, "Module.prototype"),
+    whole(getPrototypeOf(process), "process"),
+    [process, ownKeys(process).filter((name) => !isChanging(name)), "process"],
+    [process.stdout, streams, "process.stdout"],
+    [process.stderr, streams, "process.stderr"],
   ];
 }
 
-const whole = (object) => [object, ownKeys(object)];
+const labelOf = (made) => (Object.hasOwn(Intl, made.name) ? `Intl.${made.name}` : made.name);
+const whole = (object, label, but = []) => [object, ownKeys(object).filter((name) => !but.includes(name)), label];
 // Of process: what changes by itself, and what would be made by a look at it.
-const isChanging = (name) => typeof name === "symbol" || /^(?:_|domain$|exitCode$|stdin$)/.test(name);
+const isChanging = (name) => typeof name === "symbol" || /^(?:_|domain$|exitCode$|stdin$|title$)/.test(name);
 
 /** One thing that must stay: a value, or the accessor that stands for it; absent where there was none. */
 class Fixed {
-  constructor(object, name) {
+  constructor(object, name, label) {
     this.object = object;
     this.name = name;
+    this.label = label;
     this.descriptor = getOwnPropertyDescriptor(object, name);
     // Accessors of the global object, `Buffer` and `process`, keep what is put there: their value counts.
     this.isValue = this.descriptor === undefined || "value" in this.descriptor || object === globalThis;
@@ -70,107 +94,214 @@ class Fixed {
 /** The process as it is before any handler. `restore` puts it back so, or says that it cannot. */
 class Baseline {
   constructor() {
-    this.fixed = shared().flatMap(([object, names]) => names.map((name) => new Fixed(object, name)));
+    this.fixed = [];
+    this.state = new ProcessState(); // it and the next line put functions of ours in the place of Node's
+    this.loaders = [];
+    this.watchLoaders();
+    const objects = shared();
+    this.fixed = objects.flatMap(([object, names, label]) => names.map((name) => new Fixed(object, name, label)));
+    this.prototypes = objects.map(([object, , label]) => ({ object, label, known: getPrototypeOf(object) }));
+    this.noted = new Set(); // modules of Node whose members are compared
+    this.changed = []; // what the last `restore` put back, in words
+    this.lost = []; // what it could not put back
     this.extensible = [Object, Array, Function, String, Promise, Error, Map]
       .map((made) => made.prototype).concat(globalThis, JSON, process);
     this.added = [
-      ...[Object, Array, String, Number, Boolean].map((made) => [made.prototype, HARMFUL]),
-      [Error, ["prepareStackTrace"]],
+      ...[Object, Array, String, Number, Boolean]
+        .map((made) => [made.prototype, HARMFUL, `${made.name}.prototype`]),
+      [Error, ["prepareStackTrace"], "Error"],
+      [Error.prototype, ["stack", "toJSON"], "Error.prototype"],
+      [process, [...INHERITED, ...DEPRECATIONS], "process"],
     ]
-      .flatMap(([object, names]) => names.map((name) => ({ object, name })))
-      .filter(({ object, name }) => !(name in object));
+      .flatMap(([object, names, label]) => names.map((name) => ({ object, name, label })))
+      .filter(({ object, name }) => getOwnPropertyDescriptor(object, name) === undefined);
     this.prototype = { __proto__: null };
     for (const name of ownKeys(Object.prototype)) this.prototype[name] = true;
-    this.umask = process.umask(0o077);
-    process.umask(this.umask);
-    this.loaders = [];
-    this.watchLoaders();
     this.streams = [process.stdout, process.stderr];
     this.outputs = [1, 2].map(identity);
     this.cwd = apply(cwd, process, []);
     this.env = { __proto__: null, ...environment };
+    this.names = Object.keys(this.env);
     this.argv = process.argv;
-    this.listeners = events.map((name) => [name, apply(rawListeners, process, [name])]);
+    this.execArgv = [...process.execArgv];
   }
 
   /** Hooks of the loader cannot be listed afterwards, so those of handlers are noted as they come. */
   watchLoaders() {
     const { registerHooks } = Module;
     const { loaders } = this;
+    const note = (name) => this.noteBuiltin(name);
+    registerHooks({
+      resolve(specifier, context, next) {
+        const found = next(specifier, context);
+        if (found.url.startsWith(BUILTIN)) note(found.url.slice(BUILTIN.length));
+        return found;
+      },
+    });
+    const { getBuiltinModule } = process;
+    process.getBuiltinModule = function noted(name) {
+      note(String(name).replace(BUILTIN, ""));
+      return apply(getBuiltinModule, process, [name]);
+    };
     Module.registerHooks = function noted(...hooks) {
       const registered = apply(registerHooks, Module, hooks);
       loaders.push(registered);
       return registered;
     };
     Module.syncBuiltinESMExports();
-    this.fixed.push(new Fixed(Module, "registerHooks"));
+  }
+
+  /** A handler loads this module of Node: what it holds is compared from now on. */
+  noteBuiltin(name) {
+    if (this.noted.has(name) || !Module.isBuiltin(name) || !isNamed(name)) return;
+    this.noted.add(name);
+    const module = require(`${BUILTIN}${name}`);
+    this.state.load(name, module);
+    if (typeof module !== "function" && typeof module !== "object") return;
+    if (name.startsWith("dns")) return; // `setServers` itself replaces its functions
+    this.note(module, name);
+    for (const key of Object.keys(module)) {
+      const made = getOwnPropertyDescriptor(module, key)?.value;
+      const isClass = typeof made === "function" && made.prototype && /^[A-Z]/.test(key);
+      if (isClass) this.note(made.prototype, `${name}.${key}.prototype`);
+    }
+  }
+
+  note(object, label) {
+    for (const key of ownKeys(object)) {
+      const { value } = getOwnPropertyDescriptor(object, key) ?? {};
+      if (typeof value === "function" || typeof value === "string") this.fixed.push(new Fixed(object, key, label));
+    }
   }
 
   /** Put everything back. False where something stays changed: this process is spoilt. */
-  restore() {
+  restore(isLoad = false) {
+    const changed = []; // by no means of theirs: they may have replaced iteration, and all methods
+    const lost = [];
+    this.changed = changed;
+    this.lost = lost;
     try {
-      const isWhole = this.restoreNames();
-      this.restoreProcess();
+      this.restoreNames(changed, lost);
+      this.restoreProcess(changed, lost, isLoad);
       for (let at = 0; at < this.extensible.length; at += 1) {
-        if (!isExtensible(this.extensible[at])) return false;
+        if (!isExtensible(this.extensible[at])) lost.push("built-in objects, which it froze");
       }
       const isOpen = this.streams.every((stream) => !stream.writableEnded && !stream.destroyed);
-      return isWhole && isOpen && this.outputs.every((known, at) => known === identity(at + 1));
+      if (!isOpen || !this.outputs.every((known, at) => known === identity(at + 1))) {
+        lost.push("standard output or standard error");
+      }
     } catch { // whatever it is, the process is no longer what it was
-      return false;
+      lost.push("the process in a way that cannot be compared");
     }
+    return lost.length === 0;
+  }
+
+  /** What to say about the last `restore`. `who` begins the sentences. */
+  sentences(who) {
+    const said = [];
+    if (this.changed.length) said.push(`${who} changed: ${listed(this.changed)}. Hookscope put it back`);
+    if (this.lost.length) {
+      const what = listed([...new Set(this.lost)]);
+      said.push(`${who} changed: ${what}. That cannot be put back, so the next handler gets a new worker`);
+    }
+    return said;
   }
 
   /** Put back only what the worker itself stands on, while handlers still run. False where that fails. */
   restoreShared() {
     try {
-      return this.restoreNames();
+      return this.restoreNames([], []);
     } catch {
       return false;
     }
   }
 
   /** Only what was replaced or removed: a name that was added harms nobody. By no means of theirs. */
-  restoreNames() {
-    let isWhole = true;
+  restoreNames(changed, lost) {
+    const found = [];
+    const say = (label, name, isBack) => { found[found.length] = { label, name, isBack }; };
     const present = ownKeys(Object.prototype);
     for (let at = 0; at < present.length; at += 1) { // what every object has, every object loses again
-      if (!(present[at] in this.prototype)) isWhole = delete Object.prototype[present[at]] && isWhole;
+      const name = present[at];
+      if (!(name in this.prototype)) say("Object.prototype", name, deleteProperty(Object.prototype, name));
     }
     for (let at = 0; at < this.added.length; at += 1) {
-      const { object, name } = this.added[at];
-      if (name in object) isWhole = delete object[name] && isWhole;
+      const { object, name, label } = this.added[at];
+      if (getOwnPropertyDescriptor(object, name) !== undefined) say(label, name, deleteProperty(object, name));
+    }
+    for (let at = 0; at < this.prototypes.length; at += 1) {
+      const { object, label, known } = this.prototypes[at];
+      if (getPrototypeOf(object) !== known) say(label, "[[Prototype]]", setPrototypeOf(object, known));
     }
     for (let at = 0; at < this.fixed.length; at += 1) {
       const one = this.fixed[at];
-      if (isUnchanged(one)) continue;
-      isWhole = putBack(one) && isWhole;
+      if (!isUnchanged(one)) say(one.label, one.name, putBack(one));
     }
-    return isWhole;
+    if (!found.length) return true;
+    Module.syncBuiltinESMExports(); // named imports of Node's modules have values of their own
+    for (const { label, name, isBack } of found) (isBack ? changed : lost).push(nameOf(label, name));
+    return found.every(({ isBack }) => isBack);
   }
 
-  restoreProcess() {
-    process.exitCode = undefined;
-    process.umask(this.umask);
-    if (process.hasUncaughtExceptionCaptureCallback()) process.setUncaughtExceptionCaptureCallback(null);
+  restoreProcess(changed, lost, isLoad) {
+    this.state.restore(changed, lost, isLoad);
+    if (process.hasUncaughtExceptionCaptureCallback()) {
+      process.setUncaughtExceptionCaptureCallback(null);
+      changed.push("process.setUncaughtExceptionCaptureCallback()");
+    }
+    if (this.loaders.length) changed.push("the module loaders, by module.registerHooks()");
     while (this.loaders.length) this.loaders.pop().deregister();
     process.argv = this.argv;
     process.argv.length = 1;
-    if (process.env !== environment) process.env = environment;
-    for (const name of Object.keys(environment)) {
-      if (!(name in this.env)) delete environment[name];
+    if (process.execArgv.length !== this.execArgv.length) process.execArgv.splice(0, Infinity, ...this.execArgv);
+    this.restoreEnvironment(changed, isLoad);
+    let here = "";
+    try {
+      here = apply(cwd, process, []);
+    } catch {
+      // It is deleted.
     }
-    for (const name in this.env) {
-      if (environment[name] !== this.env[name]) environment[name] = this.env[name];
-    }
-    if (apply(cwd, process, []) !== this.cwd) apply(chdir, process, [this.cwd]);
-    for (const [name, ours] of this.listeners) {
-      const present = apply(rawListeners, process, [name]);
-      if (present.length === ours.length && present.every((one, at) => one === ours[at])) continue;
-      apply(removeAllListeners, process, [name]);
-      for (const one of ours) apply(on, process, [name, one]);
+    if (here !== this.cwd) {
+      apply(chdir, process, [this.cwd]);
+      changed.push("the working directory");
     }
   }
+
+  restoreEnvironment(changed, isLoad) {
+    const isReplaced = process.env !== environment;
+    if (isReplaced) process.env = environment;
+    const present = Object.keys(environment);
+    const isSame = (name) => environment[name] === this.env[name];
+    if (!isReplaced && present.length === this.names.length && present.every(isSame)) return;
+    const known = { __proto__: null, ...this.env, ...laidOver };
+    const names = new Set([...present, ...Object.keys(known)]);
+    const differing = [...names].filter((name) => environment[name] !== known[name]);
+    for (const name of present) {
+      if (!(name in this.env)) delete environment[name];
+    }
+    for (const name of this.names) {
+      if (!isSame(name)) environment[name] = this.env[name];
+    }
+    laidOver = {};
+    if (isLoad || (!differing.length && !isReplaced)) return;
+    changed.push(`the environment${differing.length ? ` (${listed(differing)})` : ""}`);
+  }
+}
+
+const BUILTIN = "node:";
+let laidOver = {}; // the environment that the present handler was given
+
+/** Is it a module that code loads by its name? */
+const isNamed = (name) => !name.startsWith("_") && !name.startsWith("internal");
+
+function nameOf(label, name) {
+  const text = typeof name === "symbol" ? `[${String(name)}]` : `.${name}`;
+  return label === "globalThis" && !text.startsWith(".[") ? text.slice(1) : `${label}${text}`;
+}
+
+function listed(names) {
+  const more = names.length - NAMED;
+  return names.slice(0, NAMED).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
 function isUnchanged(one) {
@@ -181,7 +312,7 @@ function isUnchanged(one) {
 }
 
 function putBack(one) {
-  if (one.descriptor === undefined) return delete one.object[one.name];
+  if (one.descriptor === undefined) return deleteProperty(one.object, one.name);
   if (!defineProperty(one.object, one.name, one.descriptor)) return false;
   if (!("value" in one.descriptor) && one.isValue) one.object[one.name] = one.value;
   return isUnchanged(one);
@@ -210,8 +341,10 @@ function environmentNow() {
 function layOver(env) {
   const leftOut = [];
   for (const [name, value] of Object.entries(env)) {
-    if (name && !/[=\0]/.test(name) && !String(value).includes("\0")) environment[name] = value;
-    else leftOut.push(name);
+    if (name && !/[=\0]/.test(name) && !String(value).includes("\0")) {
+      environment[name] = value;
+      laidOver[name] = environment[name];
+    } else leftOut.push(name);
   }
   return leftOut;
 }

@@ -7,7 +7,7 @@ const process = require("node:process");
 const { answerOf, fillIn, fillInView, noteArguments } = require("./answers.cjs");
 const { describe } = require("./faults.cjs");
 const { Handlers } = require("./handlers.cjs");
-const { isAnything, leaksDescriptors, left, readsMore, running } = require("./leftovers.cjs");
+const { isAnything, isDangerous, leaksDescriptors, left, readsMore, running } = require("./leftovers.cjs");
 const { Modules } = require("./loading.cjs");
 const { putFence } = require("./output.cjs");
 const { part } = require("./own.cjs");
@@ -90,12 +90,12 @@ class Runner {
     for (const [number, call] of calls.entries()) {
       const answer = await this.call(id, number, call, view, isAnnounced);
       known = fillInView(answer, view, known);
-      const isSpoilt = answer.dirty || answer.worn;
-      isAnnounced = !isSpoilt && number + 1 < calls.length && this.handlers.has(calls[number + 1].code);
+      const ends = answer.dirty || answer.worn || answer.apart;
+      isAnnounced = !ends && number + 1 < calls.length && this.handlers.has(calls[number + 1].code);
       answer.next = isAnnounced;
       if (number + 1 === calls.length) view.close();
       this.tell(answer, message);
-      if (isSpoilt) return; // the host ends this process, and goes on in another
+      if (ends) return; // the host goes on in another process: ends this one, or keeps it for this hook alone
     }
   }
 
@@ -103,11 +103,13 @@ class Runner {
   async call(id, number, call, view, isAnnounced) {
     const load = await this.handlers.load(call.who ?? "", call.code, call.env);
     const answer = answerOf(id, number, load, this.isShared);
+    answer.notes.push(...this.handlers.notes);
     if (!load.handler) return await this.withRest(answer, call.code, load.loaded);
     if (!isAnnounced) this.line.say({ id, started: number, loaded: load.took });
     const outcome = await this.start(call, load, view);
     // First, for what follows stands on what it puts back.
     answer.dirty = !this.baseline.restore() || !load.isClean;
+    answer.notes.push(...this.baseline.sentences("it"));
     fillIn(answer, outcome);
     noteArguments(answer, load.handler, view);
     return await this.withRest(answer, call.code, load.loaded);
@@ -126,6 +128,7 @@ class Runner {
     for (const [number, call] of calls.entries()) {
       const load = await this.handlers.load(call.who ?? "", call.code, call.env);
       const answer = answerOf(id, number, load, this.isShared);
+      answer.notes.push(...this.handlers.notes);
       beside.isClean &&= load.isClean;
       if (load.handler) {
         const view = viewOf(message, views[number], (who, text) => this.lateText(who, text));
@@ -162,6 +165,7 @@ class Runner {
     this.noteModule(answer, call.code, load.loaded);
     if (!beside.open) {
       answer.dirty = !this.baseline.restore() || !beside.isClean;
+      answer.notes.push(...this.baseline.sentences(beside.who));
       await this.noteProcess(answer, beside.who);
     }
     this.tell(answer, beside.message);
@@ -203,6 +207,7 @@ class Runner {
       this.there = running();
     }
     answer.left = left(before, this.there);
+    answer.apart = isDangerous(before, this.there);
     this.isShared = isAnything(this.there);
     if (leaksDescriptors()) {
       answer.notes.push(`${who} left more than 64 descriptors open`);
@@ -215,7 +220,9 @@ class Runner {
       answer.notes.push(`Node keeps ${kept}, which is required: its new version runs from the next call on`);
     }
     if (answer.left) {
-      const later = "messages that it pushes later are lost, what it prints later is charged to the handlers after it";
+      const later = answer.apart
+        ? "messages that it pushes later are lost; handlers of other hooks run in another worker"
+        : "messages that it pushes later are lost, what it prints later is charged to the handlers after it";
       answer.notes.push(`${who} left ${answer.left} running: ${later}`);
     }
     if (leftOut.length) {

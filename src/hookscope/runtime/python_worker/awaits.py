@@ -16,8 +16,10 @@ class Awaits:
     def __init__(self, faults: Any) -> None:
         self._faults = faults
         self._loop: Any = None  # of asyncio, made for the first handler that needs it
+        self._made: Any = None  # the state of that loop when it was made
         self._task: Any = None  # of asyncio, while a handler awaits in it
         self._main = _thread.get_ident()
+        self.renewed = False  # did a handler change the loop, so that the next one gets another
 
     def finish(self, awaitable: Any) -> tuple[Any, int]:
         """(what it came to, how many tasks it left behind)."""
@@ -41,6 +43,7 @@ class Awaits:
         """The loop of this process, a new one where a handler closed it."""
         if self._loop is None or self._loop.is_closed():
             self._loop = asyncio.new_event_loop()
+            self._made = _state_of(self._loop)
         asyncio.set_event_loop(self._loop)
         return self._loop
 
@@ -51,6 +54,9 @@ class Awaits:
             task.cancel()
         if tasks:
             self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        if self._loop.is_closed() or _state_of(self._loop) != self._made:
+            self._loop.close()
+            self._loop, self.renewed = None, True
         return len(tasks)
 
     def where(self, call: Optional[int], together: Any) -> Optional[list[Any]]:  # noqa: UP045
@@ -70,3 +76,16 @@ class Awaits:
             return None
         found = self._faults.frames_of(frame)
         return found
+
+
+def _state_of(loop: Any) -> Any:
+    """Return what a handler may have set in a loop for all that runs in it later."""
+    handler, signals = getattr(loop, "_exception_handler", None), getattr(loop, "_signal_handlers", None)
+    return (
+        loop.get_debug(),
+        loop.get_task_factory(),
+        loop.slow_callback_duration,
+        handler,
+        bool(signals),
+        len(vars(loop)),
+    )

@@ -8,8 +8,8 @@ import sys
 import tokenize
 from collections import deque
 from itertools import islice
-from types import CodeType, FrameType
-from typing import Any, Iterable, Tuple  # noqa: UP035  (an alias is no annotation: 3.9 needs Tuple)
+from types import AsyncGeneratorType, CodeType, FrameType, GeneratorType
+from typing import Any, Iterable, Optional, Tuple  # noqa: UP035  (an alias is no annotation: 3.9 needs Tuple)
 
 Spot = Tuple[str, int, str, int]  # noqa: UP006  file, line, function, column
 
@@ -17,6 +17,7 @@ FRAMES = 40  # the last ones: a runaway recursion has a thousand
 TEXT = 16 * 1024  # characters of a message
 LINE = 400  # characters of a source line, and of a name
 FILE = 4096  # characters of a path
+WRAPPED = 64  # functions inside a handler that are looked at
 SOURCE = 1024 * 1024  # bytes of a file whose lines are shown
 
 _LIBRARY = os.path.dirname(os.__file__)
@@ -60,6 +61,50 @@ def describe(error: BaseException, target: object = None) -> dict[str, Any]:
     except BaseException:  # a hostile class, or no memory left to describe with
         message, frames = _words(error), []
     return {"type": _kind(error), "message": message, "frames": frames[-FRAMES:]}
+
+
+class NeverRan(TypeError):
+    """The handler is a generator function, and its host does not iterate over what the call returns."""
+
+
+def never_ran(returned: object, target: object) -> Optional[NeverRan]:  # noqa: UP045
+    """Return an error if `target` is a generator function and none of its body ran; else None."""
+    if type(returned) is GeneratorType:
+        code, frame, kind = returned.gi_code, returned.gi_frame, "a generator"
+    elif type(returned) is AsyncGeneratorType:
+        code, frame, kind = returned.ag_code, returned.ag_frame, "an async generator"
+    else:
+        return None
+    has_begun = frame is None or getattr(returned, "gi_suspended", False)  # somebody asked for a value
+    if has_begun or code not in _codes_of(target):
+        return None
+    return NeverRan(
+        f"`{code.co_name}` contains `yield`: the call only made {kind}, and none of its body ran. "
+        "Remove `yield`"
+    )
+
+
+def _codes_of(target: object) -> set[CodeType]:
+    """Return the code of a handler, and of the functions that it wraps."""
+    found: set[CodeType] = set()
+    step = [target]
+    for _ in range(WRAPPED):
+        if not step:
+            break
+        function = step.pop()
+        code = getattr(function, "__code__", None)
+        if type(code) is CodeType:
+            found.add(code)
+        names = ("adapts", "__wrapped__", "__func__", "func")
+        step += [inner for name in names if (inner := getattr(function, name, None)) is not None]
+        if code is None and not isinstance(function, type):
+            step += [inner for inner in [vars(type(function)).get("__call__")] if inner is not None]
+        for cell in getattr(function, "__closure__", None) or ():
+            try:
+                step.append(cell.cell_contents)
+            except ValueError:  # not set yet
+                continue
+    return found
 
 
 def not_found(error: BaseException | None) -> tuple[str, ...]:

@@ -9,17 +9,21 @@ import _thread
 import os
 import resource
 import sys
+import time
 from glob import iglob
 from typing import Any
 
 # Bound before any handler runs.
-_count, _getpid, _open = _thread._count, os.getpid, open
+_count, _getpid, _open, _frames = _thread._count, os.getpid, open, sys._current_frames
+_sleep = time.sleep
 _usage, _SELF = resource.getrusage, resource.RUSAGE_SELF
 _UNIT = 1 if sys.platform == "darwin" else 1024  # bytes, of the system's figure
 _wait: Any = getattr(os, "waitid", None)  # macOS has none before Python 3.13: there children are unknown
 _ANY_CHILD = (os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) if _wait else ()  # looked at, not reaped
 _OVER: tuple[list[str], ...] = ([], ["Z"])  # states of processes that have ended: gone, or not yet reaped
 MANY = 64  # descriptors that a handler may leave open before we call it a leak
+IDLE = "_worker"  # the function that a thread of an executor waits in for its next work
+MOMENT, MOMENTS = 0.001, 100  # seconds, and how many of them a thread gets to come to rest
 _OWN = 1  # the thread that listens to the host
 
 
@@ -68,15 +72,28 @@ def _words(count: int, what: str) -> str:
 
 
 def _threads() -> int:
-    """All but those that asyncio keeps for the next `to_thread`."""
+    """All but those that asyncio keeps for the next `to_thread`, and that do nothing now."""
     count: int = _count()
     if count <= _OWN or "threading" not in sys.modules:
         return count
     try:
         known = sys.modules["threading"].enumerate()
-        return count - len([thread for thread in known if thread.name.startswith("asyncio_")])
+        own = [thread for thread in known if thread.name.startswith("asyncio_")]
+        return count - len(own) + _busy(own)
     except BaseException:  # a handler's own doing
         return count
+
+
+def _busy(threads: list[Any]) -> int:
+    """How many of these threads of asyncio still work. One that has just answered gets a moment to rest."""
+    busy = threads
+    for _ in range(MOMENTS):
+        frames = _frames()
+        busy = [one for one in busy if one.is_alive() and frames[one.ident].f_code.co_name != IDLE]
+        if not busy:
+            break
+        _sleep(MOMENT)
+    return len(busy)
 
 
 def _children() -> set[int]:

@@ -75,7 +75,7 @@ class Loads:
             faults = self._part("faults")
             error, self.unfound = faults.describe(raised), faults.not_found(raised)
         took = _now() - began
-        return self._loaded.get(key), error, took, worker.baseline.restore()
+        return self._loaded.get(key), error, took, worker.baseline.restore(is_load=True)
 
     def target_of(self, code: Any, loaded: Loaded) -> Any:
         """What to call. Raises modules.NoHandler."""

@@ -31,15 +31,18 @@ class Remarks:
     def beside(self, answer: dict[str, Any], there: Any, who: str = "it") -> None:
         """Say what the call left running, and what it had to do without. `who` stands for the handler."""
         left, self.shared = there.left()
-        free = self._line.free()
+        try:
+            free = self._line.free()
+        except BaseException:  # of an audit hook that a handler has added: nothing can be opened any more
+            free = 0
+            answer["dirty"] = True
         if not 0 <= free <= self._most:
             left_open = "all descriptors" if free < 0 else f"more than {self._leftovers.MANY} descriptors"
             note(answer, f"{who} left {left_open} open")
             answer["dirty"] = True
         if left:
-            answer["left"] = left
-            later = "what that prints later is charged to the handlers after it"
-            note(answer, f"{who} left {left} running: {later}")
+            answer["left"], answer["apart"] = left, True
+            note(answer, f"{who} left {left} running: handlers of other hooks run in another worker")
         if self._passed:
             places, self._passed = ", ".join(list(self._passed)[:8]), {}
             note(answer, f"breakpoint() was passed over ({places}): `fire --debug` stops there")

@@ -55,10 +55,8 @@ class Together:
             self._start(one)
         left_over = self._await_all(ready)
         answer = self._held
-        clean = worker.baseline.restore() and bool(worker.reserve)
-        if not clean:
-            answer["dirty"] = True
         who = "it" if len(self._ones) == 1 else "one of those that ran together"
+        worker.put_back(answer, who)
         self._parts("remarks").note_tasks(answer, left_over, who)
         worker.remarks.size(answer)
         worker.remarks.beside(answer, there, who)

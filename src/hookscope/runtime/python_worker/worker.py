@@ -69,7 +69,7 @@ class Worker:
         self.awaits = awaits.Awaits(faults)
         self._loads = loads.Loads(self, part, writers)
         watched = outputs.Outputs()
-        self.baseline = restore.Baseline(watched)
+        self.baseline = restore.Baseline(watched, [*map(part, ("process_state", "library", "library_state"))])
         self.telling = telling.Telling(to_host, protocol, watched, self.baseline)
         self.reserve = bytes(RESERVE)
         self.settings: dict[str, Any] = {}  # of the host, for plugins
@@ -79,6 +79,7 @@ class Worker:
         self._targets: dict[int, Any] = {}  # number → (what to call, its environment), once it has run
         self._together: Any = None  # the calls that run at once, while they do
         self._debugger: Any = None  # where the host wants one
+        self.baseline.begin()
 
     def serve(self) -> None:
         """Answer messages for ever. The end comes from outside, or by the listening thread."""
@@ -154,10 +155,10 @@ class Worker:
             self.tell_view(view, answer)
             if number == last or answer["took"] > SOON:
                 self.remarks.size(answer)
-            spoilt = "dirty" in answer or "worn" in answer
-            announced = not spoilt and number < last and self._is_loaded(calls[number + 1])
+            ends = "dirty" in answer or "worn" in answer or "apart" in answer
+            announced = not ends and number < last and self._is_loaded(calls[number + 1])
             self.telling.tell(answer, announced)
-            if spoilt:  # the host ends this process, and goes on in another
+            if ends:  # the host goes on in another process: ends this one, or keeps it for this hook alone
                 return
 
     def _is_loaded(self, call: Any) -> bool:
@@ -210,8 +211,10 @@ class Worker:
             self.remarks.left_out = restore.lay_over(env) if env else []
             sys.argv[:] = [call["code"]["path"]]
             returned = target(view)
-            if returned is not None and hasattr(type(returned), "__await__"):
-                returned, left_over = self.awaits.finish(returned)
+            if returned is not None:
+                self.baseline.restore_builtins()
+                if hasattr(type(returned), "__await__"):
+                    returned, left_over = self.awaits.finish(returned)
         except BaseException as error:  # SystemExit, KeyboardInterrupt: all are what the handler did
             raised = error
             self.note_memory(error)
@@ -221,11 +224,14 @@ class Worker:
             _settrace(None)
         except BaseException:  # of that function; there is none any more
             pass
+        self.baseline.restore_builtins()
         self.telling.keep_streams()
         if raised is not None or returned is not None:
             self.settle(answer, target, returned, raised)
-        if not self.baseline.restore() or not self.reserve:
-            answer["dirty"] = True
+        self.put_back(answer)
+        if self.awaits.renewed:
+            self.awaits.renewed = False
+            note(answer, "it changed: the event loop. The next handler gets a new one")
         if left_over:
             remarks.note_tasks(answer, left_over)
         self.remarks.beside(answer, there)
@@ -245,6 +251,7 @@ class Worker:
         loaded, error, took, clean = self._loads.load(code, call["env"])
         if took:
             answer["loaded"] = took
+            note(answer, *self.baseline.sentences("as it loaded, it"))
         if not clean:
             answer["dirty"] = True
         if loaded is None and clean:
@@ -271,12 +278,20 @@ class Worker:
         self, answer: dict[str, Any], target: Any, returned: Any, raised: BaseException | None
     ) -> None:
         """Put into the answer what the call came to."""
+        if raised is None:
+            raised = faults.never_ran(returned, target)
         if raised is not None:
             answer["error"], answer["status"] = faults.describe(raised, target), "error"
             note(answer, *faults.not_found(raised))
         elif returned is not None:
             answer["returned"], notes = _plain(returned, "what it returned", ANSWER)
             note(answer, *notes)
+
+    def put_back(self, answer: dict[str, Any], who: str = "it") -> None:
+        """Put the process back as it was, and put into the answer what the handler had changed."""
+        if not self.baseline.restore() or not self.reserve:
+            answer["dirty"] = True
+        note(answer, *self.baseline.sentences(who))
 
     def note_memory(self, error: BaseException) -> None:
         """Make room to say that there was none, and to end."""

@@ -1,0 +1,168 @@
+"""Results say what is so: of messages that are no text, of generators, of processes that left their group."""
+
+import os
+import shutil
+import sys
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+from tests.runtime.conftest import LONG
+
+from hookscope.core.event import HookEvent
+from hookscope.core.hooks import Language
+from hookscope.core.runs import Code, Event, Group, Plan, Registration, Result
+from hookscope.runtime import Firing, InProcessLane, Limits, ProcessLane, escapes, node_lane, python_lane
+from hookscope.runtime.node import Node, find_node
+from hookscope.runtime.traces import Traces
+
+LIMITS = Limits(spawn=LONG, load=LONG, run=LONG)
+JOINED = "hosts join messages as text, so push strings"
+NOT_TEXT = {
+    "['a', {'b': 1}]": "it pushed a message that is not text (an object)",
+    "[5]": "it pushed a message that is not text (a number)",
+    "[{'a': 1}, [2], True]".replace("True", "TRUE"): "it pushed 3 messages that are not text",
+    "[[]]": "it pushed a message that is not text (a list)",
+    "[NOTHING]": "it pushed a message that is not text (null)",
+    "['a', 'b']": "",
+    "[]": "",
+}
+WORDS = {"python": {"TRUE": "True", "NOTHING": "None"}, "javascript": {"TRUE": "true", "NOTHING": "null"}}
+
+
+@pytest.fixture
+async def lanes(tmp_path: Path) -> AsyncIterator[dict[str, ProcessLane]]:
+    found = find_node(shutil.which("node"))
+    assert isinstance(found, Node)
+    env = dict(os.environ)
+    made = {
+        "python": python_lane(env=env, cwd=tmp_path, limits=LIMITS),
+        "javascript": node_lane(env=env, cwd=tmp_path, node=found.path, limits=LIMITS),
+    }
+    yield made
+    for lane in made.values():
+        await lane.close()
+
+
+def written(folder: Path, name: str, text: str, suffix: str) -> Registration:
+    root = folder / "hooks" / name
+    root.mkdir(parents=True)
+    (root / f"handler{suffix}").write_text(text)
+    language: Language = "python" if suffix == ".py" else "javascript"
+    return Registration("command:new", name, Code(root / f"handler{suffix}", "default", root, language))
+
+
+def let_it_take_another(folder: Path, pid: int) -> None:
+    """Let a process replace its program and its environment, and wait until it has."""
+    (folder / "go").touch()
+    while b"4799" not in Path(f"/proc/{pid}/cmdline").read_bytes():
+        os.sched_yield()
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+async def results_of(plan_of: Callable[..., Plan], lane: object, *calls: Registration) -> list[Result]:
+    plan = plan_of(Group(calls), event=Event("command", "new", kind="folder"))
+    run = await Firing(plan, lambda _: lane)  # type: ignore[arg-type, return-value]
+    return list(run.results)
+
+
+@pytest.mark.parametrize("language", WORDS)
+async def test_a_pushed_message_that_is_no_text_is_noted(
+    language: str, lanes: dict[str, ProcessLane], plan_of: Callable[..., Plan], tmp_path: Path
+) -> None:
+    calls = []
+    for number, pushed in enumerate(NOT_TEXT):
+        for word, own in WORDS[language].items():
+            pushed = pushed.replace(word, own)
+        if language == "python":
+            text, suffix = f"def handler(event): event.messages.extend({pushed})\n", ".py"
+        else:
+            text, suffix = f"export default (event) => {{ event.messages.push(...{pushed}); }};\n", ".mjs"
+        calls.append(written(tmp_path, f"h{number}", text, suffix))
+    results = await results_of(plan_of, lanes[language], *calls)
+    notes = [[note for note in result.notes if JOINED in note] for result in results]
+    for said, wanted in zip(notes, NOT_TEXT.values(), strict=True):
+        assert len(said) == bool(wanted)
+        assert all(wanted in note for note in said)
+
+
+async def test_what_json_cannot_hold_is_no_text_either(
+    lanes: dict[str, ProcessLane], plan_of: Callable[..., Plan], tmp_path: Path
+) -> None:
+    call = written(tmp_path, "h", "def handler(event): event.messages += [object(), b'x', 'text']\n", ".py")
+    (result,) = await results_of(plan_of, lanes["python"], call)
+    assert [note for note in result.notes if JOINED in note] == [
+        f"it pushed 2 messages that are not text (an object): {JOINED}"
+    ]
+
+
+@pytest.mark.parametrize("head", ["function*", "async function*"])
+async def test_a_generator_in_javascript_is_ok_with_a_note(
+    head: str, lanes: dict[str, ProcessLane], plan_of: Callable[..., Plan], tmp_path: Path
+) -> None:
+    call = written(tmp_path, "h", f"export default {head} (event) {{ yield 1; }}\n", ".mjs")
+    (result,) = await results_of(plan_of, lanes["javascript"], call)
+    assert result.status == "ok"
+    assert any("if the handler itself contains `yield`, none of its body ran" in one for one in result.notes)
+
+
+async def test_a_generator_in_this_process_is_an_error_too(plan_of: Callable[..., Plan]) -> None:
+    def counts(event: HookEvent) -> object:
+        yield 1
+
+    async def streams(event: HookEvent) -> object:
+        yield 1
+
+    def fine(event: HookEvent) -> object:
+        return (number for number in range(3))
+
+    calls = [Registration("command:new", one.__name__, one) for one in (counts, streams, fine)]
+    results = await results_of(plan_of, InProcessLane(), *calls)
+    assert [result.status for result in results] == ["error", "error", "ok"]
+    errors = [result.error for result in results if result.error is not None]
+    assert [error.type for error in errors] == ["NeverRan", "NeverRan"]
+    assert errors[0].message.startswith("`counts` contains `yield`")
+    assert errors[0].frames
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of them")
+def test_a_process_is_said_to_have_ended_only_when_it_was_seen_to_be_gone() -> None:
+    here = escapes._process(os.getpid(), "")
+    assert here is not None
+    traces = Traces()
+    traces.killed((here,), ())
+    assert [note.rpartition("; ")[2] for note in traces.ended_with_it()] == ["ended with its worker"]
+    traces.killed((), (here,))
+    assert [note.rpartition("; ")[2] for note in traces.ended_with_it()] == ["it may still be running"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of them")
+async def test_a_process_that_took_another_environment_is_killed_by_its_number(
+    lanes: dict[str, ProcessLane], plan_of: Callable[..., Plan], tmp_path: Path
+) -> None:
+    """It carried the mark of its worker when it was found, and does not any more when the worker ends."""
+    text = """
+import os
+def handler(event):
+    read, write = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        os.close(read)
+        while not os.path.exists("go"): pass
+        os.execve("/bin/sleep", ["sleep", "4799"], {"A": "b"})
+    return None
+"""
+    call = written(tmp_path, "h", text, ".py")
+    (result,) = await results_of(plan_of, lanes["python"], call)
+    (note,) = [note for note in result.notes if "running outside of its process group" in note]
+    assert "ended with its worker" not in note
+    pid = int(note.partition("(")[2].partition(")")[0])
+    let_it_take_another(tmp_path, pid)
+    await lanes["python"].close()
+    assert not is_running(pid)
