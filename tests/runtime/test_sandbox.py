@@ -129,7 +129,7 @@ def test_changes_are_the_differences_and_the_originals_stay(
             changes = sandbox.changes()
             assert {change.path: change.kind for change in changes.listed} == expected
             assert [change.path for change in changes.listed] == sorted(expected)
-            assert (changes.more, changes.unseen, sandbox.touched()) == (0, 0, ())
+            assert (changes.more, changes.unseen, sandbox.originals().changed) == (0, 0, ())
         assert (states(Path(name)), held(folder)) == originals
         assert not sandbox.temporary.parent.exists()
 
@@ -188,7 +188,8 @@ def test_modes_and_times_are_kept_and_set_user_bits_are_not(tmp_path: Path) -> N
     script.parent.chmod(0o755)
 
 
-def test_links_lead_into_the_copies_or_where_they_led(tmp_path: Path) -> None:
+@pytest.mark.parametrize("bwrap", [None, pytest.param(BWRAP, marks=walled)])
+def test_links_lead_into_the_copies_or_behind_walls_where_they_led(tmp_path: Path, bwrap: str | None) -> None:
     work, state = tmp_path / "work", tmp_path / "state"
     written(work / "a")
     written(state / "s")
@@ -203,12 +204,15 @@ def test_links_lead_into_the_copies_or_where_they_led(tmp_path: Path) -> None:
         "round": "../work/a",
     }.items():
         (work / name).symlink_to(target)
-    with unwalled(work, state) as sandbox:
+    with Sandbox([work, state], bwrap=bwrap) as sandbox:
         copy = sandbox.copy_of(work)
         led = {path.name: os.path.realpath(path) for path in copy.iterdir() if path.is_symlink()}
         assert led["near"] == led["far"] == led["round"] == str(copy / "a")
         assert led["other"] == str(sandbox.copy_of(state / "s"))
-        assert led["out"] == str(tmp_path / "outside")
+        outside = tmp_path / "outside"
+        assert led["out"] == str(sandbox.started_in(outside))
+        assert (led["out"] == str(outside)) is (bwrap is not None)
+        assert Path(led["out"]).read_text() == "one\n"
         assert (os.readlink(copy / "loop"), led["lost"]) == ("loop", str(copy / "gone"))
 
 
@@ -246,9 +250,10 @@ def test_caches_are_left_out_and_summed_up(tmp_path: Path) -> None:
         )
 
 
-def test_node_modules_is_the_original_through_a_link(tmp_path: Path) -> None:
+@walled
+def test_behind_walls_node_modules_is_the_original_through_a_link(tmp_path: Path) -> None:
     written(tmp_path / "node_modules" / "left-pad" / "index.js")
-    with unwalled(tmp_path) as sandbox:
+    with Sandbox([tmp_path], bwrap=BWRAP) as sandbox:
         assert sandbox.copy_of(tmp_path / "node_modules").readlink() == tmp_path / "node_modules"
         assert sandbox.changes().listed == ()
         assert "a link leads to the original itself" in sandbox.walls.left_out[0]
@@ -379,7 +384,7 @@ def test_a_write_past_the_copies_is_told(tmp_path: Path) -> None:
     file = written(tmp_path / "a")
     with unwalled(tmp_path) as sandbox:
         file.write_text("past the copies")
-        assert sandbox.touched() == (file,)
+        assert [(one.path, one.kind) for one in sandbox.originals().changed] == [(file, "changed")]
         sandbox.copy_of(file).write_text("in the copies")
         (change,) = sandbox.changes().listed
         assert (change.kind, change.diff) == ("changed", "")  # the text before is gone with the original
@@ -572,7 +577,7 @@ def test_what_is_to_be_apart_is_neither_copied_nor_watched(tmp_path: Path) -> No
     (tmp_path / "home/file").touch()
     with Sandbox([tmp_path / "home"], bwrap=None, apart=[journal.parent]) as sandbox:
         journal.write_bytes(b"a run was recorded")
-        assert sandbox.touched() == ()
+        assert sandbox.originals().changed == ()
         copy = Path(sandbox.copy_of(tmp_path / "home"))
         assert (copy / "file").exists()
         assert not (copy / ".local/state/ours").exists()

@@ -160,7 +160,11 @@ def _on_copies(guarded: Guarded) -> Remark:
     kinds = Counter(change.kind for change in guarded.changes)
     counts = ", ".join(f"{count(kinds[kind], 'file')} {kind}" for kind in KINDS if kinds[kind])
     walls = "no network, no other disk" if guarded.network and guarded.disk else "no walls but the copies"
-    return Remark(f"on copies ({walls}): {counts or 'no file was touched'}", about="copies")
+    found = guarded.originals
+    past = count(len(found.changed) + found.more, "original") if found and found.changed else ""
+    counts += f"{', ' if counts else ''}{past} changed" if past else ""
+    none = "no copy was touched" if guarded.complete else "not everything could be compared"
+    return Remark(f"on copies ({walls}): {counts or none}", about="copies")
 
 
 def _fold(parts: list[str]) -> tuple[Remark, ...]:
