@@ -521,11 +521,14 @@ def test_behind_walls_there_are_the_copies_and_nothing_else(tmp_path: Path) -> N
 
 STRAY = """
 import os, time
+ready, written = os.pipe()
 if os.fork() == 0:
     os.setsid()
     if os.fork():
+        os.read(ready, 1)
         os._exit(0)
     os.write({descriptor}, b"stray")
+    os.write(written, b".")
     time.sleep(600)
     os._exit(0)
 {then}
@@ -581,3 +584,102 @@ def test_what_is_to_be_apart_is_neither_copied_nor_watched(tmp_path: Path) -> No
         copy = Path(sandbox.copy_of(tmp_path / "home"))
         assert (copy / "file").exists()
         assert not (copy / ".local/state/ours").exists()
+
+
+# Links, without walls
+
+
+@pytest.mark.parametrize("target", ["/dev/null", "/dev/full", "/dev/urandom"])
+def test_links_to_harmless_devices_stay(tmp_path: Path, target: str) -> None:
+    (tmp_path / "link").symlink_to(target)
+    with unwalled(tmp_path) as sandbox:
+        assert sandbox.copy_of(tmp_path / "link").readlink() == Path(target)
+        assert sandbox.walls.left_out == ()
+
+
+@pytest.mark.parametrize("target", ["/dev/tty", "/proc/self/status", "/proc/sys/kernel/hostname", "/proc"])
+def test_links_to_devices_and_to_the_kernel_lead_nowhere(tmp_path: Path, target: str) -> None:
+    (tmp_path / "link").symlink_to(target)
+    with unwalled(tmp_path) as sandbox:
+        if os.access(target, os.W_OK):
+            led = os.path.realpath(sandbox.copy_of(tmp_path / "link"))
+            assert led.startswith(str(sandbox.temporary.parent))
+            assert "link (a link to " in sandbox.walls.left_out[0]
+
+
+def test_what_exceeds_the_bounds_is_missing_and_never_the_original(tmp_path: Path) -> None:
+    outside, work = tmp_path / "outside", tmp_path / "work"
+    written(outside / "large", "x" * 200)
+    for number in range(10):
+        written(outside / "many" / str(number))
+        written(work / "node_modules" / "p" / str(number))
+    for name in ("large", "many"):
+        (work / name).symlink_to(f"../outside/{name}")
+    before = states(tmp_path)
+    bounds = Bounds(files=10, largest=100)
+    with Sandbox([work], bwrap=None, bounds=bounds, packages=Bounds(files=5)) as sandbox:
+        copy = sandbox.copy_of(work)
+        (copy / "large").write_text("new")
+        (copy / "many" / "9").write_text("new")
+        (copy / "node_modules" / "p" / "9").write_text("new")
+        assert {change.kind for change in sandbox.changes().listed} == {"written"}
+        assert len(sandbox.changes().listed) == 3
+        said = " ".join(sandbox.walls.left_out)
+        assert f"Not copied from {outside}: large (larger than 100 bytes)." in said
+        assert f"Not copied from {outside}/many:" in said
+        assert "(among others: 5 files and folders are the most)" in said
+    assert {path: state for path, state in states(tmp_path).items() if path.startswith(str(work))} == {
+        path: state for path, state in before.items() if path.startswith(str(work))
+    }
+    assert states(outside) == {path: state for path, state in before.items() if path.startswith(str(outside))}
+
+
+def test_packages_of_a_folder_around_the_workspace_are_copied_and_no_others(tmp_path: Path) -> None:
+    workspace = written(tmp_path / "repository/packages/agent/a").parent
+    written(tmp_path / "repository/node_modules/hoisted/index.js")
+    written(tmp_path / "other/node_modules/dep/index.js")
+    with unwalled(workspace, tmp_path) as sandbox:
+        assert sandbox.copy_of(tmp_path / "repository/node_modules/hoisted/index.js").read_text() == "one\n"
+        assert not sandbox.copy_of(tmp_path / "other/node_modules").exists()
+        assert sandbox.walls.left_out == (
+            f"Not copied from {tmp_path}: other/node_modules (installed packages).",
+        )
+
+
+def test_links_in_a_circle_and_to_what_holds_them_end(tmp_path: Path) -> None:
+    work = written(tmp_path / "work" / "a").parent
+    written(tmp_path / "b" / "c")
+    for path, target in {"up": "..", "self": ".", "one": "two", "two": "one", "b": "../b"}.items():
+        (work / path).symlink_to(target)
+    (tmp_path / "b" / "back").symlink_to("../work")
+    before = states(tmp_path)
+    with unwalled(work) as sandbox:
+        copy = sandbox.copy_of(work)
+        written(copy / "up" / "b" / "back" / "b" / "c", "two\n")
+        assert [change.path for change in sandbox.changes().listed] == [tmp_path / "b" / "c"]
+    assert states(tmp_path) == before
+
+
+def test_a_file_that_only_others_write_is_read_through_its_link(tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root writes everything")
+    (tmp_path / "link").symlink_to("/etc/passwd")
+    with unwalled(tmp_path) as sandbox:
+        assert sandbox.copy_of(tmp_path / "link").readlink() == Path("/etc/passwd")
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+def test_git_in_a_linked_working_tree_does_not_write_the_original(tmp_path: Path) -> None:
+    def git(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+        argv = ("git", "-c", "user.name=a", "-c", "user.email=a@b", *words)
+        return subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)
+
+    (tmp_path / "main").mkdir()
+    git(tmp_path / "main", "init", "--quiet")
+    git(tmp_path / "main", "commit", "--quiet", "--allow-empty", "--message", "first")
+    git(tmp_path / "main", "worktree", "add", "--quiet", str(tmp_path / "tree"))
+    before = states(tmp_path)
+    with unwalled(tmp_path / "tree") as sandbox:
+        assert "(git would write to the original)" in sandbox.walls.left_out[0]
+        git(sandbox.copy_of(tmp_path / "tree"), "commit", "--quiet", "--allow-empty", "--message", "second")
+    assert states(tmp_path) == before

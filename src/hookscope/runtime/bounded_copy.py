@@ -159,6 +159,7 @@ class Copier:
         places: Places,
         bounds: Bounds,
         apart: Collection[str],
+        packages: Bounds = OF_PACKAGES,
         *,
         whole: bool = False,
         also: Sequence[str] = (),
@@ -166,7 +167,7 @@ class Copier:
         self.prints: dict[str, Print] = {}  # path of a copy → what was copied there
         self.originals = Originals(apart)
         self._places, self._whole = places, whole
-        self._usual, self._packages = Budget(bounds), Budget(OF_PACKAGES)
+        self._usual, self._packages = Budget(bounds), Budget(packages)
         self._there = [place for place in places.all if os.path.isdir(place.folder)]
         self._devices = {os.stat(place.folder).st_dev for place in self._there}
         self._never = frozenset(apart)

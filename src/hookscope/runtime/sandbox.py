@@ -32,7 +32,7 @@ from tempfile import mkdtemp
 from types import TracebackType
 
 from hookscope.core.copies import Originals
-from hookscope.runtime.bounded_copy import USUAL, Bounds, Copier, Places, within
+from hookscope.runtime.bounded_copy import OF_PACKAGES, USUAL, Bounds, Copier, Places, within
 from hookscope.runtime.file_changes import Changes, changes_of, make_readable
 from hookscope.runtime.socket_filter import socket_filter
 from hookscope.values import dataclass
@@ -104,6 +104,7 @@ class Sandbox:
         folders: they may lie inside of each other.
         bwrap: the program, from `find_bwrap`; None: no walls.
         apart: folders that are never copied.
+        packages: bounds of all `node_modules` together, which are copied where there are no walls.
         also: folders that handlers start in. Without walls they are copied too; `started_in` says where.
 
     Raises OSError where there is no folder for temporary files, or no space for a single one in it.
@@ -117,6 +118,7 @@ class Sandbox:
         apart: Sequence[Path] = (),
         also: Sequence[Path] = (),
         bounds: Bounds = USUAL,
+        packages: Bounds = OF_PACKAGES,
     ) -> None:
         self._root = os.path.realpath(mkdtemp(prefix="hookscope-sandbox-"))
         self._bwrap = bwrap
@@ -127,7 +129,7 @@ class Sandbox:
             self._places = Places(folders, self._root)
             never = {self._root, *map(os.path.realpath, apart)}
             starts = () if bwrap is not None else tuple(map(os.fspath, also))
-            self._copier = Copier(self._places, bounds, never, whole=bwrap is None, also=starts)
+            self._copier = Copier(self._places, bounds, never, packages, whole=bwrap is None, also=starts)
             self._copier.copy()
         except BaseException:
             self.close()
