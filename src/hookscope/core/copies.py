@@ -7,6 +7,8 @@ from typing import Literal
 
 from hookscope.values import dataclass
 
+NAMED = 20  # changed originals that have a sentence
+
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
@@ -58,17 +60,17 @@ class Guarded:
 
     @property
     def touched(self) -> tuple[str, ...]:
-        """Sentences about the originals, for people: how many were compared, and which have changed."""
-        if self.originals is None:
+        """Sentences about originals that handlers could write: how many were compared, which have changed."""
+        if self.originals is None or self.disk:
             return ()
         found = self.originals
         if not found.changed:
             none = f"Of the originals, {found.compared:,} files and folders were compared: none has changed."
-            return () if self.disk else (none,)
-        by = "by another program" if self.disk else "by a handler past its copy, or by another program"
-        lines = [f"{one.path} itself was {one.kind} meanwhile, {by}" for one in found.changed]
-        if found.more:
-            lines.append(f"{found.more:,} more originals have changed")
+            return (none,)
+        by = "by a handler past its copy, or by another program"
+        lines = [f"{one.path} itself was {one.kind} meanwhile, {by}." for one in found.changed[:NAMED]]
+        if more := len(found.changed[NAMED:]) + found.more:
+            lines.append(f"{more:,} more originals have changed.")
         return tuple(lines)
 
 

@@ -113,7 +113,12 @@ class Places:
 
     def copy_of(self, path: str) -> str:
         """Where an absolute path lies in the copies, copied or not; itself outside of all folders."""
-        return _moved(path, self._copies)
+        copy = _moved(path, self._copies)
+        if copy != os.path.abspath(path):
+            return copy
+        real = os.path.realpath(path)  # a link from outside may lead into a folder
+        inside = _moved(real, self._copies)
+        return inside if inside != real and os.path.isdir(os.path.dirname(inside)) else path
 
     def reached(self, path: str) -> str:
         """As `copy_of`, but also in what was added since."""
@@ -257,7 +262,9 @@ class Copier:
         try:
             status = os.lstat(real)
         except OSError:  # nothing is there, and a handler may make it
-            os.makedirs(os.path.dirname(self._places.add(real).copy), exist_ok=True)
+            copy = self._places.add(real).copy
+            if os.path.isdir(os.path.dirname(real)):
+                os.makedirs(os.path.dirname(copy), exist_ok=True)
             return ""
         if _cannot_be_written(real, status):
             return ""

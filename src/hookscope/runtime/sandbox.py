@@ -173,6 +173,8 @@ class Sandbox:
             else value
             for name, value in env.items()
         }
+        if "PWD" in env:
+            mapped["PWD"] = str(self.started_in(Path(env["PWD"])))
         return mapped | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self.temporary))
 
     def argv(self, argv: Sequence[str], needs: Sequence[Path] = ()) -> tuple[str, ...]:
