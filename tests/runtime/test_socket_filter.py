@@ -18,11 +18,11 @@ def judged(program: bytes, number: int, architecture: int, *arguments: int) -> i
     steps = list(struct.iter_unpack("<HBBI", program))
     value = at = 0
     while True:
-        code, yes, no, constant = steps[at]
+        code, yes, no, constant = map(int, steps[at])
         at += 1
         match code:
             case 0x20:
-                (value,) = struct.unpack_from("<I", data, constant)
+                value = int(struct.unpack_from("<I", data, constant)[0])
             case 0x54:
                 value &= constant
             case 0x15:
