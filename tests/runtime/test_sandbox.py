@@ -519,6 +519,27 @@ def test_behind_walls_there_are_the_copies_and_nothing_else(tmp_path: Path) -> N
     assert not Path("/tmp/hookscope-of-a-test").exists()
 
 
+@walled
+@pytest.mark.parametrize(
+    ("lacks", "sockets"), [("--seccomp", False), ("--unshare-user-try", True), ("nothing", True)]
+)
+def test_a_bwrap_that_lacks_something_puts_up_the_walls_it_can(
+    tmp_path: Path, lacks: str, sockets: bool
+) -> None:
+    script = f'#!/bin/sh\nfor word; do [ "$word" = {lacks} ] && exit 1; done\nexec {BWRAP} "$@"\n'
+    program = written(tmp_path / "bin" / "bwrap", script)
+    program.chmod(0o755)
+    (tmp_path / "box").mkdir()
+    with Sandbox([tmp_path / "box"], bwrap=str(program)) as sandbox:
+        walls, done = sandbox.walls, sandbox.argv(["touch", str(tmp_path / "elsewhere")])
+        assert (walls.network, walls.disk, walls.sockets) == (True, True, sockets)
+        assert bool(walls.warning) is not sockets
+        assert ("services that listen on a Unix socket" in walls.text) is not sockets
+        assert lacks not in done
+        assert subprocess.run(done, check=False, capture_output=True).returncode == 1
+    assert not (tmp_path / "elsewhere").exists()
+
+
 STRAY = """
 import os, time
 ready, written = os.pipe()
