@@ -288,6 +288,19 @@ def test_git_reads_the_original_and_writes_the_copy(tmp_path: Path) -> None:
     assert states(tmp_path) == before
 
 
+def test_a_path_through_a_link_from_outside_leads_into_the_copies_too(tmp_path: Path) -> None:
+    work = written(tmp_path / "real" / "work" / "sub" / "f").parents[1]
+    (tmp_path / "alias").symlink_to("real")
+    (tmp_path / "deep").symlink_to("real/work/sub")
+    with Sandbox([work], bwrap=None, also=[tmp_path / "deep"]) as sandbox:
+        copy = sandbox.copy_of(work)
+        assert sandbox.copy_of(tmp_path / "alias" / "work" / "sub" / "new") == copy / "sub" / "new"
+        assert sandbox.copy_of(tmp_path / "deep" / "f") == copy / "sub" / "f"
+        assert sandbox.started_in(tmp_path / "deep") == copy / "sub"
+        assert sandbox.environment({"PWD": str(tmp_path / "deep")})["PWD"] == str(copy / "sub")
+        assert sandbox.copy_of(tmp_path / "alias") == tmp_path / "alias"
+
+
 # Bounds
 
 
@@ -684,9 +697,15 @@ def test_links_in_a_circle_and_to_what_holds_them_end(tmp_path: Path) -> None:
 def test_a_file_that_only_others_write_is_read_through_its_link(tmp_path: Path) -> None:
     if os.geteuid() == 0:
         pytest.skip("root writes everything")
-    (tmp_path / "link").symlink_to("/etc/passwd")
-    with unwalled(tmp_path) as sandbox:
-        assert sandbox.copy_of(tmp_path / "link").readlink() == Path("/etc/passwd")
+    work, own = tmp_path / "work", written(tmp_path / "own")
+    own.chmod(0o400)
+    work.mkdir()
+    (work / "link").symlink_to("/etc/passwd")
+    (work / "own").symlink_to(own)
+    with unwalled(work) as sandbox:
+        assert sandbox.copy_of(work / "link").readlink() == Path("/etc/passwd")
+        sandbox.copy_of(work / "own").chmod(0o600)
+    assert stat.S_IMODE(own.stat().st_mode) == 0o400
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="no git")

@@ -193,8 +193,10 @@ class Copier:
             self._copy_folder(place, self._usual, loose=last and len(self._there) > 1)
             self._copy_targets()
             self._usual.give_back(kept)
-        for path in self._also:
-            self._reach(path)
+        for path in filter(os.path.isdir, self._also):
+            self._devices.add(os.stat(path).st_dev)  # handlers are to start there: it answers
+            if why := self._reach(path):
+                self._leave(Place(path, self._places.reached(path)), why, ".")
         self._copy_targets()
         for folder, status in sorted(self._folders, key=lambda pair: -len(pair[0])):
             with suppress(OSError):  # at worst it stays private
@@ -284,7 +286,7 @@ class Copier:
     def _copy_targets(self) -> None:
         while self._targets:
             place = self._targets.popleft()
-            budget = self._packages if PACKAGES in place.folder.split("/")[-1:] else self._usual
+            budget = self._packages if os.path.basename(place.folder) == PACKAGES else self._usual
             if os.path.isdir(place.folder):
                 with suppress(OSError):  # it is gone
                     self._copy_folder(place, budget)
@@ -405,12 +407,12 @@ def _moved(path: str, copies: Mapping[str, str]) -> str:
 
 
 def _cannot_be_written(path: str, status: os.stat_result) -> bool:
-    """True for a file or a file system that this user can only read."""
-    if stat.S_ISREG(status.st_mode):
-        return not os.access(path, os.W_OK)
+    """True on a file system that is read-only, and for another user's file that this one can only read."""
     with suppress(OSError):
-        return stat.S_ISDIR(status.st_mode) and bool(os.statvfs(path).f_flag & os.ST_RDONLY)
-    return False
+        if os.statvfs(path).f_flag & os.ST_RDONLY:
+            return True
+    own = status.st_uid == os.geteuid()  # whoever owns a file can make it writable
+    return stat.S_ISREG(status.st_mode) and not own and not os.access(path, os.W_OK)
 
 
 def _leads_git_out(file: str) -> bool:
