@@ -191,6 +191,35 @@ def test_originals_that_a_handler_changes_by_an_absolute_path_are_named(
 
 
 @pytest.mark.parametrize(
+    ("body", "missed"),
+    [
+        ("pass", False),
+        ("open({file!r}, 'a').write('CHANGED')", True),
+        ("open({file!r} + '-new', 'w')", True),
+        ("__import__('os').unlink({file!r})", True),
+    ],
+)
+def test_no_expectation_about_files_holds_that_was_broken_past_the_copies(
+    hookscope: Program,
+    workspace: Path,
+    home: Path,
+    make_hook: MakeHook,
+    tmp_path: Path,
+    body: str,
+    missed: bool,
+) -> None:
+    file = workspace / "file"
+    file.write_text("original")
+    make_hook(workspace / "hooks", "a", COMMAND, f"def handler(e): {body.format(file=str(file))}")
+    saved = workspace / ".hookscope/events/one.yaml"
+    saved.parent.mkdir(parents=True)
+    saved.write_text("event: command:new\nexpect: {files: []}\n")
+    done = hookscope("test", "--trust", "--bundled", str(tmp_path / "none"), env={"PATH": "/nowhere"})
+    assert done.code == missed, done.out
+    assert ("files" in done.out.split("saved event")[0]) is missed
+
+
+@pytest.mark.parametrize(
     "body", ["pass", "open('/dev/null', 'w').write('x')", "open({elsewhere!r}, 'a').write('CHANGED')"]
 )
 def test_what_was_not_checked_is_not_claimed(
