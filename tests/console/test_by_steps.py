@@ -78,7 +78,7 @@ async def test_on_copies_and_out_of_an_editor_too(console: Open, size: tuple[int
         await story.press("tab", "tab")
         await story.until(lambda: isinstance(story.screen.focused, JsonEditor), "the editor has the focus")
         await story.press("f3", *["down"] * 6, "space", "down", "space")
-        await story.shows("nothing of yours is written", "it waits before each handler")
+        await story.shows("handlers get copies of files", "it waits before each handler")
         await story.press("enter")
         await story.shows("‖ waits before a-first")
         await story.press("i")  # no letter of the editor's

@@ -129,7 +129,7 @@ def test_changes_are_the_differences_and_the_originals_stay(
             changes = sandbox.changes()
             assert {change.path: change.kind for change in changes.listed} == expected
             assert [change.path for change in changes.listed] == sorted(expected)
-            assert (changes.more, changes.unseen, sandbox.touched()) == (0, 0, ())
+            assert (changes.more, changes.unseen, sandbox.originals().changed) == (0, 0, ())
         assert (states(Path(name)), held(folder)) == originals
         assert not sandbox.temporary.parent.exists()
 
@@ -188,7 +188,8 @@ def test_modes_and_times_are_kept_and_set_user_bits_are_not(tmp_path: Path) -> N
     script.parent.chmod(0o755)
 
 
-def test_links_lead_into_the_copies_or_where_they_led(tmp_path: Path) -> None:
+@pytest.mark.parametrize("bwrap", [None, pytest.param(BWRAP, marks=walled)])
+def test_links_lead_into_the_copies_or_behind_walls_where_they_led(tmp_path: Path, bwrap: str | None) -> None:
     work, state = tmp_path / "work", tmp_path / "state"
     written(work / "a")
     written(state / "s")
@@ -203,12 +204,15 @@ def test_links_lead_into_the_copies_or_where_they_led(tmp_path: Path) -> None:
         "round": "../work/a",
     }.items():
         (work / name).symlink_to(target)
-    with unwalled(work, state) as sandbox:
+    with Sandbox([work, state], bwrap=bwrap) as sandbox:
         copy = sandbox.copy_of(work)
         led = {path.name: os.path.realpath(path) for path in copy.iterdir() if path.is_symlink()}
         assert led["near"] == led["far"] == led["round"] == str(copy / "a")
         assert led["other"] == str(sandbox.copy_of(state / "s"))
-        assert led["out"] == str(tmp_path / "outside")
+        outside = tmp_path / "outside"
+        assert led["out"] == str(sandbox.started_in(outside))
+        assert (led["out"] == str(outside)) is (bwrap is not None)
+        assert Path(led["out"]).read_text() == "one\n"
         assert (os.readlink(copy / "loop"), led["lost"]) == ("loop", str(copy / "gone"))
 
 
@@ -246,9 +250,10 @@ def test_caches_are_left_out_and_summed_up(tmp_path: Path) -> None:
         )
 
 
-def test_node_modules_is_the_original_through_a_link(tmp_path: Path) -> None:
+@walled
+def test_behind_walls_node_modules_is_the_original_through_a_link(tmp_path: Path) -> None:
     written(tmp_path / "node_modules" / "left-pad" / "index.js")
-    with unwalled(tmp_path) as sandbox:
+    with Sandbox([tmp_path], bwrap=BWRAP) as sandbox:
         assert sandbox.copy_of(tmp_path / "node_modules").readlink() == tmp_path / "node_modules"
         assert sandbox.changes().listed == ()
         assert "a link leads to the original itself" in sandbox.walls.left_out[0]
@@ -281,6 +286,19 @@ def test_git_reads_the_original_and_writes_the_copy(tmp_path: Path) -> None:
         git(copy, "commit", "--quiet", "--message", "second")
         assert git(copy, "log", "--format=%s").split() == ["second", "first"]
     assert states(tmp_path) == before
+
+
+def test_a_path_through_a_link_from_outside_leads_into_the_copies_too(tmp_path: Path) -> None:
+    work = written(tmp_path / "real" / "work" / "sub" / "f").parents[1]
+    (tmp_path / "alias").symlink_to("real")
+    (tmp_path / "deep").symlink_to("real/work/sub")
+    with Sandbox([work], bwrap=None, also=[tmp_path / "deep"]) as sandbox:
+        copy = sandbox.copy_of(work)
+        assert sandbox.copy_of(tmp_path / "alias" / "work" / "sub" / "new") == copy / "sub" / "new"
+        assert sandbox.copy_of(tmp_path / "deep" / "f") == copy / "sub" / "f"
+        assert sandbox.started_in(tmp_path / "deep") == copy / "sub"
+        assert sandbox.environment({"PWD": str(tmp_path / "deep")})["PWD"] == str(copy / "sub")
+        assert sandbox.copy_of(tmp_path / "alias") == tmp_path / "alias"
 
 
 # Bounds
@@ -379,7 +397,7 @@ def test_a_write_past_the_copies_is_told(tmp_path: Path) -> None:
     file = written(tmp_path / "a")
     with unwalled(tmp_path) as sandbox:
         file.write_text("past the copies")
-        assert sandbox.touched() == (file,)
+        assert [(one.path, one.kind) for one in sandbox.originals().changed] == [(file, "changed")]
         sandbox.copy_of(file).write_text("in the copies")
         (change,) = sandbox.changes().listed
         assert (change.kind, change.diff) == ("changed", "")  # the text before is gone with the original
@@ -514,13 +532,37 @@ def test_behind_walls_there_are_the_copies_and_nothing_else(tmp_path: Path) -> N
     assert not Path("/tmp/hookscope-of-a-test").exists()
 
 
+@walled
+@pytest.mark.parametrize(
+    ("lacks", "sockets"), [("--seccomp", False), ("--unshare-user-try", True), ("nothing", True)]
+)
+def test_a_bwrap_that_lacks_something_puts_up_the_walls_it_can(
+    tmp_path: Path, lacks: str, sockets: bool
+) -> None:
+    script = f'#!/bin/sh\nfor word; do [ "$word" = {lacks} ] && exit 1; done\nexec {BWRAP} "$@"\n'
+    program = written(tmp_path / "bin" / "bwrap", script)
+    program.chmod(0o755)
+    (tmp_path / "box").mkdir()
+    with Sandbox([tmp_path / "box"], bwrap=str(program)) as sandbox:
+        walls, done = sandbox.walls, sandbox.argv(["touch", str(tmp_path / "elsewhere")])
+        assert (walls.network, walls.disk, walls.sockets) == (True, True, sockets)
+        assert bool(walls.warning) is not sockets
+        assert ("services that listen on a Unix socket" in walls.text) is not sockets
+        assert lacks not in done
+        assert subprocess.run(done, check=False, capture_output=True).returncode == 1
+    assert not (tmp_path / "elsewhere").exists()
+
+
 STRAY = """
 import os, time
+ready, written = os.pipe()
 if os.fork() == 0:
     os.setsid()
     if os.fork():
+        os.read(ready, 1)
         os._exit(0)
     os.write({descriptor}, b"stray")
+    os.write(written, b".")
     time.sleep(600)
     os._exit(0)
 {then}
@@ -572,7 +614,112 @@ def test_what_is_to_be_apart_is_neither_copied_nor_watched(tmp_path: Path) -> No
     (tmp_path / "home/file").touch()
     with Sandbox([tmp_path / "home"], bwrap=None, apart=[journal.parent]) as sandbox:
         journal.write_bytes(b"a run was recorded")
-        assert sandbox.touched() == ()
+        assert sandbox.originals().changed == ()
         copy = Path(sandbox.copy_of(tmp_path / "home"))
         assert (copy / "file").exists()
         assert not (copy / ".local/state/ours").exists()
+
+
+# Links, without walls
+
+
+@pytest.mark.parametrize("target", ["/dev/null", "/dev/full", "/dev/urandom"])
+def test_links_to_harmless_devices_stay(tmp_path: Path, target: str) -> None:
+    (tmp_path / "link").symlink_to(target)
+    with unwalled(tmp_path) as sandbox:
+        assert sandbox.copy_of(tmp_path / "link").readlink() == Path(target)
+        assert sandbox.walls.left_out == ()
+
+
+@pytest.mark.parametrize("target", ["/dev/tty", "/proc/self/status", "/proc/sys/kernel/hostname", "/proc"])
+def test_links_to_devices_and_to_the_kernel_lead_nowhere(tmp_path: Path, target: str) -> None:
+    (tmp_path / "link").symlink_to(target)
+    with unwalled(tmp_path) as sandbox:
+        if os.access(target, os.W_OK):
+            led = os.path.realpath(sandbox.copy_of(tmp_path / "link"))
+            assert led.startswith(str(sandbox.temporary.parent))
+            assert "link (a link to " in sandbox.walls.left_out[0]
+
+
+def test_what_exceeds_the_bounds_is_missing_and_never_the_original(tmp_path: Path) -> None:
+    outside, work = tmp_path / "outside", tmp_path / "work"
+    written(outside / "large", "x" * 200)
+    for number in range(10):
+        written(outside / "many" / str(number))
+        written(work / "node_modules" / "p" / str(number))
+    for name in ("large", "many"):
+        (work / name).symlink_to(f"../outside/{name}")
+    before = states(tmp_path)
+    bounds = Bounds(files=10, largest=100)
+    with Sandbox([work], bwrap=None, bounds=bounds, packages=Bounds(files=5)) as sandbox:
+        copy = sandbox.copy_of(work)
+        (copy / "large").write_text("new")
+        (copy / "many" / "9").write_text("new")
+        (copy / "node_modules" / "p" / "9").write_text("new")
+        assert {change.kind for change in sandbox.changes().listed} == {"written"}
+        assert len(sandbox.changes().listed) == 3
+        said = " ".join(sandbox.walls.left_out)
+        assert f"Not copied from {outside}: large (larger than 100 bytes)." in said
+        assert f"Not copied from {outside}/many:" in said
+        assert "(among others: 5 files and folders are the most)" in said
+    assert {path: state for path, state in states(tmp_path).items() if path.startswith(str(work))} == {
+        path: state for path, state in before.items() if path.startswith(str(work))
+    }
+    assert states(outside) == {path: state for path, state in before.items() if path.startswith(str(outside))}
+
+
+def test_packages_of_a_folder_around_the_workspace_are_copied_and_no_others(tmp_path: Path) -> None:
+    workspace = written(tmp_path / "repository/packages/agent/a").parent
+    written(tmp_path / "repository/node_modules/hoisted/index.js")
+    written(tmp_path / "other/node_modules/dep/index.js")
+    with unwalled(workspace, tmp_path) as sandbox:
+        assert sandbox.copy_of(tmp_path / "repository/node_modules/hoisted/index.js").read_text() == "one\n"
+        assert not sandbox.copy_of(tmp_path / "other/node_modules").exists()
+        assert sandbox.walls.left_out == (
+            f"Not copied from {tmp_path}: other/node_modules (installed packages).",
+        )
+
+
+def test_links_in_a_circle_and_to_what_holds_them_end(tmp_path: Path) -> None:
+    work = written(tmp_path / "work" / "a").parent
+    written(tmp_path / "b" / "c")
+    for path, target in {"up": "..", "self": ".", "one": "two", "two": "one", "b": "../b"}.items():
+        (work / path).symlink_to(target)
+    (tmp_path / "b" / "back").symlink_to("../work")
+    before = states(tmp_path)
+    with unwalled(work) as sandbox:
+        copy = sandbox.copy_of(work)
+        written(copy / "up" / "b" / "back" / "b" / "c", "two\n")
+        assert [change.path for change in sandbox.changes().listed] == [tmp_path / "b" / "c"]
+    assert states(tmp_path) == before
+
+
+def test_a_file_that_only_others_write_is_read_through_its_link(tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root writes everything")
+    work, own = tmp_path / "work", written(tmp_path / "own")
+    own.chmod(0o400)
+    work.mkdir()
+    (work / "link").symlink_to("/etc/passwd")
+    (work / "own").symlink_to(own)
+    with unwalled(work) as sandbox:
+        assert sandbox.copy_of(work / "link").readlink() == Path("/etc/passwd")
+        sandbox.copy_of(work / "own").chmod(0o600)
+    assert stat.S_IMODE(own.stat().st_mode) == 0o400
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git")
+def test_git_in_a_linked_working_tree_does_not_write_the_original(tmp_path: Path) -> None:
+    def git(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+        argv = ("git", "-c", "user.name=a", "-c", "user.email=a@b", *words)
+        return subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)
+
+    (tmp_path / "main").mkdir()
+    git(tmp_path / "main", "init", "--quiet")
+    git(tmp_path / "main", "commit", "--quiet", "--allow-empty", "--message", "first")
+    git(tmp_path / "main", "worktree", "add", "--quiet", str(tmp_path / "tree"))
+    before = states(tmp_path)
+    with unwalled(tmp_path / "tree") as sandbox:
+        assert "(git would write to the original)" in sandbox.walls.left_out[0]
+        git(sandbox.copy_of(tmp_path / "tree"), "commit", "--quiet", "--allow-empty", "--message", "second")
+    assert states(tmp_path) == before

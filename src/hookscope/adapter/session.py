@@ -154,6 +154,7 @@ class Session:
         self._bench = bench = Workbench(launch.options, trust_all=self._trusts)
         for note in filter(None, (*mistaken(asked), bench.setup.notice, *bench.setup.notes)):
             self._running.print(f"{note}\n")
+        bench.crew.warn_unprotected = lambda text: self._running.print(f"{text}\n", "important")
         view, plan = await planned(bench, launch.what, launch.wish)
         left = left_out(view, plan, launch.wish.only)
         if not plan.calls:

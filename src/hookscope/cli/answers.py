@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,12 @@ def bench_of(options: Options, **more: Any) -> Workbench:
         click.echo(f"hookscope: {bench.setup.notice}", err=True)
     for note in bench.setup.notes:
         click.echo(f"hookscope: {printable(note)}", err=True)
+    bench.crew.warn_unprotected = cache(_warn)  # once, however many events are fired
     return bench
+
+
+def _warn(sentence: str) -> None:
+    click.echo(f"hookscope: {printable(sentence)}", err=True)
 
 
 def hypothetical(answer: Answer, options: Options, *, plain: bool) -> Answer:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hookscope.cli import run_tables
 from hookscope.cli.cells import column, fitted
-from hookscope.core.repeated import Again, FileAgain, HookAgain, Repetition
+from hookscope.core.repeated import Again, HookAgain, Repetition
 from hookscope.core.runs import Plan, Run
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import duration, one_line, printable
@@ -63,7 +63,7 @@ def text(done: Sequence[tuple[Run, Plan]], repeated: Repetition, here: Surroundi
         lines.append("  nobody ran")
     notes = dict.fromkeys(note for run in runs for note in run.notes)
     lines += [f"note: {one_line(note, 400)}" for note in notes]
-    lines += ["", *_files(repeated.files, here)]
+    lines += ["", *_files(repeated, here)]
     failed = next((run for run in runs if run.failed or run.ending.failure), None)
     if failed is not None:
         lines += ["", f"the first run that failed, {runs.index(failed) + 1} of {len(runs)}:"]
@@ -83,8 +83,9 @@ def _details(one: HookAgain) -> Iterator[str]:
         yield f"changes of the event {_series(one.changes)}{f': {places}' if places else ''}"
 
 
-def _files(files: Sequence[FileAgain] | None, here: Surroundings) -> Iterator[str]:
-    if files is None:
+def _files(repeated: Repetition, here: Surroundings) -> Iterator[str]:
+    files, guarded = repeated.files, repeated.guarded
+    if files is None or guarded is None:
         yield "What files they wrote is not known: with --sandbox all share the same copies, and it is shown."
         return
     yield "files (in copies, thrown away)"
@@ -92,7 +93,8 @@ def _files(files: Sequence[FileAgain] | None, here: Surroundings) -> Iterator[st
         where = printable(here.short(Path(one.path)))
         yield f"  {_WORDS[one.again]:<14} {where}  {_series(one.sizes, ' bytes')}"
     if not files:
-        yield "  none was written, changed or deleted"
+        yield f"  {guarded.unchanged}"
+    yield from run_tables.walls(guarded)
 
 
 _WORDS = {

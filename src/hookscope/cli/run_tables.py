@@ -139,7 +139,7 @@ def copied(item: Guarded, here: Surroundings) -> list[str]:
         lines.append(f"  {change.kind:<8} {printable(here.short(change.path))}  {sizes} bytes")
         lines += [f"      {line}" for line in printable(change.diff).splitlines()[2:MOST_OF_A_DIFF]]
     if not item.changes:
-        lines.append("  none was written, changed or deleted")
+        lines.append(f"  {item.unchanged}")
     if item.more:
         lines.append(f"  and {item.more:,} more")
     return lines

@@ -26,6 +26,7 @@ from hookscope.console.messages import (
     TogglePlanned,
     Trusted,
     UndoPlanned,
+    Unprotected,
 )
 from hookscope.console.posting import post, said
 from hookscope.console.state import Linted, SourceText
@@ -119,8 +120,9 @@ class Bridge:
         return any(file.is_relative_to(path) for file in self.bench.learned_in)
 
     def _hear_late(self, bench: Workbench) -> None:
-        """Post what handlers print or throw after they have answered."""
+        """Post what handlers print or throw after they have answered, and what copies do not protect."""
         bench.crew.told_late = lambda who, text: post(self.screen, LateCame(who, text))
+        bench.crew.warn_unprotected = lambda text: post(self.screen, Unprotected(text))
 
     def close(self) -> None:
         """Watch nothing any more."""

@@ -172,6 +172,14 @@ class LateCame(Message):
         super().__init__()
 
 
+class Unprotected(Message):
+    """What a run on copies, which begins now, does not protect."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        super().__init__()
+
+
 class CopyAsked(Message):
     """Put this on the clipboard."""
 

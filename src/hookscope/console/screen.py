@@ -36,6 +36,7 @@ from hookscope.console.messages import (
     Trusted,
     UndoAsked,
     UndoPlanned,
+    Unprotected,
     WhatIfAsked,
 )
 from hookscope.core.hooks import Place
@@ -185,6 +186,11 @@ class MainScreen(Looker):
     @on(LateCame)
     def _late_came(self, event: LateCame) -> None:
         self.log_line("late", event.text, "warning", event.who)
+
+    @on(Unprotected)
+    def _warn_unprotected(self, event: Unprotected) -> None:
+        self.log_line("copies", event.text, "warning")
+        self.say(event.text, "warning")
 
     def action_dialect(self) -> None:
         """The next one: each guide, then the program of that host as it ships."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import compress, pairwise
 
-from hookscope.core.copies import FileChange
+from hookscope.core.copies import FileChange, Guarded
 from hookscope.core.differences import Call, calls_of
 from hookscope.core.runs import Result, Run
 from hookscope.values import dataclass
@@ -59,6 +59,7 @@ class Repetition:
     times: int  # runs
     hooks: tuple[HookAgain, ...]
     files: tuple[FileAgain, ...] | None  # None: nobody looked
+    guarded: Guarded | None = None  # of the last run, on copies
 
 
 def repetition(runs: Sequence[Run]) -> Repetition:
@@ -73,7 +74,8 @@ def repetition(runs: Sequence[Run]) -> Repetition:
     files = None if not runs or None in sides else tuple(_files(changes, whole))
     alone = len({call for run in runs for call in calls_of(run)}) == 1
     of_files = [file.again for file in files or ()] if alone else []  # else nobody knows whose they are
-    return Repetition(len(runs), tuple(_hooks(runs, whole, of_files)), files)
+    guarded = runs[-1].guarded if runs else None
+    return Repetition(len(runs), tuple(_hooks(runs, whole, of_files)), files, guarded)
 
 
 def _hooks(runs: Sequence[Run], whole: Sequence[bool], files: Sequence[Again]) -> Iterator[HookAgain]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeAlias
 
 from hookscope.core.breakage import Breakage, breakage_of
-from hookscope.core.copies import FileChange, Guarded
+from hookscope.core.copies import FileChange, Guarded, Originals, TouchedFile
 from hookscope.core.event import from_iso, iso
 from hookscope.core.failure import Failure, Frame, failure_document
 from hookscope.core.hooks import LogLine
@@ -149,7 +149,24 @@ def _guarded_document(guarded: Guarded | None) -> Document | None:
         ],
         "more": guarded.more,
         "notes": list(guarded.notes),
+        "sockets": guarded.sockets,
+        "complete": guarded.complete,
+        "originals": _originals_document(guarded.originals),
     }
+
+
+def _originals_document(found: Originals | None) -> Document | None:
+    if found is None:
+        return None
+    changed = [{"path": str(one.path), "kind": one.kind} for one in found.changed]
+    return {"compared": found.compared, "changed": changed, "more": found.more}
+
+
+def _originals_of(document: Mapping[str, Any] | None) -> Originals | None:
+    if document is None:
+        return None
+    changed = (TouchedFile(Path(one["path"]), one["kind"]) for one in document["changed"])
+    return Originals(document["compared"], tuple(changed), document["more"])
 
 
 def _guarded_of(document: Mapping[str, Any] | None) -> Guarded | None:
@@ -163,6 +180,9 @@ def _guarded_of(document: Mapping[str, Any] | None) -> Guarded | None:
         tuple(changes),
         document["more"],
         tuple(document["notes"]),
+        document.get("sockets", False),
+        document.get("complete", False),
+        _originals_of(document.get("originals")),
     )
 
 

@@ -52,6 +52,11 @@ RESULT: Shape = {
     "stale?": (FAILURE, None),
     "asked?": [str],
 }
+ORIGINALS: Shape = {
+    "compared": int,
+    "changed": [{"path": str, "kind": ("written", "changed", "deleted")}],
+    "more": int,
+}
 GUARDED: Shape = {
     "walls": str,
     "network": bool,
@@ -59,6 +64,9 @@ GUARDED: Shape = {
     "changes": [list],
     "more": int,
     "notes": [str],
+    "sockets?": bool,
+    "complete?": bool,
+    "originals?": (ORIGINALS, None),
 }
 RUN: Shape = {
     "event": EVENT,

@@ -1,9 +1,11 @@
 """Copies of folders within bounds, the nearest to the top first. Reads only; what is left out is said.
 
 Files keep their mode and time; hard links become files of their own. A link that leads into one of the
-folders leads into its copy; any other leads where it led, so what is written through it is written there,
-unless a wall is in the way. `node_modules` becomes such a link. Git finds its objects in the original and
-writes to the copy; where it would write an object that the original has, it sets that one's time instead.
+folders leads into its copy. Where walls make the rest of the disk read-only, any other link leads where it
+led, and `node_modules` becomes such a link. Without walls the copy is whole: the target of a link is copied
+too, or missing where it exceeds the bounds, and so are packages; nothing in a copy leads to an original that
+its user can write. Git finds its objects in the original and writes to the copy; where it would write an
+object that the original has, it sets that one's time instead.
 Folders without a file in them are no content: they are copied, and not compared.
 """
 
@@ -12,7 +14,7 @@ from __future__ import annotations
 import os
 import stat
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from itertools import islice
@@ -20,9 +22,11 @@ from pathlib import Path
 
 from hookscope.core.text import why_of
 from hookscope.runtime.file_changes import Print, open_file
+from hookscope.runtime.originals import Originals
 from hookscope.values import dataclass
 
 MIB = 1024 * 1024
+LINE = 4096  # bytes of a file that holds one path
 KEPT_BACK = 4  # one part in so many of what is left stays for the folders behind
 NAMED = 3  # names that a sentence has, of what was left out
 
@@ -39,6 +43,12 @@ AT_TOP = {
 }
 LINKED = "a link leads to the original itself"
 LENT = "git reads them in the original"
+PACKAGES = "node_modules"
+SPECIAL = "devices, sockets and pipes"
+ELSEWHERE = "on another file system"  # a network's may take for ever
+TO_ORIGINAL = "git would write to the original"
+HARMLESS = frozenset(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))
+KERNEL = ("/proc", "/sys", "/dev")  # no files on a disk; reading some of them has effects
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +61,25 @@ class Bounds:
 
 
 USUAL = Bounds()
+OF_PACKAGES = Bounds(files=20_000, total=256 * MIB, largest=64 * MIB)  # of all `node_modules` together
+
+
+class Budget:
+    """What is left of bounds."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self.bounds = bounds
+        self.files, self.total = bounds.files, bounds.total
+
+    def set_apart(self) -> tuple[int, int]:
+        """Take a part away, for folders to come; `give_back` returns it."""
+        files, total = self.files // KEPT_BACK, self.total // KEPT_BACK
+        self.files, self.total = self.files - files, self.total - total
+        return files, total
+
+    def give_back(self, part: tuple[int, int]) -> None:
+        """Return a part that was set apart."""
+        self.files, self.total = self.files + part[0], self.total + part[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,87 +88,116 @@ class Place:
 
     folder: str
     copy: str
-    top: str  # the outermost folder that holds this one
 
 
 class Places:
-    """Which path lies where in the copies. A folder inside of another lies inside of its copy.
+    """Which path lies where in the copies: below `disk`, as it lies below the root of the disk.
 
-    Each outermost folder has an area of its own below `root`, which stands for the folder around it:
-    what a handler writes to `../x` is found there.
+    So what a handler writes to `../x` is found there, and a folder inside of another lies inside its copy.
     """
 
     def __init__(self, folders: Sequence[Path], root: str) -> None:
+        self.disk = os.path.join(root, "disk")
         named: dict[str, str] = {}  # without links → as given, the plain name before others
         for folder in folders:
             real, name = os.path.realpath(folder), os.path.abspath(folder)
             named[real] = name if name == real else named.get(real, name)
         tops = [path for path in named if not any(path != other and within(path, other) for other in named)]
-        self.areas = tuple(os.path.join(root, f"{number:03}") for number in range(len(tops)))
-        copies = {
-            top: os.path.join(area, os.path.basename(named[top]) or "root")
-            for top, area in zip(tops, self.areas, strict=True)
-        }
-        self.all: tuple[Place, ...] = tuple(_place(path, copies) for path in named)  # in the order given
-        pairs = {place.folder: place.copy for place in self.all}
-        pairs |= {os.path.abspath(folder): pairs[os.path.realpath(folder)] for folder in folders}
-        self._copies = sorted(pairs.items(), key=lambda pair: -len(pair[0]))
-        self._back = [(copies[top], named[top]) for top in tops]
-        self._back += [
-            (area, os.path.dirname(named[top])) for top, area in zip(tops, self.areas, strict=True)
-        ]
+        self.areas = (self.disk,)
+        self.all: tuple[Place, ...] = tuple(self._place(path) for path in named)  # in the order given
+        self._copies = {place.folder: place.copy for place in self.all}
+        self._copies |= {os.path.abspath(path): self._copies[os.path.realpath(path)] for path in folders}
+        self._reached = dict(self._copies)
+        self._back = [(self._mirrored(top), named[top]) for top in tops if named[top] != top]
+        self._back.append((self.disk, ""))
 
     def copy_of(self, path: str) -> str:
         """Where an absolute path lies in the copies, copied or not; itself outside of all folders."""
-        path = os.path.abspath(path)
-        for folder, copy in self._copies:
-            if within(path, folder):
-                return os.path.normpath(os.path.join(copy, os.path.relpath(path, folder)))
-        return path
+        copy = _moved(path, self._copies)
+        if copy != os.path.abspath(path):
+            return copy
+        real = os.path.realpath(path)  # a link from outside may lead into a folder
+        inside = _moved(real, self._copies)
+        return inside if inside != real and os.path.isdir(os.path.dirname(inside)) else path
+
+    def reached(self, path: str) -> str:
+        """As `copy_of`, but also in what was added since."""
+        return _moved(path, self._reached)
+
+    def add(self, path: str) -> Place:
+        """A place for one more file or folder, a path without links. `copy_of` does not know it."""
+        place = self._place(path)
+        self._reached[path] = place.copy
+        return place
 
     def original_of(self, text: str) -> str:
         """The text with the copies' paths put back."""
         for copy, original in self._back:
-            text = text.replace(f"{copy}/", f"{original.rstrip('/')}/").replace(copy, original)
+            text = text.replace(f"{copy}/", f"{original.rstrip('/')}/").replace(copy, original or "/")
         return text
 
-    def link_of(self, path: str, target: str, top: str) -> str:
-        """Where the copy of a link shall lead. `top`: the outermost folder that holds the link."""
+    def link_of(self, path: str, target: str) -> str:
+        """Where the copy of a link shall lead."""
         parent = os.path.dirname(path)
-        real = os.path.realpath(os.path.join(parent, target))
-        if (copy := self.copy_of(real)) == real:
+        real = os.path.realpath(path)
+        if (copy := self.reached(real)) == real:
             return os.path.join(parent, target)
-        depth = len(Path(parent).relative_to(top).parts)
-        stays = os.path.normpath(target).split("/").count("..") <= depth  # never climbs above the top
-        return target if stays and not os.path.isabs(target) and within(real, top) else copy
+        climbs = os.path.normpath(target).split("/").count("..")
+        plain = os.path.normpath(os.path.join(parent, target)) == real and climbs <= parent.count("/")
+        return target if not os.path.isabs(target) and (plain or ".." not in target.split("/")) else copy
+
+    def _place(self, path: str) -> Place:
+        return Place(path, self._mirrored(path))
+
+    def _mirrored(self, path: str) -> str:
+        return self.disk if path == "/" else f"{self.disk}{path}"
 
 
 class Copier:
-    """Copies the folders of `places`, the first the most important. What is `apart` is never copied."""
+    """Copies the folders of `places`, the first the most important. What is `apart` is never copied.
 
-    def __init__(self, places: Places, bounds: Bounds, apart: Collection[str]) -> None:
+    `whole`: nothing in the copies may lead to an original. `also` are folders that handlers start in.
+    """
+
+    def __init__(
+        self,
+        places: Places,
+        bounds: Bounds,
+        apart: Collection[str],
+        packages: Bounds = OF_PACKAGES,
+        *,
+        whole: bool = False,
+        also: Sequence[str] = (),
+    ) -> None:
         self.prints: dict[str, Print] = {}  # path of a copy → what was copied there
-        self.sources: dict[str, tuple[int, int]] = {}  # path of an original file → its size and time then
-        self._places = places
-        self._bounds = bounds
-        self._files, self._total = bounds.files, bounds.total
+        self.originals = Originals(apart)
+        self._places, self._whole = places, whole
+        self._usual, self._packages = Budget(bounds), Budget(packages)
         self._there = [place for place in places.all if os.path.isdir(place.folder)]
+        self._devices = {os.stat(place.folder).st_dev for place in self._there}
+        self._never = frozenset(apart)
         self._apart = {*apart, *(place.folder for place in self._there)}  # not copied as part of another
-        self._left: dict[tuple[str, str], list[str]] = {}  # folder, reason → names
+        self._left: dict[tuple[str, str], list[str]] = {}  # copy of a folder, reason → names
         self._folders: list[tuple[str, os.stat_result]] = []
+        self._targets: deque[Place] = deque()  # of links, to be copied
+        self._also = [os.path.realpath(path) for path in also]
 
     def copy(self) -> None:
-        """Copy all that is there. Raises OSError only where the areas themselves cannot be made."""
-        for area in self._places.areas:
-            os.mkdir(area)
+        """Copy all that is there. Raises OSError only where the copies' own folder cannot be made."""
+        os.mkdir(self._places.disk)
         for place in self._there:  # all of them first: no link of one can stand in the way of another
             os.makedirs(place.copy, exist_ok=True)
-        for number, place in enumerate(self._there, 1):
-            last = number == len(self._there)
-            files, total = (0, 0) if last else (self._files // KEPT_BACK, self._total // KEPT_BACK)
-            self._files, self._total = self._files - files, self._total - total
-            self._copy_folder(place)
-            self._files, self._total = self._files + files, self._total + total
+        for place in self._there:
+            last = place is self._there[-1]
+            kept = (0, 0) if last else self._usual.set_apart()
+            self._copy_folder(place, self._usual, loose=last and len(self._there) > 1)
+            self._copy_targets()
+            self._usual.give_back(kept)
+        for path in filter(os.path.isdir, self._also):
+            self._devices.add(os.stat(path).st_dev)  # handlers are to start there: it answers
+            if why := self._reach(path):
+                self._leave(Place(path, self._places.reached(path)), why, ".")
+        self._copy_targets()
         for folder, status in sorted(self._folders, key=lambda pair: -len(pair[0])):
             with suppress(OSError):  # at worst it stays private
                 os.utime(folder, ns=(status.st_atime_ns, status.st_mtime_ns))
@@ -147,36 +205,38 @@ class Copier:
 
     def left_out(self) -> tuple[str, ...]:
         """What was not copied and why: one sentence a folder and reason."""
-        named = {place.folder: self._places.original_of(place.copy) for place in self._places.all}
         return tuple(
-            f"Not copied from {named[folder]}: {_few(names)} ({reason})."
-            for (folder, reason), names in self._left.items()
+            f"Not copied from {self._places.original_of(copy)}: {_few(names)} ({reason})."
+            for (copy, reason), names in self._left.items()
         )
 
-    def _copy_folder(self, place: Place) -> None:
-        waiting = deque([(place.folder, place.copy)])
+    def _copy_folder(self, place: Place, budget: Budget, *, loose: bool = False) -> None:
+        """Copy a folder and all below. `loose`: of packages only those for another folder below."""
+        waiting = deque([(place.folder, place.copy, budget)])
         device = self._enter(place.folder, place.copy)
         while waiting:
-            source, copy = waiting.popleft()
-            for entry in self._entries(place, source):
+            source, copy, budget = waiting.popleft()
+            for entry in self._entries(place, source, budget):
                 if entry.path in self._apart:
                     continue
                 name = os.path.relpath(entry.path, place.folder)
-                if self._files <= 0:
+                if budget.files <= 0:
                     self._leave(
-                        place, f"among others: {self._bounds.files:,} files and folders are the most", name
+                        place, f"among others: {budget.bounds.files:,} files and folders are the most", name
                     )
                     continue
-                self._files -= 1
+                budget.files -= 1
                 to = os.path.join(copy, entry.name)
                 try:
-                    if why := self._why_not(entry, name, device):
+                    self.originals.see(entry.path, entry.stat(follow_symlinks=False))
+                    if why := self._why_not(entry, name, device, loose=loose):
                         self._instead(entry, to, why)
                     elif entry.is_dir(follow_symlinks=False):
                         self._make_folder(entry.path, to)
-                        waiting.append((entry.path, to))
+                        below = self._packages if self._whole and entry.name == PACKAGES else budget
+                        waiting.append((entry.path, to, below))
                     else:
-                        why = self._copy_entry(place, entry, to)
+                        why = self._copy_entry(place, entry, to, budget)
                 except OSError as error:  # gone meanwhile, not readable, no space left, …
                     why = why_of(error)
                 if why:
@@ -187,40 +247,102 @@ class Copier:
             os.mkdir(to, 0o700)
         self._enter(folder, to)
 
-    def _copy_entry(self, place: Place, entry: os.DirEntry[str], to: str) -> str:
+    def _copy_entry(self, place: Place, entry: os.DirEntry[str], to: str, budget: Budget) -> str:
         """Copy a link or a file; why it was not, mostly empty."""
         if not entry.is_symlink():
-            return self._copy_file(entry.path, to)
-        self._link(self._places.link_of(entry.path, os.readlink(entry.path), place.top), to)
+            return self._copy_file(entry.path, to, budget)
+        why = self._reach(os.path.realpath(entry.path)) if self._whole else ""
+        self._link(self._places.link_of(entry.path, os.readlink(entry.path)), to)
+        return f"a link to {why}" if why else ""
+
+    # The targets of links
+
+    def _reach(self, real: str) -> str:
+        """Make a place in the copies for what a link leads to; why it has no content there, mostly empty."""
+        if self._places.reached(real) != real or real in HARMLESS:
+            return ""
+        try:
+            status = os.lstat(real)
+        except OSError:  # nothing is there, and a handler may make it
+            copy = self._places.add(real).copy
+            if os.path.isdir(os.path.dirname(real)):
+                os.makedirs(os.path.dirname(copy), exist_ok=True)
+            return ""
+        if _cannot_be_written(real, status):
+            return ""
+        place = self._places.add(real)
+        folder = stat.S_ISDIR(status.st_mode)
+        os.makedirs(place.copy if folder else os.path.dirname(place.copy), exist_ok=True)
+        if any(within(real, path) for path in self._never):
+            return ""
+        if not (folder or stat.S_ISREG(status.st_mode)) or any(within(real, top) for top in KERNEL):
+            return SPECIAL
+        if folder and status.st_dev not in self._devices:
+            return f"a folder {ELSEWHERE}"
+        self._apart.add(real)
+        self._targets.append(place)
         return ""
+
+    def _copy_targets(self) -> None:
+        while self._targets:
+            place = self._targets.popleft()
+            budget = self._packages if os.path.basename(place.folder) == PACKAGES else self._usual
+            if os.path.isdir(place.folder):
+                with suppress(OSError):  # it is gone
+                    self._copy_folder(place, budget)
+                continue
+            parent, name = os.path.split(place.folder)
+            try:
+                self.originals.see(place.folder, os.lstat(place.folder))
+                why = self._copy_file(place.folder, place.copy, budget)
+            except OSError as error:
+                why = why_of(error)
+            if why:
+                self._leave(Place(parent, os.path.dirname(place.copy)), why, name)
+
+    # Folders
 
     def _enter(self, folder: str, copy: str) -> int:
         status = os.stat(folder)
         self._folders.append((copy, status))
         return status.st_dev
 
-    def _entries(self, place: Place, folder: str) -> list[os.DirEntry[str]]:
+    def _entries(self, place: Place, folder: str, budget: Budget) -> list[os.DirEntry[str]]:
+        most = max(budget.files, 0) + 1
         try:
+            status = os.lstat(folder)
             with os.scandir(folder) as listing:
-                return sorted(islice(listing, max(self._files, 0) + 1), key=lambda entry: entry.name)
+                found = sorted(islice(listing, most), key=lambda entry: entry.name)
         except OSError as error:
             name = os.path.relpath(folder, place.folder)
             self._leave(place, why_of(error), f"what {name} holds")
             return []
+        if len(found) < most:
+            self.originals.see_folder(folder, status, [entry.name for entry in found])
+        return found
 
-    def _why_not(self, entry: os.DirEntry[str], name: str, device: int) -> str:
+    def _why_not(self, entry: os.DirEntry[str], name: str, device: int, *, loose: bool) -> str:
         """Why this is left out before anybody looks into it; empty for what is to be copied."""
-        if entry.is_symlink() or entry.is_file(follow_symlinks=False):
+        if entry.is_symlink():
             return ""
+        if entry.is_file(follow_symlinks=False):
+            return TO_ORIGINAL if self._whole and entry.name == ".git" and _leads_git_out(entry.path) else ""
         if not entry.is_dir(follow_symlinks=False):
-            return "devices, sockets and pipes"
-        if entry.name == "node_modules":
-            return LINKED
+            return SPECIAL
+        if entry.name == PACKAGES:
+            if not self._whole:
+                return LINKED
+            return "" if not loose or self._is_above_another(entry.path) else "installed packages"
         if entry.name == "objects" and os.path.basename(os.path.dirname(entry.path)) == ".git":
             return LENT
         if entry.stat(follow_symlinks=False).st_dev != device:
-            return "on another file system"  # a network's may take for ever
+            return ELSEWHERE
         return AT_TOP.get(name) or ANYWHERE.get(entry.name) or ""
+
+    def _is_above_another(self, packages: str) -> bool:
+        """Are these the packages of one of the folders that come before."""
+        parent = os.path.dirname(packages)
+        return any(within(place.folder, parent) for place in self._there[:-1])
 
     def _instead(self, entry: os.DirEntry[str], to: str, why: str) -> None:
         if why == LINKED:
@@ -229,22 +351,23 @@ class Copier:
             os.makedirs(os.path.join(to, "info"))
             self._write(os.path.join(to, "info", "alternates"), os.fsencode(f"{entry.path}\n"))
 
+    # Links and files
+
     def _link(self, target: str, to: str) -> None:
         os.symlink(target, to)
         self.prints[to] = Print(len(os.fsencode(target)), link=target)
 
-    def _copy_file(self, source: str, to: str) -> str:
+    def _copy_file(self, source: str, to: str, budget: Budget) -> str:
         with open_file(source) as file:
             status = os.fstat(file.fileno())
-            room = min(self._bounds.largest, self._total)
+            room = min(budget.bounds.largest, budget.total)
             content = file.read(room + 1) if status.st_size <= room else b""
         if max(status.st_size, len(content)) > room:  # it may have grown while it was read
-            large = status.st_size > self._bounds.largest
-            most = f"{_in_mib(self._bounds.total)} in all are the most"
-            return f"larger than {_in_mib(self._bounds.largest)}" if large else most
-        self._total -= len(content)
+            large = status.st_size > budget.bounds.largest
+            most = f"{_in_mib(budget.bounds.total)} in all are the most"
+            return f"larger than {_in_mib(budget.bounds.largest)}" if large else most
+        budget.total -= len(content)
         self._write(to, content, status)
-        self.sources[source] = status.st_size, status.st_mtime_ns
         return ""
 
     def _write(self, to: str, content: bytes, like: os.stat_result | None = None) -> None:
@@ -264,7 +387,7 @@ class Copier:
         self.prints[to] = Print(len(content), sha256(content).digest())
 
     def _leave(self, place: Place, why: str, name: str) -> None:
-        self._left.setdefault((place.folder, why), []).append(name)
+        self._left.setdefault((place.copy, why), []).append(name)
 
 
 def within(path: str, folder: str) -> bool:
@@ -272,9 +395,30 @@ def within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(f"{folder.rstrip('/')}/")
 
 
-def _place(path: str, copies: dict[str, str]) -> Place:
-    top = next(top for top in copies if within(path, top))
-    return Place(path, os.path.normpath(os.path.join(copies[top], os.path.relpath(path, top))), top)
+def _moved(path: str, copies: Mapping[str, str]) -> str:
+    """The path in the copy of the innermost of these folders that holds it; itself where none does."""
+    path = f"/{os.path.abspath(path).lstrip('/')}"
+    folder = path
+    while folder not in copies:
+        if folder == "/":
+            return path
+        folder = os.path.dirname(folder)
+    return os.path.normpath(os.path.join(copies[folder], os.path.relpath(path, folder)))
+
+
+def _cannot_be_written(path: str, status: os.stat_result) -> bool:
+    """True on a file system that is read-only, and for another user's file that this one can only read."""
+    with suppress(OSError):
+        if os.statvfs(path).f_flag & os.ST_RDONLY:
+            return True
+    own = status.st_uid == os.geteuid()  # whoever owns a file can make it writable
+    return stat.S_ISREG(status.st_mode) and not own and not os.access(path, os.W_OK)
+
+
+def _leads_git_out(file: str) -> bool:
+    """True for the `.git` file of a working tree whose repository has an absolute path."""
+    with open_file(file) as content:
+        return content.read(LINE).removeprefix(b"gitdir:").lstrip().startswith(b"/")
 
 
 def _few(names: Sequence[str]) -> str:

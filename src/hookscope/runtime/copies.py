@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,11 +35,17 @@ def _leads_elsewhere(code: Code) -> bool:
 
 
 class CopiesLane:
-    """A lane in front of another: calls go in with the copies' paths, and come out with the originals'."""
+    """A lane in front of another: calls go in with the copies' paths, and come out with the originals'.
 
-    def __init__(self, lane: ProcessLane, sandbox: Sandbox) -> None:
+    `unprotected` gets a sentence before a handler runs that has no copy and can write beside itself.
+    """
+
+    def __init__(
+        self, lane: ProcessLane, sandbox: Sandbox, unprotected: Callable[[str], None] | None = None
+    ) -> None:
         self._lane = lane
         self._sandbox = sandbox
+        self._unprotected = unprotected
 
     async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
         """See Lane.run."""
@@ -102,7 +108,13 @@ class CopiesLane:
     def _code(self, code: Code) -> Code:
         """The copy of the handler, where there is one."""
         path, root = self._sandbox.copy_of(code.path), self._sandbox.copy_of(code.root)
-        if not os.path.exists(path) or _leads_elsewhere(code):  # the worker refuses the original
+        if _leads_elsewhere(code):  # the worker refuses the original
+            return code
+        if not os.path.exists(path):
+            if self._unprotected is not None and not self._sandbox.walls.disk:
+                self._unprotected(
+                    f"{code.path} was not copied: its handler runs beside the original files, unprotected."
+                )
             return code
         within = code.within if path == code.path else None
         beside = tuple(replace(one, path=self._sandbox.copy_of(one.path)) for one in code.beside)

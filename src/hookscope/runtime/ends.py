@@ -43,6 +43,12 @@ class Ends:
             self.bell, their_bell = self._pipe()
             self._fds.append(their_bell)
         self._theirs = [*self._fds, self._stdout, self._stderr]
+        self._filter: int | None = None
+        if program.filter:
+            self._filter, into = os.pipe()
+            self._theirs.append(self._filter)
+            os.write(into, program.filter)  # far less than a pipe holds
+            os.close(into)
         for ours in (self.out, self.control):
             if ours >= 0:
                 os.set_blocking(ours, False)
@@ -51,7 +57,10 @@ class Ends:
         """How the worker is started, with its ends and under that mark."""
         program = self._program
         argv, env = (*program.argv, *map(str, self._fds)), {**program.env, MARK: mark}
-        return Command(argv, env, program.cwd, self._stdout, self._stderr, tuple(self._fds))
+        fds = self._fds
+        if self._filter is not None:
+            argv, fds = (argv[0], "--seccomp", str(self._filter), *argv[1:]), [*fds, self._filter]
+        return Command(argv, env, program.cwd, self._stdout, self._stderr, tuple(fds))
 
     def close_theirs(self) -> None:
         """Any number of times."""

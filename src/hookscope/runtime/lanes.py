@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Mapping
@@ -105,11 +106,13 @@ def _put(program: WorkerProgram, inside: Inside | None) -> WorkerProgram:
     if inside is None:
         return program
     sandbox = inside.sandbox
-    needs = [*inside.needs, HERE, Path(sys.prefix), Path(sys.base_prefix)]
+    programs = map(Path, program.env.get("PATH", "").split(os.pathsep))
+    needs = [*inside.needs, HERE, Path(sys.prefix), Path(sys.base_prefix), *programs]
     return replace(
         program,
         argv=sandbox.argv(program.argv, needs),
         env=sandbox.environment(program.env),
-        cwd=sandbox.copy_of(program.cwd),
+        cwd=sandbox.started_in(program.cwd),
         walled=True,
+        filter=sandbox.filter,
     )

@@ -32,6 +32,7 @@ class WorkerProgram:
     control: bool = False
     bell: bool = False
     walled: bool = False  # something in front of it turns a death by signal n into status 128+n
+    filter: bytes = b""  # of system calls, for bwrap, which `argv` begins with
 
     def unspawned(self, error: Exception) -> Failure:
         """Why it could not be started, and what to do."""

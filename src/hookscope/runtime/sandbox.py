@@ -1,18 +1,19 @@
 """Guarded firing: handlers get bounded copies of folders, and what they did to these is told and thrown away.
 
-Where bubblewrap (`bwrap`) is usable, a worker that is started through `Sandbox.argv` has no network, sees
-the rest of the disk read-only with an empty /tmp, sees and reaches no process but its own, and nothing that
+Where bubblewrap (`bwrap`) is usable, a worker that is started through `Sandbox.argv` and `Sandbox.filter`
+has no network and no Unix sockets but pairs of its own. It sees the rest of the disk and all of /proc
+read-only, with an empty /tmp and /run, has no capabilities, and reaches no process but its own. Nothing that
 it starts outlives it. What that does not hold:
 
 - Reading. A handler reads whatever its user may read: keys, mail, the originals.
-- Sockets in the file system. A service that listens on one, such as Docker's, does what it is asked,
-  read-only disk or not; those below /run/user and /tmp are out of sight.
+- Named pipes. A service that reads one at a visible path reads what a handler writes to it.
 - Amounts. Memory, processor time and the space that copies and /tmp take are not limited here.
+- Unix sockets, on a processor whose system calls socket_filter.py does not know. `Walls.sockets` says so.
 
-Without bubblewrap there are the copies, and nothing else: a handler that follows its HOME, its host's state
-folder and its working folder stays inside of them. One that names another path, follows a link out of the
-copies, opens a connection or signals a process of its user is not held; `touched` then tells which of the
-copied originals have changed, and no more. Writes through `node_modules` reach the original.
+Without bubblewrap there are the copies, and nothing else. They are whole: HOME, the host's state folder, the
+working folder, links and packages lead to copies, or nowhere. A handler that names another path, opens a
+connection or signals a process of its user is not held. `originals` then reports which originals have
+changed, of those that were seen while they were copied, and no more.
 
 In both cases a handler may notice where it is: paths differ, and what was left out is missing. If this
 process is killed, the copies stay in the folder for temporary files, where only their user can read them.
@@ -30,9 +31,11 @@ from pathlib import Path
 from tempfile import mkdtemp
 from types import TracebackType
 
+from hookscope.core.copies import Originals
 from hookscope.core.open_files import raise_exhausted
-from hookscope.runtime.bounded_copy import USUAL, Bounds, Copier, Places, within
+from hookscope.runtime.bounded_copy import OF_PACKAGES, USUAL, Bounds, Copier, Places, within
 from hookscope.runtime.file_changes import Changes, changes_of, make_readable
+from hookscope.runtime.socket_filter import socket_filter
 from hookscope.values import dataclass
 
 __all__ = ["Bounds", "Changes", "Sandbox", "Walls", "find_bwrap"]
@@ -40,7 +43,8 @@ __all__ = ["Bounds", "Changes", "Sandbox", "Walls", "find_bwrap"]
 PATIENCE = 5.0  # seconds for bwrap to show that it works, which takes some milliseconds
 ROUNDS = 3  # of removing: something may still be writing there
 HIDDEN = "/tmp"  # other programs' sockets and files lie there, and handlers write to it by name
-SESSION = "/run/user"  # the sockets of a desktop session: its service manager starts whatever it is asked to
+SERVICES = ("/run", "/var/run")  # the sockets and pipes of services, which do what they are asked
+SESSION = "/run/user"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +55,43 @@ class Walls:
     disk: bool  # outside of the copies it was read-only
     copied: tuple[Path, ...]  # the folders, as they were named
     left_out: tuple[str, ...]  # sentences: what was not copied, and why
+    sockets: bool = False  # no Unix socket could be opened
 
     @property
     def text(self) -> str:
         """Which walls stood, for people."""
-        names = ", ".join(map(str, self.copied)) or "no folder"
-        if self.network and self.disk:
-            return f"Handlers ran on copies of {names}. They had no network, and could write nowhere else."
-        return (
-            f"Handlers ran on copies of {names}. Nothing else held them: without a usable bubblewrap (bwrap) "
-            "they have the network, and can write wherever you can, by an absolute path."
+        if not (self.network and self.disk):
+            return (
+                f"Handlers ran on copies of {self._names}. Nothing else held them: without a usable "
+                "bubblewrap (bwrap) they have the network, and can write wherever you can, by an absolute "
+                "path."
+            )
+        if self.sockets:
+            had = "no network and no Unix sockets"
+        else:
+            had = "no network, but services that listen on a Unix socket in the file system answered them"
+        return f"Handlers ran on copies of {self._names}. They had {had}, and could change no file elsewhere."
+
+    @property
+    def warning(self) -> str:
+        """What is not protected, to be said before handlers run; empty where nothing is to be said."""
+        if not (self.network and self.disk):
+            return (
+                f"Without a usable bubblewrap (bwrap), the originals of {self._names} are not protected: "
+                "handlers can write wherever you can, by an absolute path, and they have the network."
+            )
+        if not self.sockets:
+            return "Services that listen on a Unix socket in the file system answer handlers here."
+        return ""
+
+    @property
+    def _names(self) -> str:
+        outermost = (
+            one
+            for one in self.copied
+            if not any(one != two and one.is_relative_to(two) for two in self.copied)
         )
+        return ", ".join(map(str, outermost)) or "no folder"
 
 
 class Sandbox:
@@ -75,6 +105,8 @@ class Sandbox:
         folders: they may lie inside of each other.
         bwrap: the program, from `find_bwrap`; None: no walls.
         apart: folders that are never copied.
+        packages: bounds of all `node_modules` together, which are copied where there are no walls.
+        also: folders that handlers start in. Without walls they are copied too; `started_in` says where.
 
     Raises OSError where there is no folder for temporary files, or no space for a single one in it.
     """
@@ -85,22 +117,28 @@ class Sandbox:
         *,
         bwrap: str | None,
         apart: Sequence[Path] = (),
+        also: Sequence[Path] = (),
         bounds: Bounds = USUAL,
+        packages: Bounds = OF_PACKAGES,
     ) -> None:
         self._root = os.path.realpath(mkdtemp(prefix="hookscope-sandbox-"))
         self._bwrap = bwrap
+        self._walls, self.filter = _strictest(bwrap) if bwrap is not None else ((), b"")
         try:
             self.temporary = Path(self._root, "tmp")  # for handlers' own temporary files: not listed
             self.temporary.mkdir()
             self._places = Places(folders, self._root)
-            self._copier = Copier(self._places, bounds, {self._root, *map(os.path.realpath, apart)})
+            never = {self._root, *map(os.path.realpath, apart)}
+            starts = () if bwrap is not None else tuple(map(os.fspath, also))
+            self._copier = Copier(self._places, bounds, never, packages, whole=bwrap is None, also=starts)
             self._copier.copy()
         except BaseException:
             self.close()
             raise
         there = (folder.absolute() for folder in folders if os.path.isdir(folder))
         wall = bwrap is not None
-        self.walls = Walls(wall, wall, tuple(dict.fromkeys(there)), self._copier.left_out())
+        left_out, sockets = self._copier.left_out(), bool(self.filter)
+        self.walls = Walls(wall, wall, tuple(dict.fromkeys(there)), left_out, sockets)
 
     def __enter__(self) -> Sandbox:
         return self
@@ -114,6 +152,12 @@ class Sandbox:
         """Where an original path lies in here, copied or left out; unchanged outside of all folders."""
         copy = self._places.copy_of(os.fspath(path))
         return path if copy == os.path.abspath(path) else Path(copy)
+
+    def started_in(self, folder: Path) -> Path:
+        """Where a process starts that is to start in this folder."""
+        real = os.path.realpath(folder)
+        copy = self._places.reached(real)
+        return folder if copy == real else Path(copy)
 
     def original_of(self, text: str) -> str:
         """Any text with the copies' paths put back: of a frame, a message, a diff."""
@@ -130,33 +174,37 @@ class Sandbox:
             else value
             for name, value in env.items()
         }
+        if "PWD" in env:
+            mapped["PWD"] = str(self.started_in(Path(env["PWD"])))
         return mapped | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self.temporary))
 
     def argv(self, argv: Sequence[str], needs: Sequence[Path] = ()) -> tuple[str, ...]:
         """The command inside of the walls; unchanged where there are none.
 
+        Whoever starts it also hands `filter` to bwrap, with `--seccomp` (see `WorkerProgram.filter`).
         The caller makes the session, as always: its group is the command's, and a kill of it ends all.
         Inherited descriptors pass through. A command that dies of signal n exits with status 128+n, and it
         finds PWD in its environment.
 
         Args:
-            needs: what else the command reads, for what lies below /tmp. Its own words are seen to.
+            needs: what else the command reads, for what lies below /tmp or /run. Its own words are seen to.
         """
         if self._bwrap is None:
             return tuple(argv)
         folders = [place.folder for place in self._places.all]
         shown = _hidden([*argv, *map(os.fspath, needs), *folders], self._root)
         binds = (word for path in shown for word in ("--ro-bind", path, path))
-        return (self._bwrap, *_walls(), *binds, "--bind", self._root, self._root, "--", *argv)
+        return (self._bwrap, *self._walls, *binds, "--bind", self._root, self._root, "--", *argv)
 
     def changes(self) -> Changes:
         """What handlers did to the copies, so far."""
         return changes_of(self._places.areas, self._copier.prints, self.original_of)
 
-    def touched(self) -> tuple[Path, ...]:
-        """Originals of copied files that have changed since: by handlers past the copies, or by others."""
-        changed = (path for path, then in self._copier.sources.items() if _state_of(path) != then)
-        return tuple(sorted(Path(self.original_of(self._places.copy_of(path))) for path in changed))
+    def originals(self) -> Originals:
+        """Originals that are not as they were: by handlers past the copies, or by others."""
+        return self._copier.originals.compared(
+            lambda path: self.original_of(self._places.reached(path))  # as its folder was named
+        )
 
     def close(self) -> bool:
         """Remove all copies, whatever was done to them. False where the system kept something of them."""
@@ -172,48 +220,83 @@ def find_bwrap(path: Sequence[str] | str) -> str | None:
     found = shutil.which("bwrap", path=os.pathsep.join(filter(os.path.isabs, folders)))
     if found is None:
         return None
-    shown = (word for path in _hidden([found], "") for word in ("--ro-bind", path, path))
+    return found if _starts(found, _walls()) else None
+
+
+def _strictest(bwrap: str) -> tuple[tuple[str, ...], bytes]:
+    """The most walls that this bwrap can put up here, and the filter of system calls that goes with them.
+
+    Root may have to do without a user namespace: in one, a container's /proc cannot be mounted. Anybody
+    else is always in one.
+    """
+    sockets = socket_filter()
+    for filtered in dict.fromkeys((sockets, b"")):
+        for user in (True, False):
+            if _starts(bwrap, _walls(user=user), filtered):
+                return _walls(user=user), filtered
+    return _walls(), b""
+
+
+def _starts(bwrap: str, walls: Sequence[str], filtered: bytes = b"") -> bool:
+    """True if bwrap runs a program behind these walls."""
+    shown = (word for path in _hidden([bwrap], "") for word in ("--ro-bind", path, path))
+    into, out = os.pipe()
     try:
+        os.write(out, filtered)  # far less than a pipe holds
+        os.close(out)
+        seccomp = ("--seccomp", str(into)) if filtered else ()
         done = subprocess.run(
-            (found, *_walls(), *shown, "--", found, "--version"),
+            (bwrap, *seccomp, *walls, *shown, "--", bwrap, "--version"),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            pass_fds=(into,),
             env={},
             timeout=PATIENCE,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise_exhausted(error)
-        return None
-    return found if done.returncode == 0 else None
+        return False
+    finally:
+        os.close(into)
+    return done.returncode == 0
 
 
-def _walls() -> tuple[str, ...]:
-    """Namespaces and mounts. Capabilities are dropped for root, who could take the walls down with them."""
-    session = ("--tmpfs", SESSION) if os.path.isdir(SESSION) else ()
+def _walls(*, user: bool = False) -> tuple[str, ...]:
+    """Namespaces and mounts. Capabilities are dropped for root, who could take the walls down with them.
+
+    Root writes the kernel's settings without any capability, as their owner: all of /proc is read-only.
+    """
+    hidden = (word for folder in _services() for word in ("--tmpfs", folder))
     return (
-        *("--die-with-parent", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--cap-drop", "ALL"),
-        *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", HIDDEN, *session),
+        *("--die-with-parent", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts"),
+        *("--unshare-cgroup-try", *(("--unshare-user-try",) if user else ()), "--cap-drop", "ALL"),
+        *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc"),
+        *("--tmpfs", HIDDEN, *hidden),
     )
 
 
+def _services() -> list[str]:
+    """The folders of `SERVICES` that are there, and no links to each other."""
+    return [folder for folder in SERVICES if os.path.isdir(folder) and not os.path.islink(folder)]
+
+
 def _hidden(paths: Sequence[str], own: str) -> list[str]:
-    """What of /tmp must be shown again, so that these paths lead on: its own entries, as a whole."""
+    """What of the hidden folders must be shown again, so that these paths lead on: entries, as a whole."""
     real = {os.path.realpath(path) for path in paths if os.path.isabs(path)}
-    below = {
-        path for path in {*paths, *real} if path.startswith(f"{HIDDEN}/") and not (own and within(path, own))
-    }
-    entries = {"/".join(path.split("/")[:3]) for path in below}
+    below = {path for path in {*paths, *real} if not (own and within(path, own))}
+    entries = {entry for path in below if (entry := _entry(path))}
     return sorted(entry for entry in entries if os.path.exists(entry))
 
 
-def _state_of(path: str) -> tuple[int, int] | None:
-    try:
-        status = os.lstat(path)
-    except OSError:
-        return None
-    return status.st_size, status.st_mtime_ns
+def _entry(path: str) -> str:
+    """The entry of a hidden folder that holds this path, of a session the path; empty where none does."""
+    for folder in (HIDDEN, *_services()):
+        if path.startswith(f"{folder}/"):
+            first = path[len(folder) + 1 :].split("/")[0]
+            return path if within(path, SESSION) else f"{folder}/{first}"
+    return ""
 
 
 def _remove(root: str) -> bool:

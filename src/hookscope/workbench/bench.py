@@ -101,7 +101,7 @@ class Workbench:
     def sibling(self, options: Options) -> Workbench:
         """Another workbench that is made as this one was, but for its options. Raises Refusal."""
         trust_all, limits, timeout, spare, lingers, compares = self._given
-        return Workbench(
+        made = Workbench(
             options,
             trust_all=trust_all,
             limits=limits,
@@ -110,6 +110,8 @@ class Workbench:
             lingers=lingers,
             compares=compares,
         )
+        made.crew.warn_unprotected = self.crew.warn_unprotected
+        return made
 
     @cached_property
     def edits(self) -> Edits:

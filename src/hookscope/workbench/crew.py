@@ -74,6 +74,7 @@ class Crew:
     ) -> None:
         self.ledger = Ledger()
         self.told_late = told_late
+        self.warn_unprotected: Callable[[str], object] | None = None  # called before handlers run on copies
         self._python, self._node_named, self._limits, self._spare = python, node, limits, spare
         self._node: Node | NoNode | None = None
         self._programs: KnownPrograms | None = None  # who was asked for Node
@@ -196,7 +197,8 @@ class Crew:
 
         sandbox = await asyncio.to_thread(sandbox_of, host)
         inside = Inside(sandbox, tuple(needs_of(host)))
-        return Guard(sandbox, self._functions, self._lanes_apart(host, languages, inside, debugger))
+        lanes = self._lanes_apart(host, languages, inside, debugger)
+        return Guard(sandbox, self._functions, lanes, self.warn_unprotected)
 
     def apart(self, host: Host, languages: frozenset[Language], debugger: Debugger) -> Apart:
         """Lanes for one run, whose handlers stop for this debugger and have all the time."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.core.alike import alike
-from hookscope.core.copies import FileChange
+from hookscope.core.copies import FileChange, TouchedFile
 from hookscope.core.runs import Code, Result, Run
 from hookscope.core.text import nearest
 from hookscope.patterns import pattern
@@ -62,10 +62,18 @@ def misses(expect: Mapping[str, Any], run: Run, files: Sequence[str] | None = No
 
 def files_of(run: Run, workspace: Path, home: Path) -> tuple[str, ...] | None:
     """The files that a run on copies has written, changed or deleted, sorted, as expectations name them:
-    from the workspace, else from `~`. None for a run that was not on copies: nobody looked."""
+    from the workspace, else from `~`. None for a run that was not on copies: nobody looked.
+
+    Without walls, originals in the workspace count that have changed meanwhile: no expectation holds that a
+    handler broke past its copy.
+    """
     if run.guarded is None:
         return None
-    return tuple(sorted(_file_name(change, workspace, home) for change in run.guarded.changes))
+    found = run.guarded.originals
+    originals = () if found is None or run.guarded.disk else found.changed
+    changed: list[FileChange | TouchedFile] = [*run.guarded.changes]
+    changed += [one for one in originals if one.path.is_relative_to(workspace)]
+    return tuple(sorted({_file_name(one, workspace, home) for one in changed}))
 
 
 def literally(text: str) -> str:
@@ -73,7 +81,7 @@ def literally(text: str) -> str:
     return WILD.sub(r"[\g<0>]", text)
 
 
-def _file_name(change: FileChange, workspace: Path, home: Path) -> str:
+def _file_name(change: FileChange | TouchedFile, workspace: Path, home: Path) -> str:
     path = change.path
     if path.is_relative_to(workspace):
         name = path.relative_to(workspace).as_posix()

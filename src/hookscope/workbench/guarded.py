@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,10 +20,15 @@ from hookscope.workbench.state_files import state_folder
 
 
 def sandbox_of(host: Host) -> Sandbox:
-    """Copies for one run. Blocks while it copies. Raises OSError where there is no room for them."""
+    """Copies for one run. Blocks while it copies. Raises OSError where there is no room for them.
+
+    Without walls the hooks' own folders are copied too, since a handler may write beside itself.
+    """
     bwrap = find_bwrap(host.surroundings.search_path())
-    folders = [host.workspace, host.state, host.surroundings.home]
-    return Sandbox(folders, bwrap=bwrap, apart=[state_folder()])  # our journal is no matter of handlers
+    hooks = [] if bwrap is not None else needs_of(host)
+    folders = [host.workspace, host.state, *hooks, host.surroundings.home]
+    apart = [state_folder()]  # our journal is no matter of handlers
+    return Sandbox(folders, bwrap=bwrap, apart=apart, also=[host.surroundings.cwd])
 
 
 def needs_of(host: Host) -> list[Path]:
@@ -35,13 +40,28 @@ KEPT = "Some of the copies could not be removed from the folder for temporary fi
 
 
 class Guard:
-    """A sandbox and its lanes: of one run, which `complete` ends, or of several, until `close`."""
+    """A sandbox and its lanes: of one run, which `complete` ends, or of several, until `close`.
 
-    def __init__(self, sandbox: Sandbox, functions: Lane, lanes: Mapping[str, ProcessLane]) -> None:
+    `warn` is called before handlers run, with each sentence about what is not protected.
+    """
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        functions: Lane,
+        lanes: Mapping[str, ProcessLane],
+        warn: Callable[[str], object] | None = None,
+    ) -> None:
         self._sandbox = sandbox
         self._lanes = lanes
+        self._warn = warn
+        self._warned: dict[str, None] = {}
+        if sandbox.walls.warning:
+            self._unprotected(sandbox.walls.warning)
         code = {
-            language: CopiesLane(lanes[name], sandbox) for language, name in WORKERS.items() if name in lanes
+            language: CopiesLane(lanes[name], sandbox, self._unprotected)
+            for language, name in WORKERS.items()
+            if name in lanes
         }
         self.lanes = Lanes(functions, dict(code))
 
@@ -67,14 +87,28 @@ class Guard:
             await lane.close()
         await asyncio.to_thread(self._sandbox.close)
 
+    def _unprotected(self, sentence: str) -> None:
+        if sentence not in self._warned and self._warn is not None:
+            self._warn(sentence)
+        self._warned[sentence] = None
+
     def _told(self) -> Guarded:
         walls = self._sandbox.walls
         changes = self._sandbox.changes()
-        touched = self._sandbox.touched()
-        notes = list(walls.left_out)
+        originals = self._sandbox.originals()
+        notes = [*(text for text in self._warned if text != walls.warning), *walls.left_out]
         if changes.unseen:
             notes.append(f"{changes.unseen} folders could not be looked into: more may have changed there")
-        past = "itself has changed meanwhile, by a handler past its copy or by others"
-        notes += [f"{path} {past}" for path in touched]
         listed: tuple[FileChange, ...] = changes.listed
-        return Guarded(walls.text, walls.network, walls.disk, listed, changes.more, tuple(notes))
+        guarded = Guarded(
+            walls.text,
+            walls.network,
+            walls.disk,
+            listed,
+            changes.more,
+            tuple(notes),
+            sockets=walls.sockets,
+            complete=not changes.unseen,
+            originals=originals,
+        )
+        return replace(guarded, notes=(*guarded.notes, *guarded.touched))

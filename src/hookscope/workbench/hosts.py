@@ -63,7 +63,9 @@ def chosen_dialects(names: str) -> tuple[Dialect, ...]:
 def bench_at(bench: Workbench, dialect: Dialect, *, trust_all: bool = False) -> Workbench:
     """The same folders under another host's rules: the workspace in force and what the options assume are
     its own too; its settings, state folder and managed hooks are that host's."""
-    return Workbench(_options(bench, dialect), trust_all=trust_all, limits=bench.limits, lingers=LINGER)
+    made = Workbench(_options(bench, dialect), trust_all=trust_all, limits=bench.limits, lingers=LINGER)
+    made.crew.warn_unprotected = bench.crew.warn_unprotected
+    return made
 
 
 def compared(bench: Workbench, dialects: Sequence[Dialect]) -> Comparison:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hookscope.core.copies import Guarded
+from hookscope.core.copies import Guarded, Originals
 from hookscope.core.event import iso
 from hookscope.core.failure import failure_document
 from hookscope.core.hooks import LogLine
@@ -132,7 +132,18 @@ def sandbox(item: Guarded | None) -> Document | None:
         ],
         "more": item.more,
         "notes": list(item.notes),
+        "sockets": item.sockets,
+        "complete": item.complete,
+        "originals": _originals(item.originals),
     }
+
+
+def _originals(found: Originals | None) -> Document | None:
+    """The originals that were compared with what they were before the run."""
+    if found is None:
+        return None
+    changed = [{"path": str(one.path), "kind": one.kind} for one in found.changed]
+    return {"compared": found.compared, "changed": changed, "more": found.more}
 
 
 def result(item: Result, delivers: bool) -> Document:

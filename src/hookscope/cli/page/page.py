@@ -19,6 +19,7 @@ from hookscope.cli.page.parts import (
     section,
 )
 from hookscope.cli.page.style import STYLE
+from hookscope.core.copies import unchanged
 from hookscope.core.text import duration
 
 if TYPE_CHECKING:
@@ -162,7 +163,10 @@ def _files(guarded: Document | None) -> str:
     )  # fmt: skip
     more = f"<p>and {guarded['more']:,} more</p>" if guarded["more"] else ""
     walls = f'<p class="faint">{safe(guarded["walls"])}</p>'
-    return (rows or "<p>None was written, changed or deleted.</p>") + more + walls + listed(guarded["notes"])
+    none = unchanged(disk=guarded["disk"], complete=guarded.get("complete", False))
+    return (
+        (rows or f"<p>{safe(f'{none[0].upper()}{none[1:]}.')}</p>") + more + walls + listed(guarded["notes"])
+    )
 
 
 def _settings(settings: Mapping[str, Any] | None) -> str:

@@ -11,7 +11,7 @@ from hookscope.console.fire.compare import compared
 from hookscope.console.fire.model import CallRow, RunSheet
 from hookscope.console.keymap.hints import key_of
 from hookscope.console.marks import MUTED, count, word
-from hookscope.core.copies import Guarded
+from hookscope.core.copies import Guarded, Originals
 from hookscope.core.missed import told_and_counted
 from hookscope.core.runs import NotRun, Run
 from hookscope.core.told import log_told
@@ -160,7 +160,15 @@ def _on_copies(guarded: Guarded) -> Remark:
     kinds = Counter(change.kind for change in guarded.changes)
     counts = ", ".join(f"{count(kinds[kind], 'file')} {kind}" for kind in KINDS if kinds[kind])
     walls = "no network, no other disk" if guarded.network and guarded.disk else "no walls but the copies"
-    return Remark(f"on copies ({walls}): {counts or 'no file was touched'}", about="copies")
+    found = guarded.originals
+    past = "" if guarded.disk or not found or not found.changed else _originals(found)
+    counts = ", ".join(filter(None, (counts, past)))
+    none = "no copy was touched" if guarded.complete else "not everything could be compared"
+    return Remark(f"on copies ({walls}): {counts or none}", about="copies")
+
+
+def _originals(found: Originals) -> str:
+    return f"{count(len(found.changed) + found.more, 'original')} changed"
 
 
 def _fold(parts: list[str]) -> tuple[Remark, ...]:

@@ -80,7 +80,7 @@ def choices(chosen: Otherwise) -> tuple[Choice, ...]:
     order = "says who disturbs whom" if chosen.shuffled else "as registered"
     steps = "it waits before each handler" if chosen.stepped else "handlers run without a pause"
     lines = "it stops in each handler" if chosen.debugged else "handlers run through"
-    copies = "nothing of yours is written" if chosen.guarded else "files are written as always"
+    copies = "handlers get copies of files" if chosen.guarded else "files are written as always"
     return (
         Choice("at", word(chosen.only or "all hooks", 60), alone),
         Choice("forced", "yes" if chosen.forced else "no", although),

@@ -55,8 +55,9 @@ def _lines(told: Repetition, short: Callable[[Path], str]) -> Iterator[Content]:
         yield Content()
         yield Content.styled(UNSEEN, MUTED)
     elif not told.files:
+        found = told.guarded.unchanged if told.guarded is not None else ""
         yield Content()
-        yield Content.styled("No file was written, changed or deleted.", MUTED)
+        yield Content.styled(f"Files: {found}.", MUTED)
     else:
         yield Content()
         for file in told.files:
