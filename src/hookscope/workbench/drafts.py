@@ -10,6 +10,7 @@ from typing import Any
 
 from hookscope.changes import Change
 from hookscope.core.alike import alike
+from hookscope.core.regular_file import read_regular
 from hookscope.core.runs import Event
 from hookscope.formats import FormatError, locate_yaml, read_yaml, text_of
 from hookscope.formats.places import Span
@@ -63,7 +64,7 @@ def overwrite(file: Path, draft: SavedDraft, writing: Write = write) -> tuple[st
     """
     before = saved_document(file)
     wanted, hidden = _document(draft)
-    source = file.read_bytes()
+    source = read_regular(file)
     after = {name: value for name, value in before.items() if name not in (*PARTS, "event")} | wanted
     new = _rewritten(source, before, wanted)
     if not _says(new, after):

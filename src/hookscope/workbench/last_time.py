@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from hookscope.core.regular_file import read_regular
 from hookscope.core.text import why_of
 from hookscope.journal.secrets import Secret, secrets_in
 from hookscope.journal.veil import Veil
@@ -88,7 +89,7 @@ class LastTime:
 
     def _read(self) -> Mapping[str, Any]:
         try:
-            document = json.loads(self.file.read_bytes())
+            document = json.loads(read_regular(self.file))
             version, known = document["version"], document["workspaces"]
         except FileNotFoundError:
             return {}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from hookscope.core.regular_file import read_regular
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import nearest, one_line, why_of
 from hookscope.formats import FormatError, read_yaml
@@ -17,6 +17,7 @@ from hookscope.workbench.refusal import Refusal
 PROJECT_FOLDER = ".hookscope"
 CONFIG = f"{PROJECT_FOLDER}/config.yaml"
 KEYS = ("dialect", "environment", "python", "node", "limits", "journal", "plugin_hooks")
+LARGEST = 256 * 1024  # bytes: more than the reader of YAML takes
 MOST = 2**62  # a number that a database can hold
 LIMITS: tuple[LimitName, ...] = ("spawn", "load", "run", "warn", "memory")
 
@@ -24,10 +25,10 @@ LIMITS: tuple[LimitName, ...] = ("spawn", "load", "run", "warn", "memory")
 def project_config(folder: Path) -> Mapping[str, object]:
     """`.hookscope/config.yaml` of a project; empty where there is none. Raises Refusal."""
     file = folder / PROJECT_FOLDER / "config.yaml"
-    if not os.path.isfile(file):  # a pipe of that name would be read for ever
-        return {}
     try:
-        config = read_yaml(file.read_bytes())
+        config = read_yaml(read_regular(file, LARGEST))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
     except OSError as error:
         raise Refusal(
             f"Cannot read {file}: {why_of(error)}.", "Make it readable, or move it away.", code=2
