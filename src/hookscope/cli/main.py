@@ -56,6 +56,8 @@ COMMANDS = {
     "completion": "The script that completes commands, hooks, events and packs in a shell.",
 }
 
+OUR_MISTAKE = "hookscope: this is a mistake of ours, please report it with the lines above"
+
 
 class Commands(LazyGroup):
     """The program's commands, a module each."""
@@ -79,16 +81,16 @@ class Commands(LazyGroup):
 )
 @click.version_option(package_name="hookscope", message="%(version)s")
 @click.pass_context
-def cli(ctx: click.Context, /, **given: Any) -> None:
+def cli(ctx: click.Context, /, **given: Any) -> int:
     """See which agent hooks run, which do not and why; fire events at them by hand.
 
     Without a command: the console. With one: the same answers for scripts. Every command takes the
     options below, and --json.
     """
     if ctx.invoked_subcommand is None:
-        open_console(given)
-    else:
-        ctx.obj = options_from(given)
+        return open_console(given)
+    ctx.obj = options_from(given)
+    return 0
 
 
 def exit_code(arguments: list[str]) -> int:
@@ -155,21 +157,23 @@ def _stopped(arguments: list[str]) -> int:
     return 1
 
 
+def versions() -> str:
+    """Return what a report of a fault needs to name."""
+    import platform
+
+    return f"hookscope {version()}, Python {platform.python_version()}, {platform.platform()}"
+
+
 def _told(error: Exception, as_json: bool) -> int:
     """Exceptions that are no click's: a Refusal is an answer, all else is our own mistake."""
     from hookscope.core.text import printable
     from hookscope.workbench.refusal import Refusal
 
     if not isinstance(error, Refusal):
-        import platform
         import traceback
 
         click.echo(printable("".join(traceback.format_exception(error))), err=True)
-        versions = f"hookscope {version()}, Python {platform.python_version()}, {platform.platform()}"
-        click.echo(
-            f"hookscope: this is a mistake of ours, please report it with the lines above ({versions}).",
-            err=True,
-        )
+        click.echo(f"{OUR_MISTAKE} ({versions()}).", err=True)
         return 1
     if as_json:
         import json

@@ -43,8 +43,7 @@ def main(options: str, width: str, height: str, words: str) -> int:
             os.environ[name] = value
     from hookscope.console import run
 
-    run(bench, driver=page_driver(), size=(int(width), int(height)))
-    return 0
+    return run(bench, driver=page_driver(), size=(int(width), int(height)))
 
 
 def page_driver() -> type[Driver]:
