@@ -12,7 +12,10 @@ def main() -> None:
     if at_interrupt is signal.default_int_handler:  # while it loads, Ctrl-C ends it without a word
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     _open_what_is_closed()
+    from hookscope.cli.fallback_glyphs import use_fallbacks
     from hookscope.cli.opening import exit_code
+
+    use_fallbacks(sys.stdout, sys.stderr)
 
     signal.signal(signal.SIGINT, at_interrupt or signal.SIG_DFL)
     ended = _stop_as_by_hand()
