@@ -106,7 +106,15 @@ def exit_code(arguments: list[str]) -> int:
 
 
 def code_of(work: Callable[[], object], arguments: list[str]) -> int:
-    """Do this for these arguments; what it raises becomes a sentence too."""
+    """Do this for these arguments; what it raises becomes a sentence too, and so does a failure to print."""
+    try:
+        return _code_of(work, arguments)
+    except OSError as error:
+        return _not_printed(error)
+
+
+def _code_of(work: Callable[[], object], arguments: list[str]) -> int:
+    """As `code_of`. Raises OSError where standard output or standard error takes nothing."""
     try:
         code = work()
     except click.exceptions.Exit as ended:
@@ -131,20 +139,39 @@ def code_of(work: Callable[[], object], arguments: list[str]) -> int:
     except click.ClickException as error:
         click.echo(f"hookscope: {error.format_message()}", err=True)
         return 1
-    except BrokenPipeError:
-        sys.stderr.close()  # whoever read our output has gone; there is nobody to tell
-        return 1
     except OSError as error:
-        if error.errno != errno.ENOSPC:
-            return _told(error, as_json=False)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what waits is not to be tried again at the exit
-        click.echo("hookscope: the answer could not be printed: no space left where it goes.", err=True)
-        return 1
+        if isinstance(error, BrokenPipeError) or error.errno == errno.ENOSPC or _broken_streams():
+            raise
+        return _told(error, "--json" in arguments or "--json-lines" in arguments)
     except Exception as error:
         if isinstance(error.__cause__, KeyboardInterrupt):  # some calls wrap whatever they meet
             return _stopped(arguments)
         return _told(error, "--json" in arguments or "--json-lines" in arguments)
     return code if isinstance(code, int) else 0
+
+
+def _broken_streams() -> list[int]:
+    """The descriptors of standard output and error that take nothing of what waits in them."""
+    broken = []
+    for number, stream in enumerate((sys.stdout, sys.stderr), start=1):
+        try:
+            stream.flush()
+        except (OSError, ValueError):  # the latter: it is closed
+            broken.append(number)
+    return broken
+
+
+def _not_printed(error: OSError) -> int:
+    """What was to be printed is lost: that is reported where anybody can read it."""
+    for number in _broken_streams():
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, number)  # the interpreter prints what waits again when it exits
+        os.close(nowhere)
+    if not isinstance(error, BrokenPipeError):
+        full = error.errno == errno.ENOSPC
+        why = "no space left where it goes" if full else os.strerror(error.errno or errno.EIO).lower()
+        click.echo(f"hookscope: the answer could not be printed: {why}.", err=True)
+    return 1
 
 
 def _stopped(arguments: list[str]) -> int:
