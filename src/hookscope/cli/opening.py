@@ -40,6 +40,15 @@ def exit_code(arguments: list[str]) -> int:
     return code_of(again, arguments)
 
 
+def end(code: int) -> NoReturn:
+    """End the process; at once where it has shown the console."""
+    if "hookscope.console.app" in sys.modules:
+        from hookscope.console.scanning import exit_now
+
+        exit_now(code)
+    sys.exit(code)
+
+
 def console_alone(arguments: Sequence[str]) -> Mapping[str, Any] | None:
     """What click would read from a line that asks for the console and needs no parser; None for others."""
     match arguments:

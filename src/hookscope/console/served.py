@@ -85,4 +85,7 @@ def page_driver() -> type[Driver]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    code = main(*sys.argv[1:])
+    from hookscope.console.scanning import exit_now
+
+    exit_now(code)

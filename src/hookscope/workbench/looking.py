@@ -43,6 +43,7 @@ class Looking:
         self._compares = compares
         self._crew, self._modules, self._failed_loads = crew, modules, failed_loads
         self._generation = 0
+        self._stopped = False
         self._last: Looked | None = None
 
     def look(self, opened: Opened, setup: Setup, limits: Limits) -> View:
@@ -69,6 +70,13 @@ class Looking:
             loads_mark=mark,
         )
 
+    def stop(self) -> None:
+        """End the scans that run in other threads: they raise ScanStopped at their next access to a file."""
+        self._stopped = True
+
+    def _is_stopped(self) -> bool:
+        return self._stopped
+
     def _failed(self, inventory: Inventory, host: Host) -> Mapping[Hook, FailedLoad]:
         """What did not load as it stands, and whether the version from before runs in its place."""
         failed = self._failed_loads.among(inventory, host)
@@ -90,7 +98,9 @@ class Looking:
         host = opened(None)
         if self._last is not None and self._last.holds(host):
             return self._last
-        files = NotedFiles()  # settings are compared by their values, what is found by what was touched
+        files = NotedFiles(
+            self._is_stopped
+        )  # settings are compared by their values, what is found by what was touched
         host = opened(files)
         looked = examine(look(host), host)
         registrations = registrations_of(looked, host)
