@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from threading import Event, current_thread
 
 from hookscope.core.compare import Seen, compare
 from hookscope.core.dialect import Dialect, Host
@@ -75,6 +76,8 @@ class Looking:
         self._stopped = True
 
     def _is_stopped(self) -> bool:
+        if self._stopped and current_thread().daemon:
+            Event().wait()  # nobody waits for this thread; freeing what it has found would hold up all others
         return self._stopped
 
     def _failed(self, inventory: Inventory, host: Host) -> Mapping[Hook, FailedLoad]:
