@@ -4,7 +4,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hookscope.core.text import ago, duration, lasting, nearest, one_line, printable
+from hookscope.core.text import (
+    ago,
+    duration,
+    has_controls,
+    lasting,
+    nearest,
+    one_line,
+    printable,
+    without_controls,
+)
 
 
 @pytest.mark.parametrize(
@@ -57,6 +66,65 @@ def test_every_control_is_a_sign_that_one_sees() -> None:
     assert printable("a\tb\r\nc\n") == "a\tb\nc\n"
     assert printable("\x1b[2J\x07\r\x7f") == "␛[2J␇␍␡"
     assert printable("\x9b\u202e\ufeff\ud800") == r"\x9b\u202e\ufeff\ud800"
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        *(
+            chr(code)
+            for code in (0xAD, 0x34F, 0x115F, 0x17B4, 0x180E, 0x200B, 0x2063, 0x206A, 0x3164, 0xFE00)
+        ),
+        *(
+            chr(code)
+            for code in (0xFFA0, 0xFFF9, 0xFFFE, 0xFDD0, 0x1BCA0, 0x1D173, 0xE0001, 0xE0041, 0xE0100)
+        ),
+        "\u200d",
+        "\u200c",
+        "\ufe0f",
+        "\ufe0e",
+    ],
+    ids=ascii,
+)
+def test_a_character_that_a_terminal_ignores_is_shown_as_its_escape(hidden: str) -> None:
+    shown = printable(f"a{hidden}b")
+    assert shown == f"a{hidden.encode('unicode_escape').decode()}b"
+    assert has_controls(f"a{hidden}b")
+    assert without_controls(f"a{hidden}b") == "ab"
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("\U0001f3f4" + "\U000e0061\U000e0062" + "\U000e007f", 3),  # no flag that there is
+        ("\U0001f3f4" + "\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067", 5),  # a flag without its end
+        ("\U0001f469\u200d\u200d\U0001f467", 2),
+        ("\u2764\ufe0f\ufe0f", 1),
+        ("1\ufe0f", 1),
+        ("\u6f22\U000e0101", 1),
+    ],
+    ids=ascii,
+)
+def test_what_looks_like_an_emoji_hides_nothing_either(text: str, hidden: int) -> None:
+    assert printable(text).count("\\") == hidden
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\U0001f468\u200d\U0001f469\u200d\U0001f467",
+        "\u2764\ufe0f\u200d\U0001f525",
+        "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
+        "\U0001f3f4\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f",
+        "1\ufe0f\u20e3",
+        "\u0645\u06cc\u200c\u062e",
+        "\u1820\u180b",
+    ],
+    ids=ascii,
+)
+def test_an_emoji_a_flag_and_a_joining_script_stay_as_they_are(text: str) -> None:
+    assert printable(text) == text
+    assert not has_controls(text)
 
 
 def test_a_word_is_only_taken_for_one_that_it_resembles() -> None:

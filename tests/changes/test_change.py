@@ -246,9 +246,7 @@ def test_a_system_that_refuses_is_told_with_the_next_step(
     monkeypatch.setattr(files, "exchange", refuse)
     with pytest.raises(CannotWrite) as refused:
         apply(change)
-    assert str(refused.value) == (
-        f"Cannot write {settings}: permission denied. The preview shows what to change by hand."
-    )
+    assert str(refused.value) == f"Cannot write {settings}: permission denied. Nothing was written."
     assert settings.read_bytes() == change.old
     assert not list(settings.parent.glob(".*-new"))
 

@@ -1,14 +1,21 @@
 """The user's editor, at the line."""
 
-from contextlib import nullcontext
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from tests.conftest import MakeHook
+from tests.console.conftest import READY
+from tests.console.test_killed import terminal, until
 from textual.app import SuspendNotSupported
 
-from hookscope.console.editor import command, editor_of, open_editor
+from hookscope.console.editor import open_editor
 from hookscope.core.hooks import Place
+from hookscope.workbench.external_editor import command, editor_of
 
 PLACE = Place(Path("/w/a b/HOOK.md"), 14)
 
@@ -36,32 +43,90 @@ def test_visual_comes_before_editor() -> None:
     assert editor_of({}) == ""
 
 
-class Terminal:
-    """As much of an app as an editor needs."""
+class App:
+    """As much of an app as an editor needs; like Textual's, it comes back from no exception."""
 
     def __init__(self, can_suspend: bool = True, is_web: bool = False) -> None:
         self.can_suspend = can_suspend
         self.is_web = is_web
+        self.is_back = True
 
-    def suspend(self) -> Any:
+    @contextmanager
+    def suspend(self) -> Iterator[None]:
         if not self.can_suspend:
             raise SuspendNotSupported
-        return nullcontext()
+        self.is_back = False
+        yield
+        self.is_back = True
 
 
 @pytest.mark.parametrize(
     ("env", "app", "said"),
     [
-        ({}, Terminal(), "set VISUAL or EDITOR"),
-        ({"EDITOR": "vi 'open"}, Terminal(), "is no command"),
-        ({"EDITOR": "no-such-editor-here"}, Terminal(), "does not start"),
-        ({"EDITOR": "true"}, Terminal(can_suspend=False), "cannot be handed"),
-        ({}, Terminal(is_web=True), "A page opens no editor."),
-        ({"EDITOR": "false"}, Terminal(), "exit code 1"),
-        ({"EDITOR": "true"}, Terminal(), ""),
+        ({}, App(), "set VISUAL or EDITOR"),
+        ({"EDITOR": ""}, App(), "set VISUAL or EDITOR"),
+        ({"EDITOR": "vi 'open"}, App(), "is no command"),
+        ({"EDITOR": "''"}, App(), "does not start"),
+        ({"EDITOR": "no-such-editor-here"}, App(), "does not start"),
+        ({"EDITOR": "./no/such/editor -w"}, App(), "does not start: no such file"),
+        ({"EDITOR": "{here}"}, App(), "does not start: permission denied"),
+        ({"EDITOR": "{here}/plain"}, App(), "does not start: permission denied"),
+        ({"EDITOR": "'{here}/not a program'"}, App(), "does not start: exec format error"),
+        ({"EDITOR": "true"}, App(can_suspend=False), "cannot be handed"),
+        ({}, App(is_web=True), "A page opens no editor."),
+        ({"EDITOR": "false"}, App(), "exit code 1"),
+        ({"EDITOR": "sh -c 'kill -9 $$'"}, App(), "sh was killed by SIGKILL"),
+        ({"EDITOR": "sh -c 'kill -INT $$ $PPID; exit 3'"}, App(), "sh was killed by SIGINT"),
+        ({"EDITOR": "true"}, App(), ""),
+        ({"EDITOR": "sh -c 'exit 0' sh"}, App(), ""),
     ],
 )
-def test_what_goes_wrong_is_said_with_the_place(env: dict[str, str], app: Any, said: str) -> None:
+def test_what_goes_wrong_is_said_with_the_place(
+    env: dict[str, str], app: Any, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "plain").write_text("#!/bin/sh\n")
+    (tmp_path / "not a program").write_text("")
+    (tmp_path / "not a program").chmod(0o755)
+    env = {name: value.format(here=tmp_path) for name, value in env.items()}
     problem = open_editor(app, PLACE, env)
     assert said in problem
     assert bool(problem) == bool(said)
+    assert not problem or str(PLACE.file) in problem
+    assert app.is_back
+
+
+def test_a_request_to_end_waits_for_the_editor(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
+    try:
+        editor = f"sh -c 'kill -TERM {os.getpid()}; kill -HUP {os.getpid()}; exit 0'"
+        signal.signal(signal.SIGHUP, lambda number, _: heard.append(number))
+        assert open_editor(cast(Any, App()), PLACE, {"EDITOR": editor}) == ""
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    assert heard == [signal.SIGTERM, signal.SIGHUP]
+
+
+@pytest.mark.parametrize(
+    ("editor", "why"),
+    [
+        ("no-such-editor-here", "does not start"),
+        ("/", "does not start"),
+        ("sh -c 'kill -9 $$'", "was killed"),
+    ],
+)
+def test_the_console_comes_back_from_an_editor_that_fails(
+    editor: str, why: str, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", editor)
+    make_hook(workspace / "hooks", "greet", READY, "def handler(event): pass")
+    with terminal(workspace) as console:
+        until(lambda: console.shows("greet"), "the hook is listed")
+        console.press(b"E")
+        until(lambda: console.shows(why), "the failure is shown")
+        console.press(b"?")
+        until(lambda: console.shows("a click does it"), "the console takes keys again")
+        console.press(b"\x11")  # ctrl+q
+        assert console.process.wait(60) == 0

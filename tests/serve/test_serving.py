@@ -158,8 +158,22 @@ async def test_a_console_delivers_files_and_gives_its_place_back(served: Start) 
             '["resize", 1]',
             '["stdin", 1]',
             "[[]]",
+            "[" * 200_000,
+            '{"a":' * 100_000,
+            '["ping", ' + "[" * 50_000 + "]" * 50_000 + "]",
+            '{"stdin": 1, "q": 2}',  # no list, so no key
+            '"stdin"',
+            '["resize", {"width": -1, "height": NaN}]',
+            '["resize", {"width": 1e999, "height": 9' + "9" * 10_000 + "}]",
+            '["resize", {"width": true, "height": [[]]}]',
+            '["resize", {"width": 1000000, "height": 0.5}]',
+            '["resize", {"width": 100, "height": 30}]',
+            '["blur", {}, 1]',
+            '["unknown", "\\ud800"]',
+            '["stdin", "' + "q" * 5_000_000 + '"]',  # more than anybody pastes
         ):
             await one.send_str(junk)
+        await one.send_bytes(b'["stdin", "q"]')
         picture = await client.file(one, "\x10Screenshot", "\r")
         assert picture.startswith("<svg")
         assert "greet" in picture

@@ -112,7 +112,7 @@ def test_a_unit_of_the_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, u
         ("process:zz-nobody-is-called-so", "No process is called"),
         ("nowhere.env", "There is no file"),
         (".", "is no file"),
-        ("a\0b", "Cannot read"),
+        ("a\0b", "There is no file"),
     ],
 )
 def test_what_is_not_there_is_a_sentence(text: str, sentence: str, home: Path) -> None:

@@ -190,8 +190,8 @@ def apply(
         with locked(real, patience, lock):
             return Applied(_write(change, real, check, step))
     except OSError as error:
-        then = "The preview shows what to change by hand" if change.old is not None else "Nothing was written"
-        raise CannotWrite(f"Cannot write {change.path}: {_why(error, change.path)}. {then}.") from error
+        why = _why(error, change.path)
+        raise CannotWrite(f"Cannot write {change.path}: {why}. Nothing was written.") from error
 
 
 def _write(change: Change, real: Path, check: Check, step: Step) -> bool:

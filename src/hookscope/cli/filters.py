@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from hookscope.core.local_time import in_local_time
 from hookscope.patterns import pattern
 from hookscope.workbench import Refusal
 
@@ -28,7 +29,7 @@ class Moment(click.ParamType):  # type: ignore[type-arg]  # generic since 8.4 al
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
         if isinstance(value, datetime):
             return value
-        found = moment_of(str(value), datetime.now().astimezone())
+        found = moment_of(str(value), in_local_time(datetime.now(UTC)))
         if found is None:
             shapes = "`2h` (or s, m, d, w), `10:30`, `2026-11-20` or `2026-11-20T10:30`"
             self.fail(f"{value!r} is no time: it wants {shapes}.", param, ctx)
@@ -43,7 +44,7 @@ def moment_of(text: str, now: datetime) -> datetime | None:
         if ":" in text[:3] and "-" not in text:
             return datetime.combine(now.date(), time.fromisoformat(text), now.tzinfo)
         found = datetime.fromisoformat(text)
-        return found if found.tzinfo is not None else found.astimezone()
+        return found if found.tzinfo is not None else in_local_time(found)
     except (ValueError, OverflowError, OSError):
         return None
 

@@ -56,6 +56,8 @@ COMMANDS = {
     "completion": "The script that completes commands, hooks, events and packs in a shell.",
 }
 
+OUR_MISTAKE = "hookscope: this is a mistake of ours, please report it with the lines above"
+
 
 class Commands(LazyGroup):
     """The program's commands, a module each."""
@@ -79,16 +81,16 @@ class Commands(LazyGroup):
 )
 @click.version_option(package_name="hookscope", message="%(version)s")
 @click.pass_context
-def cli(ctx: click.Context, /, **given: Any) -> None:
+def cli(ctx: click.Context, /, **given: Any) -> int:
     """See which agent hooks run, which do not and why; fire events at them by hand.
 
     Without a command: the console. With one: the same answers for scripts. Every command takes the
     options below, and --json.
     """
     if ctx.invoked_subcommand is None:
-        open_console(given)
-    else:
-        ctx.obj = options_from(given)
+        return open_console(given)
+    ctx.obj = options_from(given)
+    return 0
 
 
 def exit_code(arguments: list[str]) -> int:
@@ -104,7 +106,15 @@ def exit_code(arguments: list[str]) -> int:
 
 
 def code_of(work: Callable[[], object], arguments: list[str]) -> int:
-    """Do this for these arguments; what it raises becomes a sentence too."""
+    """Do this for these arguments; what it raises becomes a sentence too, and so does a failure to print."""
+    try:
+        return _code_of(work, arguments)
+    except OSError as error:
+        return _not_printed(error)
+
+
+def _code_of(work: Callable[[], object], arguments: list[str]) -> int:
+    """As `code_of`. Raises OSError where standard output or standard error takes nothing."""
     try:
         code = work()
     except click.exceptions.Exit as ended:
@@ -129,21 +139,16 @@ def code_of(work: Callable[[], object], arguments: list[str]) -> int:
     except click.ClickException as error:
         click.echo(f"hookscope: {error.format_message()}", err=True)
         return 1
-    except BrokenPipeError:
-        sys.stderr.close()  # whoever read our output has gone; there is nobody to tell
-        return 1
     except OSError as error:
+        if isinstance(error, BrokenPipeError) or error.errno == errno.ENOSPC or _broken_streams():
+            raise
         from hookscope.core.open_files import REACHED, THEN, is_exhausted
 
         if is_exhausted(error):
             from hookscope.workbench.refusal import Refusal
 
             return _told(Refusal(f"{REACHED[:1].upper()}{REACHED[1:]}.", THEN), _is_json(arguments))
-        if error.errno != errno.ENOSPC:
-            return _told(error, as_json=False)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what waits is not to be tried again at the exit
-        click.echo("hookscope: the answer could not be printed: no space left where it goes.", err=True)
-        return 1
+        return _told(error, _is_json(arguments))
     except Exception as error:
         if isinstance(error.__cause__, KeyboardInterrupt):  # some calls wrap whatever they meet
             return _stopped(arguments)
@@ -153,6 +158,30 @@ def code_of(work: Callable[[], object], arguments: list[str]) -> int:
 
 def _is_json(arguments: list[str]) -> bool:
     return "--json" in arguments or "--json-lines" in arguments
+
+
+def _broken_streams() -> list[int]:
+    """The descriptors of standard output and error that take nothing of what waits in them."""
+    broken = []
+    for number, stream in enumerate((sys.stdout, sys.stderr), start=1):
+        try:
+            stream.flush()
+        except (OSError, ValueError):  # the latter: it is closed
+            broken.append(number)
+    return broken
+
+
+def _not_printed(error: OSError) -> int:
+    """What was to be printed is lost: that is reported where anybody can read it."""
+    for number in _broken_streams():
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, number)  # the interpreter prints what waits again when it exits
+        os.close(nowhere)
+    if not isinstance(error, BrokenPipeError):
+        full = error.errno == errno.ENOSPC
+        why = "no space left where it goes" if full else os.strerror(error.errno or errno.EIO).lower()
+        click.echo(f"hookscope: the answer could not be printed: {why}.", err=True)
+    return 1
 
 
 def _stopped(arguments: list[str]) -> int:
@@ -165,21 +194,23 @@ def _stopped(arguments: list[str]) -> int:
     return 1
 
 
+def versions() -> str:
+    """Return what a report of a fault needs to name."""
+    import platform
+
+    return f"hookscope {version()}, Python {platform.python_version()}, {platform.platform()}"
+
+
 def _told(error: Exception, as_json: bool) -> int:
     """Exceptions that are no click's: a Refusal is an answer, all else is our own mistake."""
     from hookscope.core.text import printable
     from hookscope.workbench.refusal import Refusal
 
     if not isinstance(error, Refusal):
-        import platform
         import traceback
 
         click.echo(printable("".join(traceback.format_exception(error))), err=True)
-        versions = f"hookscope {version()}, Python {platform.python_version()}, {platform.platform()}"
-        click.echo(
-            f"hookscope: this is a mistake of ours, please report it with the lines above ({versions}).",
-            err=True,
-        )
+        click.echo(f"{OUR_MISTAKE} ({versions()}).", err=True)
         return 1
     if as_json:
         import json

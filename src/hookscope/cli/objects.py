@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from hookscope.core.regular_file import read_regular
 from hookscope.core.text import why_of
 from hookscope.workbench import BadContext, Refusal, parse_context
 
@@ -23,8 +24,7 @@ def object_from(text: str, option: str) -> dict[str, object]:
         if text == STANDARD_INPUT:
             source = sys.stdin.read(LARGEST + 1)
         else:
-            with open(name, encoding="utf-8") as file:
-                source = file.read(LARGEST + 1)
+            source = read_regular(name, LARGEST + 1).decode()
     except (OSError, UnicodeDecodeError) as error:
         why = why_of(error) if isinstance(error, OSError) else "it is not UTF-8 text"
         then = "Name another file, or write the JSON itself."

@@ -29,17 +29,24 @@ def exit_code(arguments: list[str]) -> int:
 
         return exit_code(arguments)
     try:
-        open_console(given)
+        return open_console(given)
     except (Exception, KeyboardInterrupt) as error:
         failed = error
-    else:
-        return 0
     from hookscope.cli.main import code_of
 
     def again() -> NoReturn:
         raise failed
 
     return code_of(again, arguments)
+
+
+def end(code: int) -> NoReturn:
+    """End the process; at once where it has shown the console."""
+    if "hookscope.console.app" in sys.modules:
+        from hookscope.console.scanning import exit_now
+
+        exit_now(code)
+    sys.exit(code)
 
 
 def console_alone(arguments: Sequence[str]) -> Mapping[str, Any] | None:
@@ -52,8 +59,8 @@ def console_alone(arguments: Sequence[str]) -> Mapping[str, Any] | None:
     return None
 
 
-def open_console(given: Mapping[str, Any]) -> None:
-    """The terminal console, on the hooks that the options lead to. Raises Refusal.
+def open_console(given: Mapping[str, Any]) -> int:
+    """The terminal console, on the hooks that the options lead to; its exit code. Raises Refusal.
 
     It opens the workbench behind its first frame, unless an option is given that may name what is not
     there: that is said before the terminal is taken.
@@ -80,4 +87,9 @@ def open_console(given: Mapping[str, Any]) -> None:
     from hookscope.console.collecting import put_off
 
     put_off()
-    run(bench)
+    code = run(bench)
+    if code:
+        from hookscope.cli.main import OUR_MISTAKE, versions
+
+        print(f"{OUR_MISTAKE} ({versions()}).", file=sys.stderr)  # noqa: T201
+    return code

@@ -10,7 +10,8 @@ from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import one_line
 from hookscope.workbench import Options, Toggle, Workbench
 from hookscope.workbench.documents import effect
-from hookscope.workbench.refusal import Outdated
+from hookscope.workbench.options import command_on
+from hookscope.workbench.refusal import Outdated, Refusal
 from hookscope.workbench.shown import preview_of
 
 TRIES = 20  # of commands that switch at once, each of which writes once
@@ -21,7 +22,11 @@ def switched(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
     bench = answers.bench_of(options)
     toggle = bench.edits.toggle(bench.look(), name, on, as_command=True)
     if not dry_run:
-        toggle = applied(bench, name, toggle)
+        try:
+            toggle = applied(bench, name, toggle)
+        except Refusal as refused:
+            command = command_on(options, "enable" if on else "disable", name, "--dry-run")
+            raise by_hand(refused, command) from None
         bench.close_now()
     written = toggle.needed and not dry_run
     aside = answers.really_written(options, toggle.change.path) if written else ()
@@ -38,6 +43,13 @@ def applied(bench: Workbench, name: str, toggle: Toggle) -> Toggle:
         toggle = bench.edits.toggle(bench.look(), name, toggle.on, as_command=True)
     bench.edits.apply(toggle)
     return toggle
+
+
+def by_hand(refused: Refusal, command: str) -> Refusal:
+    """Why a change was not written, with the command that prints it for its user to make."""
+    if isinstance(refused, Outdated) or refused.then:
+        return refused
+    return Refusal(refused.what, f"`{command}` prints the change to make by hand.", code=refused.code)
 
 
 def document(toggle: Toggle, *, written: bool) -> dict[str, object]:

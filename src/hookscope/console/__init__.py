@@ -35,8 +35,8 @@ def run(
     *,
     driver: "type[Driver] | None" = None,
     size: tuple[int, int] | None = None,
-) -> None:
-    """Show the console until its user leaves; ends the workers that it started.
+) -> int:
+    """Show the console until its user leaves; ends the workers that it started. Returns its exit code.
 
     `bench`: open, or what opens it once the first frame is painted; what that raises is raised from here.
     `driver` and its first `size` show it elsewhere than in this terminal.
@@ -44,7 +44,7 @@ def run(
     from hookscope.console.app import Console
     from hookscope.console.hangup import on_hangup
 
-    async def session() -> None:
+    async def session() -> int:
         console = Console(bench)
         if driver is not None:
             console.driver_class = driver
@@ -57,5 +57,6 @@ def run(
                 await console.bench.close()  # that of the workspace which is open at the end
         if console.gave_up is not None:
             raise console.gave_up
+        return console.return_code or 0  # Textual has printed why it is another
 
-    asyncio.run(session())
+    return asyncio.run(session())

@@ -25,12 +25,12 @@ NEXT = (
 
 
 def load_ahead() -> None:
-    """Load it beside the console's own thread, which the end of the program waits for: it takes a moment.
+    """Load it beside the console's own thread; the end of the program does not wait for it.
 
     Once a process: later calls find all there.
     """
     if not sys.modules.keys() >= set(NEXT):
-        Thread(target=_load, name=NAME).start()
+        Thread(target=_load, name=NAME, daemon=True).start()
 
 
 def _load() -> None:

@@ -29,6 +29,7 @@ from hookscope.console.messages import (
     Unprotected,
 )
 from hookscope.console.posting import post, said
+from hookscope.console.scanning import in_background
 from hookscope.console.state import Linted, SourceText
 from hookscope.core.standing import Standing
 from hookscope.core.text import why_of
@@ -90,9 +91,7 @@ class Bridge:
         self._asked += 1
         number = self._asked
         post(self.screen, Changed(LookBegan()))
-        self.screen.run_worker(
-            lambda: self._look(number), name="look", group="look", thread=True, exit_on_error=False
-        )
+        in_background(lambda: self._look(number), "look")
 
     def _look(self, number: int) -> None:
         began, self._read_at = perf_counter(), time_ns()
@@ -125,7 +124,9 @@ class Bridge:
         bench.crew.warn_unprotected = lambda text: post(self.screen, Unprotected(text))
 
     def close(self) -> None:
-        """Watch nothing any more."""
+        """Watch nothing any more, and scan nothing."""
+        if self.opener.opened is not None:
+            self.opener.opened.stop_scans()
         if self._watch is not None:
             self._watch.close()
 
@@ -282,8 +283,6 @@ class Bridge:
 
     def failed(self, name: str, error: BaseException | None) -> None:
         """A worker ended in a way that nobody foresaw."""
-        if name == "look":
-            self.look_ended()
         post(self.screen, Failed(name, said(error)))
 
 

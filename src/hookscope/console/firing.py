@@ -15,6 +15,7 @@ from hookscope.console.keymap.hints import key_of
 from hookscope.console.messages import FiringOver, FiringStarted, PlayOver, Said, Severity, StepsCame
 from hookscope.console.state import Composed, ConsoleState
 from hookscope.console.trust import Answer, allowed, ask_trust
+from hookscope.core.local_time import local_now
 from hookscope.core.runs import Event, Plan, Result, Run, Slow
 from hookscope.workbench.filling import filled_event
 from hookscope.workbench.left_out import waiting_for_trust
@@ -131,7 +132,7 @@ class FireDesk:
             self.screen.log_line("play", event.problem, "error")
             self._say(f"The session could not be played: {event.problem}", "error")
             return
-        entries = narrate.played(datetime.now(), event.played)
+        entries = narrate.played(local_now(), event.played)
         self.screen.log_entries(entries)
         self._say(
             entries[0].text, "warning" if event.played.failure or event.played.failed else "information"
@@ -254,10 +255,10 @@ class FireDesk:
         if self.state.view is not None:
             file = event.asked.file if event.asked is not None else None
             self.screen.saved.fired(event.number, self.state.view, event.plan, file)
-        self.screen.log_entries([narrate.fired(datetime.now(), event.number, event.plan)])
+        self.screen.log_entries([narrate.fired(local_now(), event.number, event.plan)])
 
     def steps(self, event: StepsCame) -> None:
-        now = datetime.now()
+        now = local_now()
         with self.screen.app.batch_update():
             for step in event.steps:
                 self.pane.step(event.number, step)
@@ -272,7 +273,7 @@ class FireDesk:
             return
         self.pane.firing_ended(event.number, event.run)
         self.screen.saved.ran(event.number, event.run)
-        entry = narrate.ended(datetime.now(), event.number, event.run)
+        entry = narrate.ended(local_now(), event.number, event.run)
         self.screen.log_entries([entry])
         self._tell_quarantine(event.run)
         if "fire" not in self.screen.panes:

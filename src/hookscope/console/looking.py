@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from hookscope.console.carrying import Carrier
 from hookscope.console.happening import Looked, LookFailed, Watching
 from hookscope.console.messages import Changed, FilesChanged, LookAsked, PastRuns, PreferencesSaved
 from hookscope.console.state import ConsoleState
+from hookscope.core.local_time import local_now
 
 if TYPE_CHECKING:
     from hookscope.console.log.model import LogEntry
@@ -48,7 +48,7 @@ class Looker(Carrier):
         from hookscope.console import narrate  # here, and below: the first paint tells nothing yet
 
         first = before.view is None
-        entries = narrate.looked(datetime.now(), before.rows, self.state.rows, look.took, first)
+        entries = narrate.looked(local_now(), before.rows, self.state.rows, look.took, first)
         if first:
             self._first_look = entries
         else:
@@ -104,7 +104,7 @@ class Looker(Carrier):
                 self.set_timer(A_MOMENT, self._learned)
             return
         if view is not None:
-            self.log_entries(narrate.saved(datetime.now(), saved, view))
+            self.log_entries(narrate.saved(local_now(), saved, view))
         self.desk.saved(saved)
         self.bridge.look()
 
@@ -127,6 +127,6 @@ class Looker(Carrier):
         from hookscope.console import narrate
 
         self.remember(event.runs)
-        others = narrate.left_out(datetime.now(), event.others)
+        others = narrate.left_out(local_now(), event.others)
         self.log_entries([*others, *(narrate.remembered(run) for run in event.runs), *self._first_look])
         self._first_look = ()

@@ -1,7 +1,7 @@
 """Small words of the panes: how an outcome looks, how many there are, text in a column."""
 
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import datetime
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -9,6 +9,7 @@ from textual.content import Content
 
 from hookscope.console import theme
 from hookscope.console.text import line
+from hookscope.core.local_time import in_local_time, local_now
 
 MUTED = theme.MUTED
 FIRST = 4_000  # characters of a foreign name that are looked at; names are shown far shorter
@@ -73,10 +74,10 @@ def count(number: int, thing: str) -> str:
 
 def moment(at: datetime) -> str:
     """When that was, in eight cells: the time, where that was today; else the day."""
-    return day(at) or f"{at.astimezone():%H:%M:%S}"
+    return day(at) or f"{in_local_time(at):%H:%M:%S}"
 
 
 def day(at: datetime) -> str:
     """Which day that was: `21 Nov`; empty where it is today."""
-    at = at.astimezone()
-    return "" if at.date() == date.today() else f"{at.day} {at:%b}"
+    at = in_local_time(at)
+    return "" if at.date() == local_now().date() else f"{at.day} {at:%b}"

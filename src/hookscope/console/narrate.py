@@ -14,6 +14,7 @@ from hookscope.console.log.model import LogEntry
 from hookscope.console.marks import count, day
 from hookscope.console.theme import IGNORED, LOOKS, NO_HOOK
 from hookscope.core.failure import ending_of
+from hookscope.core.local_time import in_local_time
 from hookscope.core.runs import Plan, Result, Run, Slow
 from hookscope.core.text import duration, one_line
 
@@ -142,7 +143,7 @@ def left_out(at: datetime, dialects: Sequence[str]) -> list[LogEntry]:
 
 def remembered(past: PastRun) -> LogEntry:
     """A run of an earlier sitting, with its day where that is another one."""
-    at = past.at.astimezone().replace(tzinfo=None)
+    at = in_local_time(past.at).replace(tzinfo=None)
     if past.run is not None:
         entry = ended(at, past.id, past.run)
     else:
@@ -175,7 +176,7 @@ def _real(heard: Heard) -> LogEntry:
     """`at` is the host's own clock, as the lines around it are this one's."""
     from hookscope.workbench.tap.events import brief  # here: the first paint needs no database
 
-    at = heard.at.astimezone().replace(tzinfo=None)
+    at = in_local_time(heard.at).replace(tzinfo=None)
     if heard.kind == "loaded":
         return LogEntry(at, "real", one_line(heard.host), f"the tap was loaded by process {heard.pid}")
     cut = "shortened" if heard.cut else ""

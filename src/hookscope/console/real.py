@@ -3,13 +3,13 @@ summed up; runs of other programs come into its log."""
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from hookscope.console import narrate
 from hookscope.console.happening import ModeChosen
 from hookscope.console.messages import RealCame, Said, Severity
 from hookscope.console.posting import post
+from hookscope.core.local_time import local_now
 from hookscope.workbench.elsewhere import Elsewhere
 from hookscope.workbench.links.concern import Happened, of_runs
 from hookscope.workbench.tap.following import Came, Follow
@@ -46,11 +46,11 @@ class RealDesk:
     def _came(self, came: Came) -> None:
         """Called in the thread that follows; only lines leave it, since events may be large."""
         heard = Happened(frozenset(event.key for event in came.events))
-        post(self.screen, RealCame(tuple(narrate.came(datetime.now(), came)), heard))
+        post(self.screen, RealCame(tuple(narrate.came(local_now(), came)), heard))
 
     def _ran(self, runs: tuple[PastRun, ...]) -> None:
         """As `_came`."""
-        now = datetime.now()
+        now = local_now()
         entries = tuple(narrate.elsewhere(now, past) for past in runs)
         post(self.screen, RealCame(entries, of_runs(runs), runs))
 

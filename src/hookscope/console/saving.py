@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from hookscope.console.keymap.hints import key_of
 from hookscope.console.log.model import LogEntry
 from hookscope.console.messages import Said, Severity
 from hookscope.console.question import Question
+from hookscope.core.local_time import local_now
 from hookscope.core.text import one_line
 from hookscope.workbench.accepting import acceptance
 from hookscope.workbench.drafts import SavedDraft, create, overwrite, read_draft
@@ -130,7 +130,7 @@ class SavedDesk:
         text = "as expected" if done.passed else one_line("; ".join(done.why) or "cancelled", 300)
         told, level = (f"✓ {text}", "info") if done.passed else (f"✗ {text}", "error")
         run = done.run.id if done.run is not None else None  # 0: on no record
-        self.screen.log_entries([LogEntry(datetime.now(), "test", done.file.name, told, level, run or None)])
+        self.screen.log_entries([LogEntry(local_now(), "test", done.file.name, told, level, run or None)])
 
     # Saving.
 

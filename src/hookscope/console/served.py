@@ -43,8 +43,7 @@ def main(options: str, width: str, height: str, words: str) -> int:
             os.environ[name] = value
     from hookscope.console import run
 
-    run(bench, driver=page_driver(), size=(int(width), int(height)))
-    return 0
+    return run(bench, driver=page_driver(), size=(int(width), int(height)))
 
 
 def page_driver() -> type[Driver]:
@@ -86,4 +85,7 @@ def page_driver() -> type[Driver]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    code = main(*sys.argv[1:])
+    from hookscope.console.scanning import exit_now
+
+    exit_now(code)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -31,6 +30,7 @@ from hookscope.console.messages import Severity
 from hookscope.console.preferring import PreferenceDesk
 from hookscope.console.state import ConsoleState
 from hookscope.console.text import plain
+from hookscope.core.local_time import local_now
 from hookscope.core.standing import Standing
 
 if TYPE_CHECKING:
@@ -301,7 +301,7 @@ class Shell(Desks):
 
     def log_line(self, kind: str, text: str, level: str = "info", subject: str = "") -> None:
         """One line of the log."""
-        self.log_entries([LogEntry(datetime.now(), kind, subject, text, level)])
+        self.log_entries([LogEntry(local_now(), kind, subject, text, level)])
 
     def log_entries(self, entries: Sequence[LogEntry]) -> None:
         """Lines of the log."""

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Callable
 from datetime import UTC, datetime
 from operator import attrgetter, eq
 from pathlib import Path
@@ -14,16 +15,23 @@ TICK = 50_000_000  # nanoseconds; file systems count in coarser steps than one
 signed = attrgetter("st_mtime_ns", "st_ctime_ns", "st_size", "st_ino", "st_mode")
 
 
+class ScanStopped(Exception):
+    """Raised by `NotedFiles` to whoever still reads through them once the scan was told to stop."""
+
+
 class NotedFiles(RealFiles):
     """Files that note what is asked of them.
 
     A file counts as it was while its times, size, number and mode are; a folder while nothing came or
     went in it; a program's name while no folder of the search path has changed. Until `forget`, facts are
     those of the first time that somebody asked.
+
+    `stopped` is asked before each access: once it is true, ScanStopped is raised.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, stopped: Callable[[], bool] = bool) -> None:
         super().__init__()
+        self._stopped = stopped
         self._noted: dict[str, Signature | None] = {}
         self._stats: dict[str, Stats | None] | None = {}
         self._checks: Checks | None = None
@@ -40,6 +48,8 @@ class NotedFiles(RealFiles):
 
     def stats(self, path: str) -> Stats | None:
         known = self._stats
+        if self._stopped():
+            raise ScanStopped
         if known is None:
             self._note(path)
             return stats_of(path)
@@ -72,6 +82,8 @@ class NotedFiles(RealFiles):
         return found
 
     def _note(self, path: str) -> None:
+        if self._stopped():
+            raise ScanStopped
         if path not in self._noted:
             self._noted[path] = _signature(stats_of(path))
 

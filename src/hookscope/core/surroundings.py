@@ -16,15 +16,10 @@ from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from hookscope.core.regular_file import read_regular
 from hookscope.values import dataclass
 
 NAMES_OF_PLATFORMS = {"linux": "linux", "darwin": "darwin", "win32": "win32", "cygwin": "win32"}
-
-
-READING = (
-    os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
-)  # a pipe would wait for ever
-CHUNK = 65_536  # bytes
 
 
 Stats = tuple[os.stat_result, os.stat_result | None]  # of a path, and of what it leads to
@@ -133,17 +128,7 @@ class RealFiles:
         return None
 
     def read(self, path: Path, limit: int = -1) -> bytes:
-        try:
-            file = os.open(path, READING)
-        except ValueError:
-            raise _not_there(path) from None
-        try:
-            return _content(file, limit)
-        except OSError as error:  # the system call knows no name
-            why = error.strerror or os.strerror(error.errno or errno.EIO)
-            raise OSError(error.errno, why, str(path)) from None
-        finally:
-            os.close(file)
+        return read_regular(path, limit)
 
     def real(self, path: Path) -> Path:
         try:
@@ -188,22 +173,6 @@ def leads_nowhere(path: str | Path) -> OSError | None:
             return OSError(errno.ENOENT, "a link that leads nowhere", str(place))
         return None
     return None
-
-
-def _content(file: int, limit: int) -> bytes:
-    """All of a file, or its first `limit` bytes. A file that is as long as it says takes one read."""
-    there = os.fstat(file)
-    if not stat.S_ISREG(there.st_mode) and not stat.S_ISDIR(there.st_mode):
-        raise OSError(errno.EINVAL, "not a regular file")
-    size = there.st_size
-    most = size + 1 if limit < 0 or size < limit else limit
-    content = os.read(file, most)
-    if len(content) in (size, limit):
-        return content
-    parts = [content]  # it grows, or is none that has a size
-    while parts[-1] and (limit < 0 or sum(map(len, parts)) < limit):
-        parts.append(os.read(file, CHUNK if limit < 0 else limit - sum(map(len, parts))))
-    return b"".join(parts)
 
 
 def _nameable(path: Path) -> Path:

@@ -1,33 +1,82 @@
 """Foreign text made safe to show, and the nearest known word."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from difflib import get_close_matches
 
 from hookscope.core.open_files import REACHED, is_exhausted
 from hookscope.patterns import pattern
 
-# C0 and C1 controls, and the marks that turn or hide text; tab and newline are kept.
-CONTROLS = pattern(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
+# Controls but tab and newline, lone surrogates, noncharacters, line separators, and all that Unicode lets a
+# terminal ignore: marks that turn, hide or annotate text, fillers, variation selectors and tags.
+_UNSEEN = pattern(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+_FLAGS = tuple(  # the three flags that Unicode spells with tags: England, Scotland, Wales
+    "\U0001f3f4" + "".join(chr(0xE0000 + ord(letter)) for letter in name) + "\U000e007f"
+    for name in ("gbeng", "gbsct", "gbwls")
+)
+_FLAG = len(_FLAGS[0])
 
 
 def printable(text: str) -> str:
     """The text without control characters: each becomes a visible sign, so nothing is hidden.
 
-    `\\r\\n` counts as a line end. Lone surrogates (file names in broken UTF-8) are shown too.
+    `\\r\\n` counts as a line end. Lone surrogates (file names in broken UTF-8) are shown too. What belongs to
+    an emoji, a flag or a joining script stays.
     """
-    return CONTROLS.sub(_sign, text.replace("\r\n", "\n"))
+    return with_signs(text.replace("\r\n", "\n"), _sign)
 
 
-def _sign(match: re.Match[str]) -> str:
-    code = ord(match[0])
+def has_controls(text: str) -> bool:
+    """Does the text hold a character that `printable` replaces, `\\r` of a line end included?"""
+    return any(not _belongs(found) for found in _UNSEEN.finditer(text))
+
+
+def without_controls(text: str) -> str:
+    """The text without the characters that `printable` replaces."""
+    return with_signs(text, lambda _: "")
+
+
+def with_signs(text: str, sign: Callable[[str], str]) -> str:
+    """The text with each character that nobody would see replaced by its sign."""
+    return _UNSEEN.sub(lambda found: found[0] if _belongs(found) else sign(found[0]), text)
+
+
+def _belongs(found: re.Match[str]) -> bool:
+    """Is this character part of what its neighbours show?"""
+    text, at, character = found.string, found.start(), found[0]
+    before, after = text[at - 1 : at], text[at + 1 : at + 2]
+    if character in "\u200c\u200d":  # joins letters of Arabic and Indian scripts, and emoji
+        joins = before == "\ufe0f" or not _UNSEEN.match(before)
+        return joins and before >= "\u0600" and after >= "\u0600" and not _UNSEEN.match(after)
+    if character in "\ufe0e\ufe0f":  # a symbol as text, or as a picture
+        keycap = before in tuple("#*0123456789") and after == "\u20e3"
+        return (
+            keycap
+            or before in ("\xa9", "\xae")
+            or "\u203c" <= before <= "\u3299"
+            or "\U0001f000" <= before <= "\U0001faff"
+        )
+    if "\u180b" <= character <= "\u180f":  # the form of a Mongolian letter
+        return "\u1820" <= before <= "\u18aa"
+    if "\U000e0020" <= character <= "\U000e007f":
+        around = text[max(0, at - _FLAG + 1) : at + _FLAG]
+        return any(flag in around for flag in _FLAGS)
+    return False
+
+
+def _sign(character: str) -> str:
+    code = ord(character)
     if code < 0x20:
         return chr(0x2400 + code)  # ␛ for escape, ␇ for bell
     if code == 0x7F:
         return "␡"
+    if code > 0xFFFF:
+        return f"\\U{code:08x}"
     return f"\\u{code:04x}" if code > 0xFF else f"\\x{code:02x}"
 
 

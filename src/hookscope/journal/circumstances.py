@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from hookscope.core.dialect import Settings
 from hookscope.core.examine import LARGEST_DIGEST
+from hookscope.core.regular_file import read_regular
 from hookscope.core.runs import Code, Registration
 from hookscope.journal.secrets import KEYS, Secret, SecretKeys, is_ordinary, secrets_in
 from hookscope.journal.storable import plain
@@ -192,7 +193,7 @@ class Fingerprints:
             mark = (facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino)
             known = self._known.get(path)
             if known is None or known[0] != mark:
-                known = (mark, sha256(Path(path).read_bytes()).hexdigest()[:32])
+                known = (mark, sha256(read_regular(path, LARGEST_DIGEST)).hexdigest()[:32])
                 self._known[path] = known
             return known[1]
         except (OSError, ValueError):  # ValueError: a NUL in the name

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
-from hookscope.core.text import CONTROLS, one_line
+from hookscope.core.text import has_controls, one_line
 from hookscope.packs.errors import PackError
 from hookscope.packs.limits import LIMITS, PackLimits
 from hookscope.patterns import pattern
@@ -75,7 +75,7 @@ def fault_of_name(name: str, limits: PackLimits = LIMITS) -> str:
         return "is no name"
     if any("\ud800" <= character <= "\udfff" for character in name):
         return "is not UTF-8"
-    if CONTROLS.search(name) or "\t" in name or "\n" in name:
+    if has_controls(name) or "\t" in name or "\n" in name:
         return "has control characters"
     if "\\" in name:
         return "has a backslash, which separates folders on Windows"

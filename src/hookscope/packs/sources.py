@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from hookscope.core.regular_file import read_regular
 from hookscope.packs.archives import unpacked
 from hookscope.packs.errors import PackError
 from hookscope.packs.fetched import Fetched, Fetching, integrity_of
@@ -52,8 +53,7 @@ def _of_archive(spec: Spec) -> Fetched:
     assert spec.path is not None
     if not os.path.isfile(spec.path):
         raise PackError(f"There is no archive {spec.path} any more.", BACK)
-    with spec.path.open("rb") as file:
-        source = file.read(LIMITS.archive + 1)
+    source = read_regular(spec.path, LIMITS.archive + 1)
     return Fetched(spec, unpacked(source, spec.path.name), spec.text, integrity_of(source))
 
 

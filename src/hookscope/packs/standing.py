@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
+from hookscope.core.regular_file import open_regular
 from hookscope.packs.below import entries_below
 from hookscope.packs.record import Record
 from hookscope.packs.tree import LEFT_OUT
@@ -69,7 +70,7 @@ def _digest(path: Path) -> str:
         if not os.path.isfile(path):
             return NO_FILE
         counted = sha256()
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             while chunk := file.read(CHUNK):
                 counted.update(chunk)
         return counted.hexdigest()

@@ -18,7 +18,9 @@ from hookscope.serve.door import COOKIE, STATUS, Decision, Door, asked_of, decid
 from hookscope.serve.session import Session, cells
 
 PATIENCE = 3.0  # seconds to wait for a place: a page that is loaded again gives its old one up
-LARGEST = 4 * 1024 * 1024  # bytes of one message of a page: what somebody pastes
+LARGEST = 4 * 1024 * 1024  # characters of one message of a page: what somebody pastes; more is ignored
+LARGEST_FRAME = 16 * LARGEST  # bytes of one; more ends the page's connection
+LONGEST_PING = 64  # characters
 SERVER_ENDED = "`hookscope serve` has ended. Start it again, and open the address that it prints."
 PAGES = {"page.css": "text/css", "page.js": "text/javascript"}
 PLAIN = {
@@ -104,7 +106,7 @@ class House:
 
     async def _console(self, request: web.Request) -> web.WebSocketResponse:
         """A console, for as long as its page is open."""
-        socket = web.WebSocketResponse(heartbeat=15, max_msg_size=LARGEST)
+        socket = web.WebSocketResponse(heartbeat=15, max_msg_size=LARGEST_FRAME)
         await socket.prepare(request)
         try:
             await asyncio.wait_for(self.places.acquire(), PATIENCE)
@@ -213,18 +215,20 @@ async def _say(socket: web.WebSocketResponse, sentence: str, code: int = WSClose
 
 
 async def _heard(session: Session, socket: web.WebSocketResponse, text: str) -> None:
-    """What a page says. What has another form than that of its script is passed over."""
+    """Pass on what a page sends. Messages that its script does not send are ignored."""
     try:
-        kind, *rest = json.loads(text)
-    except (ValueError, TypeError):
+        message = json.loads(text) if len(text) <= LARGEST else None
+    except (ValueError, RecursionError):  # the latter: brackets without end
         return
-    value = rest[0] if rest else None
+    if not isinstance(message, list) or not message:
+        return
+    kind, value = message[0], message[1] if len(message) > 1 else None
     if kind == "stdin" and isinstance(value, str):
         await session.send_bytes(value.encode("utf-8", "replace"))
     elif kind == "resize" and isinstance(value, dict):
         width, height = cells(value.get("width"), 80), cells(value.get("height"), 24)
         await session.set_terminal_size(width, height)
-    elif kind == "ping":
+    elif kind == "ping" and isinstance(value, str) and len(value) <= LONGEST_PING:
         await socket.send_json(["pong", value])
     elif kind == "blur":
         await session.blur()

@@ -19,6 +19,7 @@ from urllib.parse import quote, urlsplit
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
+from hookscope.core.regular_file import read_regular
 from hookscope.core.text import why_of
 from hookscope.serve.door import SHORTEST, Door, is_loopback, made_token
 from hookscope.serve.house import House
@@ -27,6 +28,7 @@ from hookscope.workbench import Options, Refusal
 from hookscope.workbench.handing_over import handed_over
 
 AUTO = "auto"
+LONGEST = 65_536  # bytes of a token's file
 ALL_GONE = 10.0  # seconds in which answers that are under way may end
 
 
@@ -99,7 +101,7 @@ def _public(given: str | None) -> str:
 
 def _read(file: Path) -> str:
     try:
-        mode, text = os.stat(file).st_mode, file.read_text(encoding="utf-8").strip()
+        mode, text = os.stat(file).st_mode, read_regular(file, LONGEST).decode().strip()
     except (OSError, UnicodeDecodeError) as error:
         why = why_of(error) if isinstance(error, OSError) else "it is no text"
         raise Refusal(

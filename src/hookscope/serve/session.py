@@ -91,8 +91,10 @@ class Session(AppService):
 
 
 def cells(said: object, otherwise: int) -> int:
-    """A width or height as a page says it."""
+    """Return a width or height that a page sends, within bounds; `otherwise` for what is no whole number."""
+    if not isinstance(said, str | int) or isinstance(said, bool):
+        return otherwise
     try:
-        return min(max(int(str(said)), NARROWEST), WIDEST)
+        return min(max(int(said), NARROWEST), WIDEST)
     except ValueError:
         return otherwise

@@ -8,7 +8,9 @@ from hookscope.core.dialect import Choices, Dialect, Host, Settings, Trust
 from hookscope.core.rules import Agents
 from hookscope.core.surroundings import Surroundings
 from hookscope.settings.reading import checked, read_settings
-from hookscope.settings.variables import with_dotenv, with_own
+from hookscope.settings.variables import dotenv_problem, with_dotenv, with_own
+
+EVENT_VARIABLES = ".env"  # of the workspace: fills `${NAME}` in events under every dialect
 
 
 def open_host(
@@ -53,6 +55,10 @@ def open_host(
         choices=choices,
         trust=trust,
     )
+    dotenv_files = [state / rules.dotenv] if rules.dotenv is not None else []
+    dotenv_files += [workspace / name for name in dict.fromkeys((*rules.project_dotenv, EVENT_VARIABLES))]
+    unread = (dotenv_problem(file, surroundings.files) for file in dict.fromkeys(dotenv_files))
+    host = replace(host, problems=tuple(problem for problem in unread if problem is not None))
     for system in dialect.systems:
         folders, problems = system.folders(host)
         host = replace(host, folders=host.folders + folders, problems=host.problems + problems)

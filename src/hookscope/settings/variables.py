@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from hookscope.core.hooks import Place, Problem
 from hookscope.core.surroundings import Files
+from hookscope.core.text import why_of
 from hookscope.formats import KeyPath, read_dotenv
 from hookscope.patterns import pattern
 
@@ -46,13 +49,30 @@ def filled(
 
 def with_dotenv(env: Mapping[str, str], file: Path, files: Files) -> Mapping[str, str]:
     """The environment with the variables of a `.env` file that are not set in it."""
-    facts = files.facts(file)
-    if facts is None or not facts.file or facts.size > LARGEST:
-        return env
     try:
-        return {**read_dotenv(files.read(file)), **env}
+        return {**_variables_in(file, files), **env}
     except OSError:
         return env
+
+
+def dotenv_problem(file: Path, files: Files) -> Problem | None:
+    """Return why a `.env` file is ignored; None where it can be read, or does not exist."""
+    try:
+        _variables_in(file, files)
+    except OSError as error:
+        text = f"{file.name} cannot be read: {why_of(error)}; its variables are not set"
+        return Problem(text, Place(file, 1))
+    return None
+
+
+def _variables_in(file: Path, files: Files) -> Mapping[str, str]:
+    """The variables of a `.env` file; none where there is no such file. Raises OSError."""
+    facts = files.facts(file)
+    if facts is None:
+        return {}
+    if facts.file and facts.size > LARGEST:
+        raise OSError(errno.EFBIG, f"larger than {LARGEST // 2**20} MiB", str(file))
+    return read_dotenv(files.read(file, LARGEST))
 
 
 def with_own(env: Mapping[str, str], variables: Any) -> Mapping[str, str]:

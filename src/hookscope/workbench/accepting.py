@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.changes import Change
+from hookscope.core.regular_file import read_regular
 from hookscope.core.runs import Run
 from hookscope.core.text import why_of
 from hookscope.formats import FormatError, KeyPath, locate_yaml, read_yaml, text_of
@@ -82,7 +83,7 @@ def _check_whole(item: Verified, what: str) -> None:
 def _read(file: Path) -> tuple[bytes, str, Mapping[str, Any]]:
     """The file's bytes, its text, and what it says. Raises Refusal."""
     try:
-        source = file.read_bytes()
+        source = read_regular(file)
         document = read_yaml(source)
         text = text_of(source)
     except OSError as error:

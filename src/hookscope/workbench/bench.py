@@ -144,6 +144,10 @@ class Workbench:
         """All hooks as they stand now. Imports nothing, runs nothing."""
         return self._looking.look(self.open, self.setup, self.limits)
 
+    def stop_scans(self) -> None:
+        """End the scans that run in other threads, and reads through their views. For a program that ends."""
+        self._looking.stop()
+
     @property
     def learned_in(self) -> tuple[Path, ...]:
         """The files that say what may run and what did not load: other commands write them too."""

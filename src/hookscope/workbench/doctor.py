@@ -80,11 +80,10 @@ def _places(view: View) -> Iterator[SetupFinding]:
             "agent", f"{agent} has a workspace of its own, {short(folder)}: `--agent {agent}` looks there"
         )
     wrong = [*host.settings.problems, *host.problems, *_of_settings(view)]
-    file, readable = short(host.settings.file), os.access(host.settings.file, os.R_OK)
+    file = short(host.settings.file)
     for one in wrong:
-        then = f"Mend {file}." if readable else f"Make {file} readable for you."
-        if one.place is not None and one.place.file != host.settings.file:
-            then = f"Mend {short(one.place.file)}."
+        at = one.place.file if one.place is not None else host.settings.file
+        then = f"Mend {short(at)}." if os.access(at, os.R_OK) else f"Make {short(at)} readable for you."
         yield SetupFinding("settings", problem(one), False, then)
     for one in view.inventory.problems:
         if one.unseen is not None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from hookscope.changes import Change
 from hookscope.core.alike import alike
+from hookscope.core.regular_file import read_regular
 from hookscope.core.runs import Event
 from hookscope.formats import FormatError, locate_yaml, read_yaml, text_of
 from hookscope.formats.places import Span
@@ -66,7 +67,7 @@ def overwrite(
     """
     before = saved_document(file)
     wanted, hidden = _document(draft, redaction)
-    source = file.read_bytes()
+    source = read_regular(file)
     after = {name: value for name, value in before.items() if name not in (*PARTS, "event")} | wanted
     new = _rewritten(source, before, wanted)
     if not _says(new, after):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.changes import Change
+from hookscope.core.regular_file import read_regular
 from hookscope.core.text import why_of
 from hookscope.journal.redaction import Redaction
 from hookscope.workbench.refusal import Refusal
@@ -51,7 +52,7 @@ def write_export(file: Path, content: str, *, replace: bool) -> Path:
     if problem:
         raise Refusal(problem)
     try:
-        before = file.read_bytes() if os.path.exists(file) else None
+        before = read_regular(file) if os.path.exists(file) else None
         if before is not None and not replace:
             raise Refusal(f"There is {file} already.", "Export under another name.")
     except OSError as error:

@@ -10,6 +10,7 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
+from hookscope.core.regular_file import open_regular
 from hookscope.core.text import why_of
 from hookscope.journal import Journal, Outcome, StoredRun, Wanted, changed_since
 from hookscope.journal.circumstances import Changed, handler_documents
@@ -109,7 +110,7 @@ class RunFile:
         """Its runs, in its order, read bit by bit. Raises Refusal for a line that has none."""
         number = 0
         try:
-            with self.path.open("rb") as file:
+            with open_regular(self.path) as file:
                 while line := file.readline(LONGEST):
                     number += 1
                     if len(line) == LONGEST:  # of an endless file, no more is read

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from hookscope.core.regular_file import read_regular
 from hookscope.core.text import why_of
 from hookscope.journal.redaction import NOTHING_KNOWN, Redaction
 from hookscope.journal.secrets import secrets_in
@@ -88,7 +89,7 @@ class LastTime:
 
     def _read(self) -> Mapping[str, Any]:
         try:
-            document = json.loads(self.file.read_bytes())
+            document = json.loads(read_regular(self.file))
             version, known = document["version"], document["workspaces"]
         except FileNotFoundError:
             return {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from threading import Event, current_thread
 
 from hookscope.core.compare import Seen, compare
 from hookscope.core.dialect import Dialect, Host
@@ -43,6 +44,7 @@ class Looking:
         self._compares = compares
         self._crew, self._modules, self._failed_loads = crew, modules, failed_loads
         self._generation = 0
+        self._stopped = False
         self._last: Looked | None = None
 
     def look(self, opened: Opened, setup: Setup, limits: Limits) -> View:
@@ -69,6 +71,15 @@ class Looking:
             loads_mark=mark,
         )
 
+    def stop(self) -> None:
+        """End the scans that run in other threads: they raise ScanStopped at their next access to a file."""
+        self._stopped = True
+
+    def _is_stopped(self) -> bool:
+        if self._stopped and current_thread().daemon:
+            Event().wait()  # nobody waits for this thread; freeing what it has found would hold up all others
+        return self._stopped
+
     def _failed(self, inventory: Inventory, host: Host) -> Mapping[Hook, FailedLoad]:
         """What did not load as it stands, and whether the version from before runs in its place."""
         failed = self._failed_loads.among(inventory, host)
@@ -90,7 +101,9 @@ class Looking:
         host = opened(None)
         if self._last is not None and self._last.holds(host):
             return self._last
-        files = NotedFiles()  # settings are compared by their values, what is found by what was touched
+        files = NotedFiles(
+            self._is_stopped
+        )  # settings are compared by their values, what is found by what was touched
         host = opened(files)
         looked = examine(look(host), host)
         registrations = registrations_of(looked, host)

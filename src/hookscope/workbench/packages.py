@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from hookscope.core.dialect import InstalledPlugin
+from hookscope.core.regular_file import read_regular
 
 GROUP = "hookscope.plugins"
 
@@ -44,8 +45,7 @@ def _any_brings_plugins() -> bool:
 
 def _names_the_group(folder: str) -> bool:
     try:
-        with open(f"{folder}/entry_points.txt", "rb") as file:
-            return GROUP.encode() in file.read()
+        return GROUP.encode() in read_regular(f"{folder}/entry_points.txt")
     except OSError:
         return False
 

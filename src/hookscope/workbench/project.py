@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from hookscope.core.surroundings import RealFiles, Surroundings
+from hookscope.changes.files import read_or_none
+from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import nearest, one_line, why_of
 from hookscope.formats import FormatError, read_yaml
 from hookscope.journal.retention import KEPT, Retention
@@ -19,6 +18,7 @@ from hookscope.workbench.refusal import Refusal
 PROJECT_FOLDER = ".hookscope"
 CONFIG = f"{PROJECT_FOLDER}/config.yaml"
 KEYS = ("dialect", "environment", "python", "node", "limits", "journal", "plugin_hooks", "mask")
+LARGEST = 256 * 1024  # bytes: more than the reader of YAML takes
 MOST = 2**62  # a number that a database can hold
 LIMITS: tuple[LimitName, ...] = ("spawn", "load", "run", "warn", "memory")
 
@@ -26,15 +26,9 @@ LIMITS: tuple[LimitName, ...] = ("spawn", "load", "run", "warn", "memory")
 def project_config(folder: Path) -> Mapping[str, object]:
     """`.hookscope/config.yaml` of a project; empty where there is none. Raises Refusal."""
     file = folder / PROJECT_FOLDER / "config.yaml"
-    error = RealFiles().trouble(file)
-    if error is None and not os.path.lexists(file):
-        return {}
     try:
-        if error is not None:
-            raise error
-        if not os.path.isfile(file):  # a pipe of that name would be read for ever
-            raise OSError(errno.EINVAL, "not a regular file")
-        config = read_yaml(file.read_bytes())
+        source = read_or_none(file, LARGEST)
+        config = read_yaml(source) if source is not None else None
     except OSError as error:
         raise Refusal(
             f"Cannot read {file}: {why_of(error)}.", "Make it readable, or move it away.", code=2

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.core.failure import Failure
+from hookscope.core.regular_file import read_regular
 from hookscope.core.text import why_of
 from hookscope.formats import FormatError, read_yaml
 from hookscope.systems.streams.session_words import AskModel, Reply, Thrown, ToolCall
@@ -91,8 +92,7 @@ def checked(call: ToolCall, told: Any) -> ToolCall:
 def read_script(file: Path) -> Script:
     """The replies in a YAML or JSON file. Raises Refusal where it holds none."""
     try:
-        with file.open("rb") as opened:
-            told = read_yaml(opened.read(LARGEST))
+        told = read_yaml(read_regular(file, LARGEST))
     except OSError as error:
         raise Refusal(
             f"Cannot read the script {file}: {why_of(error)}.", "Name another file.", code=2

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
+from hookscope.core.regular_file import read_regular
 from hookscope.core.runs import Code, Plan, Registration
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import nearest, one_line
@@ -109,6 +110,6 @@ def _below(root: Path) -> Iterator[Path]:
 
 def _lines_in(file: Path) -> int:
     try:
-        return len(file.read_bytes().splitlines())
+        return len(read_regular(file).splitlines())
     except OSError:
         return 0

@@ -17,6 +17,7 @@ from typing import Any, cast
 
 from hookscope.core.dialect import Host
 from hookscope.core.event import iso
+from hookscope.core.regular_file import read_regular
 from hookscope.core.text import nearest
 from hookscope.formats import read_dotenv
 from hookscope.journal.secrets import Secret, secrets_in
@@ -89,11 +90,10 @@ def dotenv_of(workspace: Path) -> Mapping[str, str]:
     """The variables of the workspace's `.env`; none where it cannot be read."""
     file = workspace / DOTENV
     try:
-        if not file.is_file() or file.stat().st_size > LARGEST:
-            return {}
-        return read_dotenv(file.read_bytes())
-    except (OSError, ValueError):  # the latter: a null byte in the workspace's name
+        source = read_regular(file, LARGEST + 1)
+    except OSError:
         return {}
+    return read_dotenv(source) if len(source) <= LARGEST else {}
 
 
 def filled(value: Any, variables: Variables, now: datetime, where: str = "The event") -> Any:

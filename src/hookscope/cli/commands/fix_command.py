@@ -4,6 +4,7 @@ import click
 
 from hookscope.cli import answers, fix_tables
 from hookscope.cli.answers import Answer
+from hookscope.cli.toggling import by_hand
 from hookscope.workbench import Options, Refusal
 from hookscope.workbench.fixing.fix import Given, Repair
 from hookscope.workbench.options import command_on
@@ -54,7 +55,10 @@ def command(
     if written:
         files = dict.fromkeys(change.path for change in repair.changes)
         aside = tuple(text for file in files for text in answers.really_written(options, file))
-        bench.edits.mend(repair)
+        try:
+            bench.edits.mend(repair)
+        except Refusal as refused:
+            raise by_hand(refused, command_on(options, "fix", name, *_typed(gate, lint, rules))) from None
         repair = bench.edits.mended(repair)
         bench.close_now()
     failed = None if repair.fixes else bench.edits.failed_run(view, repair)

@@ -18,6 +18,7 @@ from hookscope.cli.cells import fitted
 from hookscope.cli.filters import filter_options, nothing_found, wanted_of
 from hookscope.cli.numbers import Whole
 from hookscope.core.event import iso
+from hookscope.core.local_time import in_local_time
 from hookscope.core.text import as_typed, duration, one_line
 from hookscope.workbench import Options, Refusal, run_documents
 
@@ -184,7 +185,7 @@ def whole(run: StoredRun, host: Host) -> str:
 
     event = run.event
     context = json.dumps(run_documents.plain(event.context), ensure_ascii=False)
-    when, pinned = run.started.astimezone().strftime(WHEN), ", pinned" if run.pinned else ""
+    when, pinned = in_local_time(run.started).strftime(WHEN), ", pinned" if run.pinned else ""
     head = f"run {run.id}  {when}  under {one_line(run.dialect)}  {SIGNS[run.outcome]} {run.outcome}{pinned}"
     said = [head, f"session  {one_line(event.session_key)}"]
     said += [f"context  {one_line(context, LONGEST)}"] if event.context else []
@@ -217,7 +218,7 @@ def lines(runs: Sequence[StoredRun], entries: Sequence[Entry]) -> list[str]:
 
 def entry_line(entry: Entry) -> str:
     """One line of `log` for a load or a change."""
-    when = entry.at.astimezone().strftime(WHEN)
+    when = in_local_time(entry.at).strftime(WHEN)
     about = f"{one_line(entry.subject)}: {one_line(entry.text)}"
     return f"{'':>5}  {when}  {fitted(one_line(entry.kind), 22)}  {about}"
 
@@ -227,7 +228,7 @@ def line(run: StoredRun) -> str:
     results = run.document.get("results") or []
     failed = [result["hook"] for result in results if result["status"] != "ok"]
     took = "" if run.took is None else duration(run.took)
-    when = run.started.astimezone().strftime(WHEN)
+    when = in_local_time(run.started).strftime(WHEN)
     about = f"{len(results)} ran" + (f", failed: {one_line(', '.join(failed))}" if failed else "")
     about += ", pinned" if run.pinned else ""
     outcome = fitted(f"{SIGNS[run.outcome]} {run.outcome}", 13)

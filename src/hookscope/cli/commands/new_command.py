@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import click
 
 from hookscope.cli import answers, new_tables
 from hookscope.cli.answers import Answer
-from hookscope.workbench import Options, Refusal, Workbench
+from hookscope.core.hooks import Place
+from hookscope.workbench import Options, Refusal
+from hookscope.workbench.external_editor import command as editor_command
+from hookscope.workbench.external_editor import editor_of, run_editor
 from hookscope.workbench.making.wish import LANGUAGES, Kind, Script, Wish, kind_named
 from hookscope.workbench.making.writing import make, sketch_new
 
@@ -67,7 +72,7 @@ def command(
     made = make(bench, sketch, trust=trust)
     bench.close_now()
     if edit:
-        made = replace(made, notes=(*made.notes, *_edited(bench, str(sketch.main))))
+        made = replace(made, notes=(*made.notes, *_edited(sketch.main)))
     really = answers.really_written(options, sketch.main)
     return Answer(new_tables.document(made), new_tables.text(made, bench.setup.surroundings), aside=really)
 
@@ -82,16 +87,15 @@ def _kind(kind: str | None, pack: bool, plugin: bool) -> Kind | None:
     return named[0] if named else None
 
 
-def _edited(bench: Workbench, file: str) -> tuple[str, ...]:
+def _edited(file: Path) -> tuple[str, ...]:
     """Its author's editor, until it ends; what kept it from opening, as a sentence."""
-    env = bench.setup.surroundings.env
-    editor = env.get("VISUAL", "").strip() or env.get("EDITOR", "").strip()
+    editor = editor_of(os.environ)  # one that is assumed chooses no program
     if not editor:
         return (f"No editor is named: set VISUAL or EDITOR. The place is {file}",)
     if not sys.stdin.isatty():
         return (f"There is no terminal for an editor. The place is {file}",)
     try:
-        click.edit(editor=editor, filename=file)
-    except click.ClickException as error:
-        return (error.format_message(),)
-    return ()
+        problem = run_editor(editor_command(editor, Place(file)))
+    except ValueError as error:
+        problem = f"VISUAL or EDITOR is no command: {error}."
+    return (f"{problem} The place is {file}",) if problem else ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
+from pathlib import Path
 
 from hookscope.cli.cells import column, fitted, state_word
 from hookscope.core.dialect import Host

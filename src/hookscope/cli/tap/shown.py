@@ -9,6 +9,7 @@ from pathlib import Path
 from hookscope.cli.cells import column, fitted
 from hookscope.core.dialect import Host
 from hookscope.core.event import iso
+from hookscope.core.local_time import in_local_time
 from hookscope.core.text import ago, lasting, one_line, printable, why_of
 from hookscope.workbench import Refusal, View, run_documents
 from hookscope.workbench.documents import Document
@@ -161,7 +162,7 @@ def _count(number: int, what: str) -> str:
 
 
 def _moment(at: datetime) -> str:
-    return f"{at.astimezone():%Y-%m-%d %H:%M:%S}"
+    return f"{in_local_time(at):%Y-%m-%d %H:%M:%S}"
 
 
 def _ago(at: datetime) -> str:

@@ -17,6 +17,7 @@ from hookscope.console.log.model import LogEntry
 from hookscope.console.text import plain
 from hookscope.core.event import iso
 from hookscope.core.inventory import Rejected
+from hookscope.core.local_time import in_local_time
 from hookscope.core.standing import Standing
 from hookscope.values import dataclass
 from hookscope.workbench import comparison_document, documents, run_documents
@@ -103,7 +104,7 @@ def shown_log(entries: Iterable[LogEntry]) -> Shown:
 def _log_document(kept: Sequence[LogEntry]) -> Any:
     entries = [
         {
-            "at": iso(one.at.astimezone()),
+            "at": iso(in_local_time(one.at)),
             "level": one.level,
             "kind": one.kind,
             "subject": one.subject,

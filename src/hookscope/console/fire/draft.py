@@ -12,7 +12,7 @@ from hookscope.console.fire.references import unset_in
 from hookscope.console.marks import count, word
 from hookscope.core.event_notes import placed_notes
 from hookscope.core.runs import Event
-from hookscope.core.text import CONTROLS
+from hookscope.core.text import has_controls, with_signs
 from hookscope.patterns import pattern
 from hookscope.values import dataclass
 from hookscope.workbench.compose import BadContext, check_complete, parse_context, template
@@ -94,7 +94,7 @@ def check(draft: Draft, view: View | None, filling: Filling | None = None) -> Ch
     if not key:
         return Checked(None, "an event key is wanted, such as command:new")
     kind, _, action = key.partition(":")
-    if not kind or CONTROLS.search(key) or " " in key:
+    if not kind or has_controls(key) or " " in key:
         return Checked(None, f"{word(key, 60)} is no event key; one looks like command:new")
     try:
         context = parse_context(draft.text)
@@ -200,9 +200,13 @@ def as_json(value: Any) -> str:
 
 def escaped(text: str) -> str:
     """Text as it may enter the editor: what would not be seen stands as its JSON escape."""
-    return CONTROLS.sub(
-        lambda match: f"\\u{ord(match[0]):04x}", text.replace("\r\n", "\n").replace("\r", "\n")
-    )
+    return with_signs(text.replace("\r\n", "\n").replace("\r", "\n"), _json_escape)
+
+
+def _json_escape(character: str) -> str:
+    """Its UTF-16 units, as JSON writes them."""
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
 def field_at(text: str, line: int, column: int) -> str | None:

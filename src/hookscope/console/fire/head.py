@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 
 from hookscope.console.marks import MUTED, word
 from hookscope.console.painting import rewritten
-from hookscope.core.text import CONTROLS
+from hookscope.core.text import without_controls
 
 PARTS = ("context", "ctx")
 FACES = ("JSON", "form")
@@ -47,7 +47,7 @@ class SessionInput(Input):
     """The session key. Characters that nobody sees do not get in."""
 
     def insert(self, text: str, index: int) -> None:
-        super().insert(CONTROLS.sub("", text), index)
+        super().insert(without_controls(text), index)
 
 
 def choice(words: tuple[str, str], second: bool) -> Content:
@@ -101,7 +101,7 @@ class Head(Horizontal):
 
     @session.setter
     def session(self, text: str) -> None:
-        self.query_one(SessionInput).value = CONTROLS.sub("", text)
+        self.query_one(SessionInput).value = without_controls(text)
 
     def show(self, key: str, ctx: bool | None) -> None:
         """Show the key, and which text is meant; `ctx` None: there is one only."""

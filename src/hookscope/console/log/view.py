@@ -13,6 +13,7 @@ from hookscope.console.lines import Lines
 from hookscope.console.log.model import SAME, Index, LogEntry, Ring
 from hookscope.console.marks import MUTED, fitted, word
 from hookscope.console.strips import Strips
+from hookscope.core.local_time import in_local_time
 
 SIGNS: Mapping[str, tuple[str, str]] = {
     "error": ("✗", "$text-error"),
@@ -26,7 +27,7 @@ ROOMY = 100  # cells from which milliseconds are shown and subjects get more roo
 
 def entry_line(entry: LogEntry, width: int) -> Content:
     """Time, level, kind, subject, text: every column at its place."""
-    at = entry.at.astimezone()
+    at = in_local_time(entry.at)
     roomy = width >= ROOMY
     time = f"{at:%H:%M:%S}.{at.microsecond // 1000:03}" if roomy else f"{at:%H:%M:%S}"
     subject = 26 if roomy else max(10, min(18, width // 4))

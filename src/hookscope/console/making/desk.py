@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hookscope.console.editor import editor_of
 from hookscope.console.happening import Jumped
 from hookscope.console.keymap.hints import key_of
 from hookscope.console.messages import EditAsked, Said
 from hookscope.core.hooks import Place
 from hookscope.core.text import one_line
+from hookscope.workbench.external_editor import editor_of
 from hookscope.workbench.refusal import Refusal
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from hookscope.changes import Change
+from hookscope.core.regular_file import read_regular
 from hookscope.core.text import why_of
 from hookscope.lint.reading import Uses
 from hookscope.packs.errors import Cancelled, PackError
@@ -108,8 +109,7 @@ def _read(path: Path) -> bytes | str:
     if path.is_symlink() or not path.is_file():
         return "it is no plain file now"
     try:
-        with path.open("rb") as file:
-            return file.read(LARGEST + 1)
+        return read_regular(path, LARGEST + 1)
     except OSError as error:
         return f"it cannot be read: {why_of(error)}"
 

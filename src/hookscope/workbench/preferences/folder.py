@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.core.hooks import Place, Problem
+from hookscope.core.regular_file import read_regular
 from hookscope.core.text import nearest, one_line, why_of
 from hookscope.formats.places import FormatError, KeyPath
 from hookscope.values import dataclass
@@ -61,11 +62,7 @@ class Document:
 def read_document(file: Path) -> Document:
     """Read a file that should hold a mapping. Never raises; no file is an empty one."""
     try:
-        if file.exists() and not file.is_file():  # a pipe would be read for ever
-            said = f"{file.name} is no file."
-            return Document(file, problems=(Problem(said, Place(file, 1)),), readable=False)
-        with file.open("rb") as opened:
-            source = opened.read(LARGEST)
+        source = read_regular(file, LARGEST)
     except FileNotFoundError:
         return Document(file)
     except (OSError, ValueError) as error:  # the latter: a null byte in the folder's name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections import deque
@@ -13,11 +14,13 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from hookscope.core.event import from_iso
+from hookscope.core.regular_file import open_regular
 from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 FILE, OLD = "events.jsonl", "events.jsonl.1"
 SPOOLED = (FILE, OLD, f"{FILE}.lock")
+LARGEST = 64 * 1_048_576  # bytes of a spool file that is read; taps begin a new one at an eighth of that
 LONGEST = 1_048_576  # bytes of a line; taps write a quarter of that at most
 AT_ONCE = 4 * 1_048_576  # bytes that one look at the end of a spool reads
 HEAD = 512  # bytes by which a file is known
@@ -111,10 +114,13 @@ class Reading:
         """Raises OSError where a file that is there cannot be read."""
         for name in (OLD, FILE):
             try:
-                file = (self.folder / name).open("rb")
+                file = open_regular(self.folder / name)
             except (FileNotFoundError, NotADirectoryError):
                 continue
             with file:
+                if os.fstat(file.fileno()).st_size > LARGEST:
+                    why = f"larger than {LARGEST // 2**20} MiB, which no tap writes"
+                    raise OSError(errno.EFBIG, why, str(self.folder / name))
                 yield from self._of(file)
 
     def _of(self, file: IO[bytes]) -> Iterator[Heard]:
@@ -194,7 +200,7 @@ class Tail:
     def _head_of(self, name: str) -> bytes:
         """The first line, or as much of it as tells it apart; empty where there is none yet."""
         try:
-            with (self.folder / name).open("rb") as file:
+            with open_regular(self.folder / name) as file:
                 head = file.readline(HEAD)
         except OSError:
             return b""
@@ -203,7 +209,7 @@ class Tail:
     def _end(self) -> int:
         """Behind the last whole line."""
         try:
-            with (self.folder / FILE).open("rb") as file:
+            with open_regular(self.folder / FILE) as file:
                 size = file.seek(0, os.SEEK_END)
                 start = file.seek(max(0, size - LONGEST))
                 return start + file.read(size - start).rfind(b"\n") + 1
@@ -213,7 +219,7 @@ class Tail:
     def _read(self, name: str, news: News) -> bool:
         """Take in what stands behind our place; is there more."""
         try:
-            with (self.folder / name).open("rb") as file:
+            with open_regular(self.folder / name) as file:
                 file.seek(self._at)
                 data = file.read(AT_ONCE)
         except OSError:

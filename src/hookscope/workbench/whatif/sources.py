@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from hookscope.core.regular_file import read_regular
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import why_of
 from hookscope.formats.environment import read_environment
@@ -51,7 +52,7 @@ def read_small(path: Path) -> bytes:
             raise Refusal(f"{path} is too large for an environment.", f"Name {FORMS}.", code=2)
         if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be read for ever
             raise Refusal(f"{path} is no file.", f"An environment comes from {FORMS}.", code=2)
-        return path.read_bytes()
+        return read_regular(path, LARGEST)
     except FileNotFoundError:
         raise Refusal(f"There is no file {path}.", f"An environment comes from {FORMS}.", code=2) from None
     except (OSError, ValueError) as error:  # the latter: a null byte in its name
