@@ -12,6 +12,7 @@ from hookscope.core.runs import Event
 from hookscope.core.text import printable
 from hookscope.values import dataclass
 from hookscope.workbench import View, Workbench
+from hookscope.workbench.named_programs import NamedProgram, programs_allowed_by
 from hookscope.workbench.saving import place_of, save_event
 from hookscope.workbench.wishes import Wish
 
@@ -48,10 +49,16 @@ def trusted_now(bench: Workbench, folders: Sequence[Path]) -> bool:
     changed = False
     for folder in folders:
         where = printable(bench.setup.surroundings.short(folder))
-        if agreed(f"Handlers in {where} have never run here. Trust them?"):
+        programs = programs_allowed_by(folder, (bench.setup.python, bench.setup.node))
+        also = f"The workspace runs them with {_listed(programs)}. " if programs else ""
+        if agreed(f"Handlers in {where} have never run here. {also}Trust them?"):
             bench.trust(folder)
             changed = True
     return changed
+
+
+def _listed(programs: Sequence[NamedProgram]) -> str:
+    return " and ".join(f"{printable(one.path)} (`{one.key}:` in its configuration)" for one in programs)
 
 
 def agreed(question: str) -> bool:

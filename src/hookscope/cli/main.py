@@ -145,6 +145,11 @@ def code_of(work: Callable[[], object], arguments: list[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
+def _kernel() -> str:
+    """The version of the system. `platform` would start a program of PATH to know the processor."""
+    return f"{os.uname().release} {os.uname().machine}" if hasattr(os, "uname") else ""
+
+
 def _stopped(arguments: list[str]) -> int:
     """Ctrl-C, before anything was known that could be printed."""
     if "--json" in arguments and not STREAMS & set(arguments):
@@ -161,11 +166,10 @@ def _told(error: Exception, as_json: bool) -> int:
     from hookscope.workbench.refusal import Refusal
 
     if not isinstance(error, Refusal):
-        import platform
         import traceback
 
         click.echo(printable("".join(traceback.format_exception(error))), err=True)
-        versions = f"hookscope {version()}, Python {platform.python_version()}, {platform.platform()}"
+        versions = f"hookscope {version()}, Python {sys.version.split()[0]}, {sys.platform} {_kernel()}"
         click.echo(
             f"hookscope: this is a mistake of ours, please report it with the lines above ({versions}).",
             err=True,

@@ -11,6 +11,7 @@ from textual.app import App, SuspendNotSupported
 
 from hookscope.core.hooks import Place
 from hookscope.core.text import why_of
+from hookscope.helpers import user_command
 
 PLUS_LINE = frozenset(
     {"vi", "vim", "nvim", "nano", "emacs", "emacsclient", "view", "joe", "micro", "kak", "ne"}
@@ -57,7 +58,7 @@ def open_editor(app: App[object], place: Place, env: Mapping[str, str]) -> str:
         return f"VISUAL or EDITOR is no command: {error}. The place is {where}"
     try:
         with app.suspend():
-            done = subprocess.run(words, check=False)
+            done = subprocess.run(user_command(words), check=False)
     except SuspendNotSupported:
         return f"This terminal cannot be handed to an editor. The place is {where}"
     except OSError as error:

@@ -19,6 +19,7 @@ from hookscope.console.marks import count
 from hookscope.console.reading import Fitted, Roll
 from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.theme import MUTED
+from hookscope.workbench.named_programs import programs_allowed_by
 
 if TYPE_CHECKING:
     from hookscope.core.hooks import Hook
@@ -45,6 +46,9 @@ def question(folders: tuple[Path, ...], view: View, width: int) -> Content:
         sheet.blank()
         sheet.say(foreign(short(folder)).stylize("bold"))
         sheet.say(Content.styled("and everything below it, now and later", MUTED), 2)
+        for program in programs_allowed_by(folder, view.programs):
+            named = f"{program.path}, which its configuration names under `{program.key}:`"
+            sheet.say(foreign(f"runs them with {named}"), 2)
         for hook in hooks[:MOST]:
             sheet.put([(foreign(hook.name), 24)], foreign(_file(hook, folder, view)).stylize(MUTED), 2)
         if len(hooks) > MOST:

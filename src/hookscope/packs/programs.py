@@ -44,7 +44,8 @@ def run(
 
     Raises PackError where it is not installed, takes too long or fills the disk below `cwd`; Cancelled.
     """
-    program = shutil.which(words[0], path=env.get("PATH", os.defpath))
+    folders = filter(os.path.isabs, env.get("PATH", os.defpath).split(os.pathsep))  # others depend on `cwd`
+    program = shutil.which(words[0], path=os.pathsep.join(folders))
     if program is None:
         raise PackError(f"{words[0]} is not installed.", "It must be on PATH to fetch this.")
     with TemporaryFile() as out, TemporaryFile() as err:

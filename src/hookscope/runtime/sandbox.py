@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
@@ -30,6 +29,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from types import TracebackType
 
+from hookscope.helpers import answer_of
 from hookscope.runtime.bounded_copy import USUAL, Bounds, Copier, Places, within
 from hookscope.runtime.file_changes import Changes, changes_of, make_readable
 from hookscope.values import dataclass
@@ -173,18 +173,10 @@ def find_bwrap(path: Sequence[str] | str) -> str | None:
         return None
     shown = (word for path in _hidden([found], "") for word in ("--ro-bind", path, path))
     try:
-        done = subprocess.run(
-            (found, *_walls(), *shown, "--", found, "--version"),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env={},
-            timeout=PATIENCE,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        answer = answer_of((found, *_walls(), *shown, "--", found, "--version"), seconds=PATIENCE)
+    except OSError:
         return None
-    return found if done.returncode == 0 else None
+    return found if answer.code == 0 else None
 
 
 def _walls() -> tuple[str, ...]:

@@ -61,7 +61,8 @@ def _check(row: Standing, event: Event, view: View) -> None:
         then = f"`hookscope trust {as_typed(folder)}` allows it from now on, `--trust` this once."
         raise _refused(hook, f"{folder} is not trusted", then)
     if hook.language not in view.languages:
-        raise _refused(hook, f"{hook.handler.name} {view.without or f'is {hook.language}'}")
+        lacks = view.without.get(hook.language) or f"is {hook.language}"
+        raise _refused(hook, f"{hook.handler.name} {lacks}")
 
 
 def _breaks(gate: Gate) -> bool:

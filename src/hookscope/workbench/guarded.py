@@ -11,6 +11,7 @@ from hookscope.core.copies import FileChange, Guarded
 from hookscope.core.dialect import Host
 from hookscope.core.lanes import Lane
 from hookscope.core.runs import Run
+from hookscope.helpers import find_program
 from hookscope.runtime.copies import CopiesLane
 from hookscope.runtime.process_lane import ProcessLane
 from hookscope.runtime.sandbox import Sandbox, find_bwrap
@@ -21,7 +22,8 @@ from hookscope.workbench.state_files import state_folder
 
 def sandbox_of(host: Host) -> Sandbox:
     """Copies for one run. Blocks while it copies. Raises OSError where there is no room for them."""
-    bwrap = find_bwrap(host.surroundings.search_path())
+    program = find_program("bwrap", [host.workspace, host.surroundings.cwd])  # a what-if chooses none
+    bwrap = find_bwrap(str(Path(program).parent)) if program is not None else None
     folders = [host.workspace, host.state, host.surroundings.home]
     return Sandbox(folders, bwrap=bwrap, apart=[state_folder()])  # our journal is no matter of handlers
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.core.runs import Plan
-from hookscope.core.standing import State
+from hookscope.core.standing import Standing, State
 from hookscope.core.text import as_typed
 from hookscope.workbench.tap.plans import HEARS_ITS_HOST
 
@@ -21,8 +21,24 @@ def waiting_for_trust(view: View, plan: Plan) -> tuple[Path, ...]:
     left = (item for item in plan.not_run if item.listens and not item.left_out)
     heard = (item.hook for item in left if item.reason != HEARS_ITS_HOST)
     rows = [view.standing(hook) for hook in heard if hook is not None]
-    blocked = [row.hook for row in rows if row is not None and row.state is State.UNTRUSTED]
-    return tuple(dict.fromkeys(hook.trust_root for hook in blocked))
+    return _folders_to_trust(view, [row for row in rows if row is not None])
+
+
+def _folders_to_trust(view: View, rows: Iterable[Standing]) -> tuple[Path, ...]:
+    """The folders of untrusted hooks, and the workspace whose interpreter they and ready hooks wait for."""
+    programs, found = view.waiting_programs, dict[Path, None]()
+    for row in rows:
+        waits = row.state is State.UNTRUSTED
+        if waits:
+            found[row.hook.trust_root] = None
+        if row.hook.language in programs and (waits or row.state is State.READY):
+            found[view.host.surroundings.files.real(programs[row.hook.language].workspace)] = None
+    return topmost(tuple(found)) if programs else tuple(found)
+
+
+def topmost(folders: Sequence[Path]) -> tuple[Path, ...]:
+    """Without those that lie in another of them: to trust that one covers them."""
+    return tuple(one for one in folders if not any(other in one.parents for other in folders))
 
 
 def not_yet_trusted(view: View, plan: Plan) -> tuple[str, ...]:
@@ -42,8 +58,7 @@ def not_allowed(folders: Iterable[Path], here: Surroundings, *, besides: str = "
 
 def untrusted_folders(view: View) -> tuple[Path, ...]:
     """All folders with hooks that wait for trust alone."""
-    waiting = [row.hook for row in view.inventory.hooks if row.state is State.UNTRUSTED]
-    return tuple(dict.fromkeys(hook.trust_root for hook in waiting))
+    return _folders_to_trust(view, view.inventory.hooks)
 
 
 def waiting_below(view: View, folder: Path) -> tuple[tuple[Path, Path], ...]:
@@ -72,7 +87,8 @@ def could_not(view: View, plan: Plan, *, only: str | None = None) -> tuple[str, 
         state = row.state
         waits = state is State.UNTRUSTED  # `waiting_for_trust` tells of its folder
         asked_for = only is not None and item.name == only and state is not State.SHADOWED and not waits
-        if state is State.BROKEN or (view.without and item.reason.endswith(view.without)) or asked_for:
+        lacks = view.without.get(row.hook.language, "")
+        if state is State.BROKEN or (lacks and item.reason.endswith(lacks)) or asked_for:
             sentences.append(
                 f"{item.name} did not run: {item.reason.rstrip('.')}" + "." * (item.reason[-1:] != "?")
             )

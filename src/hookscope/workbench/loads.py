@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import time
@@ -13,7 +12,7 @@ from hookscope.engine import HookEngine
 from hookscope.workbench.bench import Workbench
 from hookscope.workbench.cast import cast_of, languages_of, rules_of, untrusted_in
 from hookscope.workbench.failed_loads import tried_for
-from hookscope.workbench.left_out import untrusted_folders
+from hookscope.workbench.left_out import topmost, untrusted_folders
 from hookscope.workbench.view import View
 
 
@@ -59,8 +58,3 @@ def untrusted_on_stage(view: View) -> tuple[Path, ...]:
     rules_of(view.host)
     folders = (*untrusted_in(cast_of(view.host)), *untrusted_folders(view))
     return topmost(folders)
-
-
-def topmost(folders: Sequence[Path]) -> tuple[Path, ...]:
-    """Without those that lie in another of them: to trust that one covers them."""
-    return tuple(one for one in folders if not any(other in one.parents for other in folders))

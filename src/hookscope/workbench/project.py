@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import nearest, one_line, why_of
 from hookscope.formats import FormatError, read_yaml
 from hookscope.journal.retention import KEPT, Retention
@@ -61,18 +60,6 @@ def plugin_hooks_of(project: Mapping[str, object]) -> tuple[Mapping[str, object]
         shape = "a list of mappings with `event` and `module`"
         raise Refusal(f"`plugin_hooks:` in {CONFIG} wants {shape}.", code=2)
     return tuple(listed)
-
-
-def program_of(
-    project: Mapping[str, object], name: str, workspace: Path | None, surroundings: Surroundings
-) -> str | None:
-    """The interpreter that `python:` or `node:` names; None where they name none. Raises Refusal."""
-    path = project.get(name)
-    if path is None:
-        return None
-    if not isinstance(path, str):
-        raise Refusal(f"`{name}:` in {CONFIG} wants the path of a program, and has {path!r}.", code=2)
-    return str(surroundings.absolute(path, workspace))
 
 
 def limits_of(given: object) -> Limits:

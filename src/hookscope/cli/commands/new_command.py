@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import subprocess
 import sys
 from dataclasses import replace
 
@@ -9,6 +12,8 @@ import click
 
 from hookscope.cli import answers, new_tables
 from hookscope.cli.answers import Answer
+from hookscope.core.text import why_of
+from hookscope.helpers import user_command
 from hookscope.workbench import Options, Refusal, Workbench
 from hookscope.workbench.making.wish import LANGUAGES, Kind, Script, Wish, kind_named
 from hookscope.workbench.making.writing import make, sketch_new
@@ -84,14 +89,18 @@ def _kind(kind: str | None, pack: bool, plugin: bool) -> Kind | None:
 
 def _edited(bench: Workbench, file: str) -> tuple[str, ...]:
     """Its author's editor, until it ends; what kept it from opening, as a sentence."""
-    env = bench.setup.surroundings.env
+    env = os.environ  # no what-if chooses an editor
     editor = env.get("VISUAL", "").strip() or env.get("EDITOR", "").strip()
     if not editor:
         return (f"No editor is named: set VISUAL or EDITOR. The place is {file}",)
     if not sys.stdin.isatty():
         return (f"There is no terminal for an editor. The place is {file}",)
     try:
-        click.edit(editor=editor, filename=file)
-    except click.ClickException as error:
-        return (error.format_message(),)
-    return ()
+        done = subprocess.run(
+            user_command([*shlex.split(editor), file], [bench.open().workspace]), check=False
+        )
+    except ValueError as error:
+        return (f"VISUAL or EDITOR is no command: {error}. The place is {file}",)
+    except OSError as error:
+        return (f"{editor} does not start: {why_of(error)}. The place is {file}",)
+    return (f"{editor} ended with exit code {done.returncode}.",) if done.returncode else ()

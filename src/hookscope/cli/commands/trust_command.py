@@ -10,6 +10,7 @@ from hookscope.cli.answers import Answer
 from hookscope.core.text import as_typed, printable
 from hookscope.workbench import Options, Refusal, Workbench
 from hookscope.workbench.left_out import waiting_below
+from hookscope.workbench.named_programs import programs_allowed_by
 
 MOST = 5  # links that are named one by one
 
@@ -28,6 +29,11 @@ def command(options: Options, folder: str) -> Answer:
     view = bench.look()
     short = view.host.surroundings.short
     lines = [f"Handlers in {printable(short(real))} may run now, in all folders below it too."]
+    programs = programs_allowed_by(real, (bench.setup.python, bench.setup.node))
+    lines += [
+        f"So may {printable(short(Path(one.path)))}, which the workspace names under `{one.key}:`."
+        for one in programs
+    ]
     left = waiting_below(view, Path(folder))
     for path, root in left[:MOST]:
         at = short(root)
@@ -37,10 +43,12 @@ def command(options: Options, folder: str) -> Answer:
         )
     if len(left) > MOST:
         lines.append(f"{len(left) - MOST} more wait: `hookscope list` names them.")
-    document = {
+    document: dict[str, object] = {
         "trusted": str(real),
         "waiting": [{"path": str(path), "trust": str(root)} for path, root in left],
     }
+    if programs:
+        document["programs"] = [{"key": one.key, "path": one.path} for one in programs]
     return Answer(document, "\n".join(lines))
 
 

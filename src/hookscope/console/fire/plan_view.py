@@ -20,6 +20,7 @@ from hookscope.core.missed import told_and_counted, why_not
 from hookscope.core.runs import Code, NotRun, Plan, Registration
 from hookscope.core.standing import State
 from hookscope.values import dataclass
+from hookscope.workbench.left_out import topmost, waiting_for_trust
 
 if TYPE_CHECKING:
     from hookscope.workbench import View
@@ -87,7 +88,9 @@ def untrusted_folders(plan: Plan | None, view: View | None) -> tuple[Path, ...]:
     if plan is None:
         return ()
     hooks = [item.hook for item in plan.not_run if item.hook is not None and item.listens]
-    return tuple(dict.fromkeys(hook.trust_root for hook in hooks if state_of(hook, view) is State.UNTRUSTED))
+    own = tuple(dict.fromkeys(hook.trust_root for hook in hooks if state_of(hook, view) is State.UNTRUSTED))
+    programs = waiting_for_trust(view, plan) if view is not None and view.waiting_programs else ()
+    return topmost(tuple(dict.fromkeys((*own, *programs)))) if programs else own
 
 
 def state_of(hook: Hook | None, view: View | None) -> State | None:

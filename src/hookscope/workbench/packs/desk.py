@@ -20,6 +20,7 @@ from hookscope.changes.files import Step, no_step
 from hookscope.core.dialect import Host
 from hookscope.core.installs import HostInstall, host_installs
 from hookscope.core.text import as_typed, nearest
+from hookscope.helpers import user_environment
 from hookscope.packs.below import remove
 from hookscope.packs.fetched import Fetched, Fetching
 from hookscope.packs.journal import Intent
@@ -192,8 +193,21 @@ class PackDesk:
 
     def _fetch(self, spec: Spec, progress: Progress) -> Fetched:
         with self._work() as work:
-            python = self._bench.setup.python or sys.executable
-            return fetch(spec, Fetching(work, dict(os.environ), python, progress))
+            return fetch(spec, Fetching(work, self._env(), self._python(), progress))
+
+    def _env(self) -> dict[str, str]:
+        """The user's environment, in which the workspace chooses no program."""
+        host = self._bench.open()
+        return user_environment([host.workspace, host.surroundings.cwd])
+
+    def _python(self) -> str:
+        """The interpreter whose packages are meant. Raises Refusal where its workspace is not trusted."""
+        host = self._bench.open()
+        python = self._bench.crew.python(host)
+        named = self._bench.setup.python
+        if python is None and named is not None:
+            raise Refusal(f"{named.not_trusted}.", f"{named.way_out}.")
+        return python or sys.executable
 
     @contextmanager
     def _work(self) -> Iterator[Path]:
@@ -266,7 +280,7 @@ class PackDesk:
             return intent
         folders = {}
         with self._work() as work:
-            how = Fetching(work, dict(os.environ), sys.executable, progress)
+            how = Fetching(work, self._env(), sys.executable, progress)
             for swap in intent.swaps:
                 if swap.fresh is not None:
                     install_dependencies(swap.fresh, how)
