@@ -224,7 +224,19 @@ def _real(path: str | Path) -> str:
 
 
 def _in_any(path: str, roots: Iterable[str]) -> bool:
-    return any(_inside(path, root) for root in roots)
+    """Return whether a real path lies in one of the roots, by name or by identity."""
+    if any(_inside(path, root) for root in roots):
+        return True
+    known = {one for one in map(_identity, roots) if one is not None}
+    return any(_identity(folder) in known for folder in (path, *map(str, Path(path).parents)))
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _inside(path: str, folder: str) -> bool:

@@ -13,6 +13,7 @@ from textual_serve.app_service import AppService
 from textual_serve.download_manager import DownloadManager
 
 from hookscope.helpers import own_python
+from hookscope.workbench.handing_over import taken_over
 
 GRACE = 5.0  # seconds in which a console that was asked to leave may end its workers
 LAST = 2.0  # and then, when nobody talks to it any more
@@ -42,12 +43,18 @@ class Session(AppService):
             "", write_bytes=write_bytes, write_str=write_str, close=close, download_manager=downloads
         )
         self._options = options
+        named = taken_over(options).workspace
+        self._workspace = () if named is None else (named,)
 
     async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
         words = os.dup(2)  # what it says at its end stands where the server was started
         try:
             self._process = await asyncio.create_subprocess_exec(
-                *own_python("hookscope.console.served", self._options, str(width), str(height), str(words)),
+                *own_python(
+                    "hookscope.console.served",
+                    *(self._options, str(width), str(height), str(words)),
+                    workspace=self._workspace,
+                ),
                 env=ENVIRONMENT,
                 stdin=PIPE,
                 stdout=PIPE,

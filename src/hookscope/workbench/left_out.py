@@ -36,6 +36,18 @@ def _folders_to_trust(view: View, rows: Iterable[Standing]) -> tuple[Path, ...]:
     return topmost(tuple(found)) if programs else tuple(found)
 
 
+def folders_of(row: Standing, view: View) -> tuple[Path, ...]:
+    """Return the folders that would have to be trusted for one hook to run; empty where it waits for none."""
+    own = (row.hook.trust_root,) if row.waits else ()
+    return topmost((*own, *(folder for folder in _folders_to_trust(view, [row]) if folder not in own)))
+
+
+def not_trusted_programs(view: View) -> tuple[str, ...]:
+    """Return a sentence for each program that the workspace names and that is not trusted yet."""
+    waiting = dict.fromkeys(view.waiting_programs.values())
+    return tuple(f"{one.not_trusted}; {one.way_out}." for one in waiting)
+
+
 def topmost(folders: Sequence[Path]) -> tuple[Path, ...]:
     """Without those that lie in another of them: to trust that one covers them."""
     return tuple(one for one in folders if not any(other in one.parents for other in folders))

@@ -247,8 +247,10 @@ class HooksPane(Leaves, Container):
 
     def action_trust(self) -> None:
         row = self._may("trust")
-        if row is not None and isinstance(row.item, Standing):
-            self.post_message(TrustAsked((row.item.hook.trust_root,)))
+        if row is not None and isinstance(row.item, Standing) and self.state.view is not None:
+            from hookscope.workbench.left_out import folders_of  # here: the first frame asks of no hook
+
+            self.post_message(TrustAsked(folders_of(row.item, self.state.view)))
 
     def action_lift(self) -> None:
         row = self._may("lift")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from hookscope.bringing import brings
@@ -34,16 +35,19 @@ ScriptReader = Callable[[Sequence[Script]], dict[str, HandlerFacts | str]]
 """Scripts → by name the facts of each, or why there are none."""
 
 
-def read_scripts(scripts: Sequence[Script], *, seconds: float = SECONDS) -> dict[str, HandlerFacts | str]:
+def read_scripts(
+    scripts: Sequence[Script], *, seconds: float = SECONDS, workspace: Sequence[Path] = ()
+) -> dict[str, HandlerFacts | str]:
     """Parse scripts in children, batch after batch. Never raises.
 
-    A script that crashes its child, or takes it longer than `seconds`, has no facts, and the others do.
+    A script that crashes its child, or takes it longer than `seconds`, has no facts, and the others do. No
+    child imports anything from the `workspace`.
     """
     found: dict[str, HandlerFacts | str] = {}
     left, breaks = list(scripts), 0
     while left and breaks <= BREAKS:
         batch = left[:BATCH]
-        lines, code = _answers(batch, seconds)
+        lines, code = _answers(batch, seconds, workspace)
         for script, line in zip(batch, lines, strict=False):
             found[script.name] = _facts(line)
         left = left[len(lines) :]
@@ -57,12 +61,15 @@ def read_scripts(scripts: Sequence[Script], *, seconds: float = SECONDS) -> dict
     return {**found, **{script.name: "the parser failed at others before it" for script in left}}
 
 
-def _answers(scripts: Sequence[Script], seconds: float) -> tuple[list[str], int | None]:
+def _answers(
+    scripts: Sequence[Script], seconds: float, workspace: Sequence[Path]
+) -> tuple[list[str], int | None]:
     """The child's whole lines, and its exit code; None where it was ended."""
     lines = (json.dumps({"text": one.text, "typescript": one.typescript}) for one in scripts)
     sent = "".join(f"{line}\n" for line in lines)
     try:
-        answer = answer_of(own_python("hookscope.lint.source.child"), seconds=seconds, text=sent)
+        command = own_python("hookscope.lint.source.child", workspace=workspace)
+        answer = answer_of(command, seconds=seconds, text=sent, workspace=workspace)
     except OSError:
         return [], -1
     *whole, _ = answer.text.split("\n")
