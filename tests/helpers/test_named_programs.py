@@ -230,21 +230,40 @@ def test_a_relative_folder_in_the_users_variable_is_not_trusted(
         assert [gate["passed"] for gate in gates if gate["gate"] == "trusted"] == [trusted]
 
 
-@pytest.mark.parametrize("place", ["bin", "node_modules/.bin", "what-if"])
-def test_a_host_in_the_workspace_brings_no_bundled_hooks(
-    hookscope: Run, workspace: Path, home: Path, make_hook: MakeHook, place: str
-) -> None:
-    package = workspace / "node_modules/openclaw"
-    make_hook(package / "dist/bundled", "evil", EVENTS)
+def a_host(package: Path, hook: str, make_hook: MakeHook) -> Path:
+    """The program of an installed OpenClaw, whose package ships a hook of that name."""
+    make_hook(package / "dist/bundled", hook, EVENTS)
     (package / "package.json").write_text('{"name": "openclaw", "version": "2026.9.1"}')
     program = package / "openclaw.mjs"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
-    folder = workspace / ("bin" if place == "what-if" else place)
-    folder.mkdir(parents=True)
-    (folder / "openclaw").symlink_to(program)
+    return program
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["none is installed", "one is installed"])
+@pytest.mark.parametrize("place", ["bin", "node_modules/.bin", "what-if"])
+def test_a_host_in_the_workspace_brings_no_bundled_hooks(
+    hookscope: Run, workspace: Path, home: Path, tmp_path: Path, make_hook: MakeHook, place: str, beside: bool
+) -> None:
+    folders = [workspace / ("bin" if place == "what-if" else place), tmp_path / "bin"]
+    for folder in folders:
+        folder.mkdir(parents=True)
+    (folders[0] / "openclaw").symlink_to(a_host(workspace / "node_modules/openclaw", "evil", make_hook))
+    if beside:
+        (folders[1] / "openclaw").symlink_to(a_host(tmp_path / "lib/openclaw", "shipped", make_hook))
     (home / ".openclaw").mkdir()
-    path = os.pathsep.join([str(folder), os.environ["PATH"]])
-    words = ("--path", f"+{folder}") if place == "what-if" else ()
-    listed = hookscope(*words, "list", "--json", env={} if words else {"PATH": path}).json["hooks"]
+    words = ("--path", f"+{folders[0]}") if place == "what-if" else ()
+    real = os.pathsep.join(map(str, [*folders[bool(words) :], os.environ["PATH"]]))
+    listed = hookscope(*words, "list", "--json", env={"PATH": real}).json["hooks"]
     assert "evil" not in {hook["name"] for hook in listed}
+
+
+@pytest.mark.parametrize("variable", ["LD_PRELOAD", "LD_AUDIT", "GCONV_PATH", "OPENSSL_CONF"])
+def test_a_what_if_loads_no_code_into_the_worker_of_a_trusted_hook(
+    hookscope: Run, workspace: Path, make_hook: MakeHook, variable: str
+) -> None:
+    says = f"event.messages.append(os.environ.get('{variable}', 'none') + os.environ['GREETING'])"
+    make_hook(workspace / "hooks", "says", EVENTS, f"import os\ndef handler(event): {says}\n")
+    words = ("--env", f"{variable}={workspace}/x.so", "--env", "GREETING= yet", "--bundled", "none")
+    fired = hookscope(*words, "fire", "command:new", "--trust", "--json")
+    assert fired.json["messages"] == ["none yet"]
