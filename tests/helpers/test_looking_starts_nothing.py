@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import pty
 import shutil
 import subprocess
 import sys
@@ -273,6 +274,31 @@ async def _visit(server: Served) -> None:
         page = await client.console()
         await read(page, "Hooks")
         await page.close()
+
+
+@pytest.mark.parametrize("named", ["marker-editor", "bin/vi", "./bin/vi --wait", "vi"])
+@pytest.mark.parametrize("by", ["VISUAL", "--env"])
+def test_the_editor_is_the_users(hostile: Hostile, program: list[str], named: str, by: str) -> None:
+    """On a terminal, without which none is opened. Of `--env` none is taken."""
+    ours, theirs = pty.openpty()
+    folders = hostile.env["PATH"].removesuffix(os.environ["PATH"])
+    env = {**hostile.env, "PATH": folders, **({by: named} if by == "VISUAL" else {})}
+    words = ["--env", f"VISUAL={named}"] if by == "--env" else []
+    try:
+        done = subprocess.run(
+            [*program, *words, "new", "made", "--edit"],
+            cwd=hostile.workspace,
+            env=env,
+            stdin=theirs,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+        )
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert hostile.marks() == ""
+    assert ("does not start" if by == "VISUAL" else "No editor is named") in done.stdout
 
 
 def test_dap_leaves_no_mark(hostile: Hostile, monkeypatch: pytest.MonkeyPatch) -> None:
