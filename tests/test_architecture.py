@@ -64,10 +64,11 @@ MAY_IMPORT = {
     "values": set(),
     "patterns": set(),
     "bringing": set(),
+    "helpers": set(),
     "__init__": {"plugins", "library", "embedded", "engine", "runtime", "core"},
     "__main__": {"cli"},
 }
-EVERYBODYS = {"values", "patterns", "bringing"}  # below all rooms
+EVERYBODYS = {"values", "patterns", "bringing", "helpers"}  # below all rooms
 PURE_ROOMS = {"formats", "core", "systems", "dialects"}
 WORLDLY = {"asyncio", "subprocess", "sqlite3", "time", "os", "socket", "shutil"}
 MAY_TOUCH_THE_DISK = {"core/surroundings.py", "core/noted.py", "core/regular_file.py"}

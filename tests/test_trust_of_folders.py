@@ -196,11 +196,14 @@ def test_a_question_names_the_real_folder_the_handlers_and_the_programs(
     (repo.parent / "other/far/agent/hooks/sub").mkdir(parents=True)
     (repo.parent / "other/far/agent/hooks/sub/one.ts").write_text("")
     (repo / "hooks").symlink_to("../other")
+    (repo.parent / "other/.hookscope").mkdir()
+    (repo.parent / "other/.hookscope/config.yaml").write_text("node: ./evil.sh\n")
     view = a_bench(repo).look()
-    request = trust_request(view, TrustTarget(repo.parent / "other"), programs=("./evil.sh",))
+    request = trust_request(view, TrustTarget(repo.parent / "other"))
     assert request.question == (
         f"3 handlers in {repo.parent / 'other'} and below have never run here. "
-        "The workspace chooses the program ./evil.sh. Trust this folder and everything below it?"
+        f"The workspace runs them with {repo.parent / 'other/evil.sh'} (`node:` in its configuration). "
+        "Trust this folder and everything below it?"
     )
 
 

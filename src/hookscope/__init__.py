@@ -6,7 +6,15 @@ Everything is loaded when it is first asked for, so `import hookscope` costs nex
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+
+# `python -m hookscope` puts the current folder, a workspace, in front of the import path. While Python looks
+# for the module, the first argument is `-m`; other packages that are started so keep their folder.
+if getattr(sys, "argv", [])[:1] == ["-m"] and not sys.flags.safe_path:
+    _words = sys.orig_argv
+    if "-m" in _words and _words[_words.index("-m") + 1].partition(".")[0] == __name__:
+        del sys.path[:1]
 
 TYPE_CHECKING = False  # as type checkers know it; to import typing costs more than all else here
 if TYPE_CHECKING:

@@ -12,11 +12,12 @@ from hookscope.core import expecting
 from hookscope.core.called import breakages_in, switched_off, with_breakages, with_left_out, within
 from hookscope.core.dialect import Host
 from hookscope.core.examine import examine
-from hookscope.core.hooks import LogLine
+from hookscope.core.hooks import Language, LogLine
 from hookscope.core.inventory import Inventory, Sources
 from hookscope.core.lanes import Recorder, RunListener
 from hookscope.core.look import look
 from hookscope.core.plan import (
+    NO_REASONS,
     late_registrations,
     make_plan,
     registrations_of,
@@ -49,7 +50,7 @@ class HookEngine:
         lanes: Lanes | None = None,
         recorder: Recorder | None = None,
         *,
-        without: str = "",
+        without: Mapping[Language, str] = NO_REASONS,
         listener: RunListener | None = None,
     ) -> None:
         """Without lanes, Python handlers run in the caller's own process, others in a Node if one is found.

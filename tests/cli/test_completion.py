@@ -72,7 +72,7 @@ def test_what_cannot_be_looked_up_offers_nothing_and_says_nothing(hookscope: Pro
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_each_shell_has_its_script(hookscope: Program, shell: str) -> None:
     script = hookscope("completion", shell).out
-    assert f"_HOOKSCOPE_COMPLETE={shell}_complete" in script
+    assert f"{shell}_complete" in script
     assert hookscope("completion", env={"SHELL": f"/usr/bin/{shell}"}).out == script
     assert json.loads(hookscope("completion", shell, "--json").out)["script"].rstrip() == script.rstrip()
     assert hookscope("completion", env={"SHELL": ""}).code == 2

@@ -24,11 +24,12 @@ pytestmark = pytest.mark.skipif(isinstance(FOUND, NoNode), reason="runs TypeScri
 
 
 @pytest.fixture
-def kept(workspace: Path, make_hook: MakeHook, tmp_path: Path) -> Path:
-    """The file of what is known, in a workspace whose hook needs the Node that the project names."""
+def kept(hookscope: Program, workspace: Path, make_hook: MakeHook, tmp_path: Path) -> Path:
+    """The file of what is known, in a trusted workspace whose hook needs the Node that the project names."""
     assert not isinstance(FOUND, NoNode)
     make_hook(workspace / "hooks", "greet", EVENTS, "export default () => {};\n", file="handler.ts")
     name(workspace, FOUND.path)
+    assert hookscope("trust", str(workspace)).code == 0
     return tmp_path / "state" / "programs.json"
 
 
@@ -79,7 +80,7 @@ def test_a_damaged_entry_says_nothing(hookscope: Program, kept: Path, version: o
 
 @pytest.mark.parametrize("text", ["", "[]", '{"versions": 7}', '{"versions": {"a": 1}}', "{" * 5000])
 def test_a_damaged_file_is_as_none_and_written_anew(hookscope: Program, kept: Path, text: str) -> None:
-    kept.parent.mkdir(parents=True)
+    kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text(text)
     assert hookscope(*FIRE).code == 0
     assert any(entry != 1 for entry in json.loads(kept.read_text())["versions"].values())
@@ -100,7 +101,7 @@ def test_what_stands_for_another_node_in_every_folder_is_always_asked(
 
 
 def test_where_nothing_can_be_kept_all_goes_on(hookscope: Program, kept: Path) -> None:
-    kept.parent.mkdir(parents=True)
+    kept.parent.mkdir(parents=True, exist_ok=True)
     kept.mkdir()
     done = hookscope(*FIRE)
     assert (done.code, "Traceback" in done.err) == (0, False)

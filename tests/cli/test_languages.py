@@ -193,6 +193,7 @@ def test_doctor_says_what_a_node_cannot_do(
     program.chmod(0o755)
     (workspace / ".hookscope").mkdir(exist_ok=True)
     (workspace / ".hookscope" / "config.yaml").write_text(f"node: {program}\n")
+    assert hookscope("trust", str(workspace)).code == 0
     findings = {item["name"]: item for item in hookscope("doctor", "--json").json["findings"]}
     assert (findings["node"]["well"], bool(findings["node"]["next"])) == (True, bool(says))
     assert says in findings["node"]["next"]

@@ -37,13 +37,14 @@ def node(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def hooks(workspace: Path, make_hook: MakeHook, node: Path) -> None:
-    """One of each language, where the project names that Node."""
+def hooks(hookscope: Program, workspace: Path, make_hook: MakeHook, node: Path) -> None:
+    """One of each language, where the project names that Node and is trusted."""
     make_hook(workspace / "hooks", "typed", EVENTS, "export default () => {};\n", file="handler.ts")
     javascript = "export default (event) => { event.messages.push('ran'); };\n"
     make_hook(workspace / "hooks", "plain", EVENTS, javascript, file="handler.js")
     (workspace / ".hookscope").mkdir(exist_ok=True)
     (workspace / ".hookscope" / "config.yaml").write_text(f"node: {node}\n")
+    assert hookscope("trust", str(workspace)).code == 0
 
 
 @pytest.mark.usefixtures("hooks")

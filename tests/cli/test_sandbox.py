@@ -91,9 +91,8 @@ def test_people_read_which_walls_stood(
     hookscope: Program, workspace: Path, files: dict[Path, str], make_hook: MakeHook, tmp_path: Path
 ) -> None:
     make_hook(workspace / "hooks", "a", COMMAND, "def handler(event): open('new.txt', 'w').write('new')")
-    done = hookscope(
-        "--env", "PATH=", "fire", "command:new", "--trust", "--sandbox", "--bundled", str(tmp_path)
-    )
+    words = ("fire", "command:new", "--trust", "--sandbox", "--bundled", str(tmp_path))
+    done = hookscope(*words, env={"PATH": ""})  # of the user: a what-if chooses no wall
     assert done.code == 0
     assert "written  ./new.txt  – → 3 bytes" in done.out
     assert "Nothing else held them: without a usable bubblewrap" in done.out

@@ -1,6 +1,6 @@
 """Any bytes at all: a calm answer, soon."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -174,11 +174,17 @@ def test_a_handler_that_is_no_file_is_not_waited_for(lint_under: Lint, write_hoo
 # The child that parses
 
 
-def child(folder: Path, body: str) -> dict[str, str]:
-    """An environment in which the grammars are replaced by one of ours."""
-    folder.mkdir()
-    (folder / "tree_sitter_typescript.py").write_text(body)
-    return {"PYTHONPATH": str(folder), "PATH": ""}
+@pytest.fixture
+def grammars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """grammars(body) puts a module of ours in the place of the grammars, outside of every workspace."""
+
+    def replace(body: str) -> None:
+        folder = tmp_path / "fake"
+        folder.mkdir()
+        (folder / "tree_sitter_typescript.py").write_text(body)
+        monkeypatch.syspath_prepend(folder)
+
+    return replace
 
 
 FAKE = """
@@ -201,19 +207,19 @@ script.script_facts = script_facts
 """
 
 
-def test_a_script_that_crashes_the_parser_takes_no_other_along(tmp_path: Path) -> None:
-    env = child(tmp_path / "fake", FAKE)
+def test_a_script_that_crashes_the_parser_takes_no_other_along(grammars: Callable[[str], None]) -> None:
+    grammars(FAKE)
     scripts = [Script(name, f"use(process.env.A); // {name}", True) for name in ("one", "CRASH", "two")]
-    read = read_scripts(scripts, env=env)
+    read = read_scripts(scripts)
     assert isinstance(read["one"], HandlerFacts)
     assert isinstance(read["two"], HandlerFacts)
     assert read["CRASH"] == "the parser ended with -6"
 
 
-def test_a_script_that_hangs_the_parser_is_given_up(tmp_path: Path) -> None:
-    env = child(tmp_path / "fake", FAKE)
+def test_a_script_that_hangs_the_parser_is_given_up(grammars: Callable[[str], None]) -> None:
+    grammars(FAKE)
     scripts = [Script(name, f"use(process.env.A); // {name}", True) for name in ("HANG", "two")]
-    read = read_scripts(scripts, env=env, seconds=1.5)
+    read = read_scripts(scripts, seconds=1.5)
     assert read["HANG"] == "the parser took too long"
     assert isinstance(read["two"], HandlerFacts)
 
@@ -225,15 +231,13 @@ def test_many_scripts_are_parsed_in_batches() -> None:
     ]
 
 
-def test_after_some_crashes_the_rest_is_left_alone(tmp_path: Path) -> None:
-    env = child(tmp_path / "fake", FAKE)
-    read = read_scripts(
-        [Script(f"CRASH {number}", f"// CRASH {number}", True) for number in range(6)], env=env
-    )
+def test_after_some_crashes_the_rest_is_left_alone(grammars: Callable[[str], None]) -> None:
+    grammars(FAKE)
+    read = read_scripts([Script(f"CRASH {number}", f"// CRASH {number}", True) for number in range(6)])
     assert list(read.values()).count("the parser ended with -6") == 4
     assert read["CRASH 5"] == "the parser failed at others before it"
 
 
-def test_without_the_parser_its_rules_say_that_they_did_not_run(tmp_path: Path) -> None:
-    env = child(tmp_path / "fake", "raise ImportError('not installed')\n")
-    assert read_scripts([Script("one", "x", True)], env=env) == {"one": no_parser()}
+def test_without_the_parser_its_rules_say_that_they_did_not_run(grammars: Callable[[str], None]) -> None:
+    grammars("raise ImportError('not installed')\n")
+    assert read_scripts([Script("one", "x", True)]) == {"one": no_parser()}

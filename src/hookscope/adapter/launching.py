@@ -122,4 +122,5 @@ def _options(read: _Read, base: Options) -> Options:
         path=or_base("path", str, "path"),
         agent=or_base("agent", str, "agent"),
         environment=or_base("environment", str, "environment"),
+        bundled_trusted=base.bundled_trusted and read.of("bundled", str) is None,  # as `trust` above
     )

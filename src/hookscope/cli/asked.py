@@ -12,6 +12,7 @@ from hookscope.core.text import printable
 from hookscope.core.trust import TrustTarget
 from hookscope.values import dataclass
 from hookscope.workbench import View, Workbench
+from hookscope.workbench.named_programs import NamedProgram
 from hookscope.workbench.saving import place_of, save_event
 from hookscope.workbench.trust_requests import trust_requests
 from hookscope.workbench.wishes import Wish
@@ -52,6 +53,10 @@ def trusted_now(bench: Workbench, view: View, targets: Sequence[TrustTarget]) ->
             bench.trust(request.folder, as_asked=True)
             changed = True
     return changed
+
+
+def _listed(programs: Sequence[NamedProgram]) -> str:
+    return " and ".join(f"{printable(one.path)} (`{one.key}:` in its configuration)" for one in programs)
 
 
 def agreed(question: str) -> bool:

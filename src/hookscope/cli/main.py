@@ -184,6 +184,11 @@ def _not_printed(error: OSError) -> int:
     return 1
 
 
+def _kernel() -> str:
+    """The version of the system. `platform` would start a program of PATH to know the processor."""
+    return f"{os.uname().release} {os.uname().machine}" if hasattr(os, "uname") else ""
+
+
 def _stopped(arguments: list[str]) -> int:
     """Ctrl-C, before anything was known that could be printed."""
     if "--json" in arguments and not STREAMS & set(arguments):
@@ -196,9 +201,7 @@ def _stopped(arguments: list[str]) -> int:
 
 def versions() -> str:
     """Return what a report of a fault needs to name."""
-    import platform
-
-    return f"hookscope {version()}, Python {platform.python_version()}, {platform.platform()}"
+    return f"hookscope {version()}, Python {sys.version.split()[0]}, {sys.platform} {_kernel()}"
 
 
 def _told(error: Exception, as_json: bool) -> int:

@@ -135,6 +135,15 @@ LAST = ("console.help", "console.quit")  # stand at the right end
 LAST_TYPING = ("app.help", "app.quit")  # and where one types
 
 
+def _waits(item: object, state: ConsoleState) -> bool:
+    """Return whether a hook waits for trust in its folder, or in the workspace that names its interpreter."""
+    if not isinstance(item, Standing) or state.view is None:
+        return False
+    from hookscope.workbench.left_out import targets_of  # here: the first frame asks of no hook
+
+    return bool(targets_of(item, state.view))
+
+
 def obstacle(action: str, state: ConsoleState) -> str:
     """Why this cannot be done now, in one line that names the next step; empty where it can."""
     row = state.row
@@ -148,7 +157,7 @@ def obstacle(action: str, state: ConsoleState) -> str:
     if action in needs_row and row is not None and state.filter and not matching((row,), state.filter):
         return f"{row.name} does not fit the filter: {key_of('console.back')} clears it."
     match action:
-        case "trust" if row is not None and not (isinstance(row.item, Standing) and row.item.waits):
+        case "trust" if row is not None and not _waits(row.item, state):
             return f"{row.name} waits for no trust: it is {row.look.word}."
         case "fix" if row is not None and row.failed is not None:
             return f"{row.name} {row.why}: {key_of('hooks.edit')} opens it there."

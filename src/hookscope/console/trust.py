@@ -88,7 +88,8 @@ def question(requests: tuple[TrustRequest, ...], view: View, width: int) -> Cont
         below = f"and everything below it, now and later: {request.counted} so far"
         sheet.say(Content.styled(below, MUTED), 2)
         for program in request.programs:
-            sheet.say(foreign(f"the workspace chooses the program {program}"), 2)
+            named = f"{program.path}, which its configuration names under `{program.key}:`"
+            sheet.say(foreign(f"runs them with {named}"), 2)
         for hook in hooks[:MOST]:
             sheet.put([(foreign(hook.name), 24)], foreign(_file(hook, folder, view)).stylize(MUTED), 2)
         if len(hooks) > MOST:

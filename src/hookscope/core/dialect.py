@@ -81,6 +81,8 @@ class Choices:
     config: Path | None = None
     extra: tuple[Path, ...] = ()
     own_bundled: Path | None = None  # what an installed host ships itself
+    bundled_trusted: bool = True  # False: someone other than the user has named the folder of bundled hooks
+    bundled_variable: bool = True  # may the host's own variable name that folder
     agent: str | None = None  # whose workspace it is; None: the default agent's
     plugin_hooks: tuple[Mapping[str, Any], ...] = ()  # `plugin_hooks:` of the project's configuration
     plugins: tuple[InstalledPlugin, ...] = ()  # of this Python's installed packages

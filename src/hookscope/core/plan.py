@@ -29,6 +29,7 @@ from hookscope.core.runs import (
 from hookscope.core.standing import Standing, State
 
 NEEDS_NODE = "needs Node, which nobody has looked for"
+NO_REASONS: Mapping[Language, str] = {}
 INTERNAL = "internal"  # the option of a plugin's handler that is meant for the events of hook folders
 REGISTER = "register"  # and the one that, being false, has it listed and never called
 MAPPED = "mapped"  # the role of a plugin hook that settings define: its module is the handler alone
@@ -196,7 +197,7 @@ def make_plan(
     host: Host,
     *,
     languages: frozenset[Language] = ALL_LANGUAGES,
-    without: str = NEEDS_NODE,
+    without: Mapping[Language, str] = NO_REASONS,
     only: str | None = None,
     barred: Callable[[Registration], str] | None = None,
     forced: Sequence[Registration] = (),
@@ -204,7 +205,7 @@ def make_plan(
 ) -> Plan:
     """Who would run for `event`, in order, and who would not and why. Runs nothing.
 
-    `languages` are those that somebody can run here, `without` says what the others lack. `only` leaves
+    `languages` are those that somebody can run here, `without` says what each other one lacks. `only` leaves
     out all hooks but the one of that name; `barred` those for which it gives a reason. `forced` are calls
     of hooks that would not run: they come behind those that do, where the host's order allows it.
     `bystanders` are those of the inventory, where they are known already. Raises LookupError where the host
@@ -287,11 +288,13 @@ def _refused(call: Registration, reason: str, only: str | None) -> NotRun:
     return NotRun(call.name, reason, call.hook, left_out="" if only in (None, call.name) else "unasked")
 
 
-def _left_out(call: Registration, languages: frozenset[Language], without: str, only: str | None) -> str:
+def _left_out(
+    call: Registration, languages: frozenset[Language], without: Mapping[Language, str], only: str | None
+) -> str:
     if only is not None and call.name != only:
         return not_asked_for(only)
     if isinstance(call.target, Code) and call.target.language not in languages:
-        return f"{call.target.path.name} {without}"
+        return f"{call.target.path.name} {without.get(call.target.language, NEEDS_NODE)}"
     return ""
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
+from hookscope.helpers import answer_of
 from hookscope.values import dataclass
 
 DEAD = "ZXx"  # states of a process that has ended and was not yet waited for
@@ -53,11 +53,9 @@ def _boot() -> str:
 
 def start_by_ps(pid: int) -> str | None:
     """As `start_of`, on macOS and the BSDs. Fixed language and time zone: two consoles read the same."""
-    env = {**os.environ, "LC_ALL": "C", "TZ": "UTC"}
-    command = ["ps", "-o", "stat=", "-o", "lstart=", "-p", str(pid)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=5, check=False)
-    except (OSError, subprocess.SubprocessError):
+        answer = answer_of(["/bin/ps", "-o", "stat=", "-o", "lstart=", "-p", str(pid)], seconds=5)
+    except OSError:
         return None
-    state, _, started = done.stdout.strip().partition(" ")
+    state, _, started = answer.text.strip().partition(" ")
     return None if not state or state[0] in DEAD else started.strip()

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.core.text import one_line
+from hookscope.helpers import is_users
 from hookscope.packs.archives import unpacked
 from hookscope.packs.dependencies import check_installed, registry_dependencies
 from hookscope.packs.errors import PackError
 from hookscope.packs.fetched import Fetched, Fetching, integrity_of
 from hookscope.packs.limits import LIMITS
 from hookscope.packs.names import refused
-from hookscope.packs.programs import Ran, is_users, run
+from hookscope.packs.programs import Ran, run
 from hookscope.packs.specs import Spec
 from hookscope.packs.tree import DEPENDENCIES
 from hookscope.packs.versions import is_prerelease

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from hookscope.helpers import find_program, user_path
 from hookscope.packs.below import entries_below
 from hookscope.packs.errors import PackError
 from hookscope.packs.fetched import Fetching
@@ -38,8 +39,8 @@ def run(words: Sequence[str], how: Fetching, *, cwd: Path, env: Mapping[str, str
     installed, takes too long or fills the disk below `how.work`; Cancelled.
     """
     given = env.get("PATH", os.defpath)
-    path = users_path(given, how.project)
-    program = words[0] if os.path.isabs(words[0]) else _found(words[0], path, how.project)
+    path = os.pathsep.join(user_path(how.project, given))
+    program = words[0] if os.path.isabs(words[0]) else find_program(words[0], how.project, given)
     if program is None:
         elsewhere = shutil.which(words[0], path=given)
         raise PackError(
@@ -65,24 +66,6 @@ def run(words: Sequence[str], how: Fetching, *, cwd: Path, env: Mapping[str, str
             file.seek(0)
             texts.append(file.read(OUTPUT).decode("utf-8", "replace"))
     return Ran(code, *texts)
-
-
-def users_path(path: str, project: Sequence[Path]) -> str:
-    """Return `PATH` without entries that a project chooses: relative ones, and those inside of it."""
-    return os.pathsep.join(entry for entry in path.split(os.pathsep) if is_users(entry, project))
-
-
-def _found(name: str, path: str, project: Sequence[Path]) -> str | None:
-    """Return the first program of that name in these folders that is no link into the project."""
-    everywhere = (shutil.which(name, path=folder) for folder in path.split(os.pathsep) if folder)
-    return next((program for program in everywhere if program and is_users(program, project)), None)
-
-
-def is_users(path: str, project: Sequence[Path]) -> bool:
-    """Return whether a path is absolute and, with links resolved, outside of the project's folders."""
-    return os.path.isabs(path) and not any(
-        Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)) for folder in project
-    )
 
 
 def _wait(child: subprocess.Popen[bytes], name: str, how: Fetching, room: int) -> int:

@@ -7,13 +7,13 @@ import os
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 
 from hookscope.bringing import brings
 from hookscope.core.hooks import Language
 from hookscope.core.open_files import THEN, raise_exhausted
 from hookscope.core.text import why_of
+from hookscope.helpers import answer_of, installed_package
 from hookscope.values import dataclass
 
 OLDEST = (22, 18)  # strips types by itself, and takes loader hooks that run in the same thread
@@ -22,7 +22,9 @@ EXTRA = "node"  # brings one as a package
 PATIENCE = 10  # seconds for a program to say its version
 
 NAMED = "named in .hookscope/config.yaml"
-ASKS = "JSON.stringify([process.version, process.config.variables.node_use_amaro !== false])"
+ASKS = (
+    "JSON.stringify([process.version, process.config.variables.node_use_amaro !== false, process.execPath])"
+)
 
 Version = tuple[int, ...]
 
@@ -36,6 +38,7 @@ class Said:
 
     version: Version
     types: bool = True
+    path: str = ""  # the real program, where a version manager's stands in front of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +156,7 @@ def lacks(node: Node) -> str:
 
 
 def _of_wheel() -> str | None:
-    spec = find_spec(WHEEL)
-    folders = list(spec.submodule_search_locations or ()) if spec is not None else []
-    for folder in folders:
+    for folder in installed_package(WHEEL):
         program = Path(folder) / "bin" / "node"
         if program.is_file():
             return str(program)
@@ -178,21 +179,28 @@ def _checked(program: str, origin: str, asked: Callable[[str], Said | None]) -> 
     version = ".".join(map(str, said.version))
     if said.version < OLDEST:
         return NoNode(f"{program} is {version}", origin)
-    return Node(program, version, origin, said.types)
+    return Node(said.path or program, version, origin, said.types)
 
 
 @lru_cache(maxsize=32)
 def _said(program: str, changed: int) -> Said | None:
     """`changed` is its time of change: a new program is asked anew."""
-    import subprocess  # here: what is known already asks nobody
-
     try:
-        done = subprocess.run(
-            [program, "--print", ASKS], capture_output=True, text=True, timeout=PATIENCE, check=True
-        )
-        version, types = json.loads(done.stdout)
+        done = answer_of([program, "--print", ASKS], seconds=PATIENCE)
+        version, types, *real = json.loads(done.output if done.code == 0 else "[]")
         match = re.fullmatch(r"v(\d+)\.(\d+)\.(\d+).*", version)
-    except (OSError, subprocess.SubprocessError, TypeError, ValueError) as error:  # it says no such thing
+    except (OSError, TypeError, ValueError) as error:  # it is none, or says no such thing
         raise_exhausted(error)
         return None
-    return Said(tuple(int(part) for part in match.groups()), types is True) if match else None
+    numbers = tuple(int(part) for part in match.groups()) if match else ()
+    return Said(numbers, types is True, _behind(program, *real[:1])) if match else None
+
+
+def _behind(program: str, real: object = "") -> str:
+    """Return the program that this one stands for, as a version manager's does; empty where it is itself.
+
+    Such a manager would let each folder choose: only the one that answered is ever started.
+    """
+    if not isinstance(real, str) or not os.path.isabs(real) or not os.path.isfile(real):
+        return ""
+    return "" if os.path.samefile(program, real) else real

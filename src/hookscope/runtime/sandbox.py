@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
@@ -33,6 +32,7 @@ from types import TracebackType
 
 from hookscope.core.copies import Originals
 from hookscope.core.open_files import raise_exhausted
+from hookscope.helpers import answer_of
 from hookscope.runtime.bounded_copy import OF_PACKAGES, USUAL, Bounds, Copier, Places, within
 from hookscope.runtime.file_changes import Changes, changes_of, make_readable
 from hookscope.runtime.socket_filter import socket_filter
@@ -245,22 +245,13 @@ def _starts(bwrap: str, walls: Sequence[str], filtered: bytes = b"") -> bool:
         os.write(out, filtered)  # far less than a pipe holds
         os.close(out)
         seccomp = ("--seccomp", str(into)) if filtered else ()
-        done = subprocess.run(
-            (bwrap, *seccomp, *walls, *shown, "--", bwrap, "--version"),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=(into,),
-            env={},
-            timeout=PATIENCE,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        command = (bwrap, *seccomp, *walls, *shown, "--", bwrap, "--version")
+        return answer_of(command, seconds=PATIENCE, pass_fds=(into,)).code == 0
+    except OSError as error:
         raise_exhausted(error)
         return False
     finally:
         os.close(into)
-    return done.returncode == 0
 
 
 def _walls(*, user: bool = False) -> tuple[str, ...]:

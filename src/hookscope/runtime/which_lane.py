@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
 from hookscope.core.dialect import Host
@@ -10,6 +10,7 @@ from hookscope.core.failure import Failure
 from hookscope.core.hooks import Language
 from hookscope.core.lanes import AheadLane, KeepingLane, Lane, LateLane
 from hookscope.core.runs import Code, Declared, Handler, Module, Plan, Registration
+from hookscope.helpers import find_program
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.node import NoNode, find_node
 from hookscope.values import dataclass
@@ -45,14 +46,18 @@ class Lanes:
             if isinstance(lane, AheadLane):
                 lane.expect(of_one)
 
-    async def load(self, code: Code, without: str) -> Handler | Code | Module | Failure | str:
+    async def load(
+        self, code: Code, without: Mapping[Language, str]
+    ) -> Handler | Code | Module | Failure | str:
         """What to register, or why it failed, or, as a text, why nobody tried: its language has no lane, and
         so it lacks what `without` says."""
         if code.language == "unknown":
             text = f"{code.path.name} is neither Python, TypeScript nor JavaScript"
             return Failure("UnknownLanguage", text, phase="load")
         lane = self.code.get(code.language)
-        return f"{code.path.name} {without}" if lane is None else await lane.load(code)
+        if lane is None:
+            return f"{code.path.name} {without.get(code.language, '')}".rstrip()
+        return await lane.load(code)
 
     def keep_only(self, targets: Sequence[Handler | Code]) -> None:
         """Nothing but these is registered from now on: lanes may forget what they loaded before."""
@@ -84,17 +89,18 @@ def in_process() -> Lanes:
     return Lanes(lane, {"python": lane})
 
 
-def with_node(lanes: Lanes, host: Host) -> tuple[Lanes, str]:
+def with_node(lanes: Lanes, host: Host) -> tuple[Lanes, Mapping[Language, str]]:
     """With a lane for what the Node that is found here runs, whose workers have no limits.
 
     And why it does not run TypeScript, or there is none.
     """
     surroundings = host.surroundings
-    found = find_node(surroundings.files.program("node", surroundings.search_path()).path)
+    found = find_node(find_program("node", [host.workspace, surroundings.cwd]))
+    lacks = {language: found.sentence for language in OF_NODE if language not in found.languages}
     if isinstance(found, NoNode):
-        return lanes, found.sentence
+        return lanes, lacks
     from hookscope.runtime import node_lane  # here: as above
 
     none = Limits(spawn=None, load=None, run=None, warn=None, memory=None)
     lane = node_lane(env=host.env, cwd=surroundings.cwd, node=found.path, limits=none)
-    return replace(lanes, code={**lanes.code, **dict.fromkeys(found.languages, lane)}), found.sentence
+    return replace(lanes, code={**lanes.code, **dict.fromkeys(found.languages, lane)}), lacks

@@ -21,6 +21,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from hookscope.core.regular_file import read_regular
 from hookscope.core.text import why_of
+from hookscope.helpers import only_user_path
 from hookscope.serve.door import SHORTEST, Door, is_loopback, made_token
 from hookscope.serve.house import House
 from hookscope.values import dataclass
@@ -177,6 +178,7 @@ def signpost() -> Iterator[Callable[[Address], bool]]:
                 '<!DOCTYPE html><meta name="referrer" content="no-referrer">'
                 f'<meta http-equiv="refresh" content="0; url={address.entrance}">\n'
             )
-            return webbrowser.open(page.as_uri())
+            with only_user_path():
+                return webbrowser.open(page.as_uri())
 
         yield open_page

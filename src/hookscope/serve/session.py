@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -13,9 +12,13 @@ from contextlib import suppress
 from textual_serve.app_service import AppService
 from textual_serve.download_manager import DownloadManager
 
+from hookscope.helpers import own_python
+from hookscope.workbench.handing_over import taken_over
+
 GRACE = 5.0  # seconds in which a console that was asked to leave may end its workers
 LAST = 2.0  # and then, when nobody talks to it any more
 GARBLED = 1  # stands for the exit code of a console that goes on, and that nobody understands
+ENVIRONMENT = dict(os.environ)  # what handlers find, whatever the server changes for itself
 NARROWEST, WIDEST = 20, 1000  # cells of a terminal, in either direction
 
 
@@ -40,18 +43,19 @@ class Session(AppService):
             "", write_bytes=write_bytes, write_str=write_str, close=close, download_manager=downloads
         )
         self._options = options
+        named = taken_over(options).workspace
+        self._workspace = () if named is None else (named,)
 
     async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
         words = os.dup(2)  # what it says at its end stands where the server was started
         try:
             self._process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "hookscope.console.served",
-                self._options,
-                str(width),
-                str(height),
-                str(words),
+                *own_python(
+                    "hookscope.console.served",
+                    *(self._options, str(width), str(height), str(words)),
+                    workspace=self._workspace,
+                ),
+                env=ENVIRONMENT,
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=PIPE,

@@ -83,12 +83,12 @@ class Workbench:
         self.limits = limits or self.setup.limits
         if timeout is not None:
             self.limits = self.limits.with_limit("run", timeout, COMMAND_LINE)
-        python, node = self.setup.python or sys.executable, self.setup.node
+        python, node = self.setup.python, self.setup.node
         self.crew = Crew(python, node, self.limits, spare=spare, told_late=told_late)
         self.modules = Modules()
         self._store = TrustStore(state_folder() / "trust.json")
         self.record = RunRecord(self)
-        self.failed_loads = FailedLoads(state_folder() / FILE, python)
+        self.failed_loads = FailedLoads(state_folder() / FILE, python.path if python else sys.executable)
         self._looking = Looking(self.crew, self.modules, self.failed_loads, compares=compares)
         self._trust_all = trust_all
         self._secrets: dict[Secret, None] = {}  # that events got from variables, in order
@@ -163,6 +163,7 @@ class Workbench:
         environment, origin = self.setup.environment, self.setup.environment_from
         setup = replace(set_up(options), environment=environment, environment_from=origin)
         self.setup, self.options = setup, options
+        self.crew.use_programs(setup.python, setup.node)
 
     def use_dialect(self, name: str) -> None:
         """Look under another dialect's rules from now on. Raises Refusal for an unknown one."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, TypedDict
 
@@ -11,12 +12,13 @@ from hookscope.core.hooks import Hook, Language
 from hookscope.core.inventory import Inventory
 from hookscope.core.lanes import Lane
 from hookscope.core.runs import Code, Registration
+from hookscope.helpers import find_program, without_foreign_loaders
 from hookscope.runtime.ledger import Ledger
 from hookscope.runtime.limits import Limits
+from hookscope.workbench.named_programs import NamedProgram
 from hookscope.workbench.state_files import state_folder
 
 if TYPE_CHECKING:  # a look runs nothing, and loads nothing that does
-    from collections.abc import Mapping
     from pathlib import Path
 
     from hookscope.runtime import Debugger, ProcessLane, WorkerFacts
@@ -44,20 +46,28 @@ QUARANTINE = "in quarantine after three faults within five minutes; a fire by ha
 HOST_STATE = "HOOKSCOPE_HOST_STATE"  # tells a handler in which folder its host keeps its files
 HOST_DIALECT = "HOOKSCOPE_HOST_DIALECT"  # and under which host's rules it runs
 PYTHON: frozenset[Language] = frozenset({"python"})
-_Env = frozenset[tuple[str, str]]
+_Env = tuple[frozenset[tuple[str, str]], NamedProgram | None, NamedProgram | None]  # what workers start with
 OF_NODE: frozenset[Language] = frozenset({"typescript", "javascript"})
 
 
 def env_of(host: Host) -> dict[str, str]:
     """The environment that handlers find."""
-    return {**host.env, HOST_STATE: str(host.state), HOST_DIALECT: host.dialect.name}
+    env = without_foreign_loaders(host.env)
+    return {**env, HOST_STATE: str(host.state), HOST_DIALECT: host.dialect.name}
+
+
+def _needed(named: NamedProgram | None, host: Host) -> str:
+    """What handlers lack whose interpreter is named by a workspace that is not trusted yet; else empty."""
+    if named is None or named.allowed_by(host):
+        return ""
+    return f"needs its interpreter ({named.not_trusted}); {named.way_out}"
 
 
 class Crew:
     """Owns the worker processes: `close` ends them. Node is looked for when a hook needs it.
 
     Args:
-        python: the interpreter for handlers.
+        python: the interpreter for handlers that the project names; None: the one that runs now.
         node: the Node that the project names; None: an installed one, else the one from PyPI.
         spare: keep a worker ready beside each that runs.
         told_late: hears whose handler did what after it had answered.
@@ -65,8 +75,8 @@ class Crew:
 
     def __init__(
         self,
-        python: str,
-        node: str | None,
+        python: NamedProgram | None,
+        node: NamedProgram | None,
         limits: Limits,
         *,
         spare: bool = False,
@@ -75,8 +85,9 @@ class Crew:
         self.ledger = Ledger()
         self.told_late = told_late
         self.warn_unprotected: Callable[[str], object] | None = None  # called before handlers run on copies
-        self._python, self._node_named, self._limits, self._spare = python, node, limits, spare
-        self._node: Node | NoNode | None = None
+        self.use_programs(python, node)
+        self._limits, self._spare = limits, spare
+        self._nodes: dict[tuple[str | None, bool], Node | NoNode] = {}  # by program, and whether it is named
         self._programs: KnownPrograms | None = None  # who was asked for Node
         self._processes: dict[str, ProcessLane] = {}  # by language of the worker: python, node
         self._others: dict[_Env, dict[str, ProcessLane]] = {}  # of other environments, under a what-if
@@ -88,24 +99,45 @@ class Crew:
 
         return InProcessLane()
 
-    def languages(self, host: Host, inventory: Inventory) -> tuple[frozenset[Language], str]:
-        """What can run here. Node is looked for where a hook needs it."""
-        if not any(row.hook.language in OF_NODE for row in inventory.hooks):
-            return PYTHON, ""
-        found = self.node(host)
-        return PYTHON | found.languages, found.sentence
+    def use_programs(self, python: NamedProgram | None, node: NamedProgram | None) -> None:
+        """Take the interpreters of another configuration for what starts from now on."""
+        self._python, self._node_named = python, node
+
+    def languages(
+        self, host: Host, inventory: Inventory
+    ) -> tuple[frozenset[Language], Mapping[Language, str]]:
+        """What can run here, and what each other language lacks. Node is looked for where a hook needs it."""
+        needed = _needed(self._python, host)
+        runs = frozenset[Language]() if needed else PYTHON
+        lacks = dict.fromkeys(PYTHON, needed) if needed else {}
+        if any(row.hook.language in OF_NODE for row in inventory.hooks):
+            found = self.node(host)
+            runs |= found.languages
+            lacks |= dict.fromkeys(OF_NODE - found.languages, found.sentence)
+        return runs, lacks
+
+    def python(self, host: Host) -> str | None:
+        """The interpreter for handlers; None where the project names one and is not trusted yet."""
+        if _needed(self._python, host):
+            return None
+        return self._python.path if self._python is not None else sys.executable
 
     def node(self, host: Host) -> Node | NoNode:
         """The Node that runs handlers here. Asks programs for their version the first time."""
-        if self._node is None:
-            from hookscope.runtime.node import find_node
-            from hookscope.workbench.known_programs import FILE, KnownPrograms
+        from hookscope.runtime.node import NAMED, NoNode, find_node
+        from hookscope.workbench.known_programs import FILE, KnownPrograms
 
-            surroundings = host.surroundings
-            on_path = surroundings.files.program("node", surroundings.search_path()).path
-            self._programs = KnownPrograms(state_folder() / FILE)
-            self._node = find_node(on_path, self._node_named, self._programs.said_by)
-        return self._node
+        named = self._node_named
+        if named is not None and not named.allowed_by(host):
+            return NoNode(named.not_trusted, NAMED, named.way_out)
+        on_path = find_program("node", [host.workspace, host.surroundings.cwd]) if named is None else None
+        key = (named.path, True) if named is not None else (on_path, False)
+        if key not in self._nodes:
+            self._programs = self._programs or KnownPrograms(state_folder() / FILE)
+            self._nodes[key] = find_node(
+                on_path, named.path if named is not None else None, self._programs.said_by
+            )
+        return self._nodes[key]
 
     def holds(self, code: Code) -> bool:
         """Is some version of this handler loaded."""
@@ -149,14 +181,15 @@ class Crew:
         from hookscope.runtime.node import Node
         from hookscope.runtime.which_lane import Lanes
 
-        self._turn_to(frozenset(env_of(host).items()))
-        if "python" not in self._processes:
-            self._processes["python"] = python_lane(python=self._python, **self._of_lanes(host))
+        python = self.python(host)
+        self._turn_to((frozenset(env_of(host).items()), self._python, self._node_named))
+        if "python" not in self._processes and python is not None:
+            self._processes["python"] = python_lane(python=python, **self._of_lanes(host))
         node = self.node(host) if languages & OF_NODE or "node" in self._processes else None
         if isinstance(node, Node) and "node" not in self._processes:
             cache = state_folder() / "node-cache"
             self._processes["node"] = node_lane(node=node.path, cache=cache, **self._of_lanes(host))
-        code: dict[Language, Lane] = {"python": self._processes["python"]}
+        code: dict[Language, Lane] = dict.fromkeys(PYTHON, self._processes["python"]) if python else {}
         if isinstance(node, Node):
             code |= dict.fromkeys(node.languages, self._processes["node"])
         return Lanes(self._functions, code)
@@ -223,7 +256,8 @@ class Crew:
             shared["limits"] = self._limits.without_time()
             if inside is not None:
                 debugger.runs_on(inside.sandbox)
-        lanes = {"python": python_lane(python=self._python, **shared)}
+        python = self.python(host)
+        lanes = {"python": python_lane(python=python, **shared)} if python is not None else {}
         node = self.node(host) if languages & OF_NODE else None
         if isinstance(node, Node):
             lanes["node"] = node_lane(node=node.path, **shared)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -14,6 +13,7 @@ from hookscope.core.orphans import orphans_of
 from hookscope.core.standing import State
 from hookscope.core.text import as_typed, why_of
 from hookscope.core.trust import ABOVE_WORKSPACE, TrustTarget, honoured, too_wide
+from hookscope.helpers import answer_of
 from hookscope.runtime.escapes import marked
 from hookscope.runtime.limits import size_in_words
 from hookscope.runtime.node import OLDEST, Node, NoNode, lacks
@@ -57,7 +57,7 @@ def examine_setup(view: View, setup: Setup, node: Node | NoNode) -> tuple[SetupF
         *_packs(view),
         _trusted(view),
         *_too_wide(view),
-        _python(setup),
+        _python(view, setup),
         _node(view, node),
         SetupFinding("limits", f"start {_seconds(view.limits.spawn)}, {view.limits.in_words()}"),
         *_workers(),
@@ -195,18 +195,21 @@ def _too_wide(view: View) -> Iterator[SetupFinding]:
         yield SetupFinding("trust", found, False, then)
 
 
-def _python(setup: Setup) -> SetupFinding:
-    python = setup.python or sys.executable
+def _python(view: View, setup: Setup) -> SetupFinding:
+    named = setup.python
+    if named is not None and not named.allowed_by(view.host):
+        return SetupFinding("python", named.not_trusted, False, f"{named.way_out}.")
+    python = named.path if named is not None else sys.executable
     then = "`python:` in .hookscope/config.yaml names the interpreter, 3.9 or newer."
     try:
         asked = [python, "-I", "-c", "import sys; print(*sys.version_info[:3], sep='.')"]
-        done = subprocess.run(asked, capture_output=True, text=True, timeout=PATIENCE, check=True)
-        version = tuple(int(part) for part in done.stdout.strip().split("."))
-    except (OSError, subprocess.SubprocessError, ValueError) as error:
-        why = why_of(error)
+        answer = answer_of(asked, seconds=PATIENCE)
+        version = tuple(int(part) for part in answer.text.strip().split("."))
+    except (OSError, ValueError) as error:
+        why = why_of(error) if isinstance(error, OSError) else "it answers something else"
         then = THEN if is_exhausted(error) else then
         return SetupFinding("python", f"{python} does not say its version: {why}", False, then)
-    found = f"{python}, version {done.stdout.strip()}"
+    found = f"{python}, version {answer.text.strip()}"
     well = version >= OLDEST_PYTHON
     return SetupFinding(
         "python", found if well else f"{found}, too old for handlers", well, "" if well else then

@@ -12,6 +12,7 @@ from pathlib import PurePath
 
 from hookscope.core.hooks import Place
 from hookscope.core.text import why_of
+from hookscope.helpers import user_command
 
 PLUS_LINE = frozenset(
     {"vi", "vim", "nvim", "nano", "emacs", "emacsclient", "view", "joe", "micro", "kak", "ne"}
@@ -48,7 +49,7 @@ def run_editor(words: Sequence[str]) -> str:
     """Run an editor in this terminal until it ends. Returns why it failed, as a sentence; never raises."""
     try:
         with _signals_held():
-            code = subprocess.run(words, check=False).returncode
+            code = subprocess.run(user_command(words), check=False).returncode
     except (OSError, ValueError) as error:  # the latter: a null byte in the command
         return f"{words[0]} does not start: {why_of(error)}. Set VISUAL or EDITOR to another editor."
     if code < 0:

@@ -63,7 +63,8 @@ def _check(row: Standing, event: Event, view: View) -> None:
         then = f"`{target.command(short)}` allows it from now on, `--trust` this once."
         raise _refused(hook, f"{short(target.folder)} is not trusted", then)
     if hook.language not in view.languages:
-        raise _refused(hook, f"{hook.handler.name} {view.without or f'is {hook.language}'}")
+        lacks = view.without.get(hook.language) or f"is {hook.language}"
+        raise _refused(hook, f"{hook.handler.name} {lacks}")
 
 
 def _breaks(gate: Gate) -> bool:

@@ -11,6 +11,7 @@ from hookscope.core.copies import FileChange, Guarded
 from hookscope.core.dialect import Host
 from hookscope.core.lanes import Lane
 from hookscope.core.runs import Run
+from hookscope.helpers import find_program
 from hookscope.runtime.copies import CopiesLane
 from hookscope.runtime.process_lane import ProcessLane
 from hookscope.runtime.sandbox import Sandbox, find_bwrap
@@ -24,7 +25,8 @@ def sandbox_of(host: Host) -> Sandbox:
 
     Without walls the hooks' own folders are copied too, since a handler may write beside itself.
     """
-    bwrap = find_bwrap(host.surroundings.search_path())
+    program = find_program("bwrap", [host.workspace, host.surroundings.cwd])  # a what-if chooses none
+    bwrap = find_bwrap(str(Path(program).parent)) if program is not None else None
     hooks = [] if bwrap is not None else needs_of(host)
     folders = [host.workspace, host.state, *hooks, host.surroundings.home]
     apart = [state_folder()]  # our journal is no matter of handlers

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.core.look import PRECEDENCE
 from hookscope.core.runs import Plan
-from hookscope.core.standing import State
-from hookscope.core.trust import TrustTarget, trust_target
+from hookscope.core.standing import Standing, State
+from hookscope.core.trust import TrustTarget, folder_target, trust_target
 from hookscope.workbench.tap.plans import HEARS_ITS_HOST
 
 if TYPE_CHECKING:
@@ -22,8 +22,41 @@ def waiting_for_trust(view: View, plan: Plan) -> tuple[TrustTarget, ...]:
     left = (item for item in plan.not_run if item.listens and not item.left_out)
     heard = (item.hook for item in left if item.reason != HEARS_ITS_HOST)
     rows = [view.standing(hook) for hook in heard if hook is not None]
-    blocked = [row.hook for row in rows if row is not None and row.state is State.UNTRUSTED]
-    return tuple(dict.fromkeys(trust_target(hook, view.host) for hook in blocked))
+    return _targets_of(view, [row for row in rows if row is not None])
+
+
+def _targets_of(view: View, rows: Iterable[Standing]) -> tuple[TrustTarget, ...]:
+    """The folders of untrusted hooks, and the workspace whose interpreter they and ready hooks wait for."""
+    programs, found = view.waiting_programs, dict[TrustTarget, None]()
+    for row in rows:
+        waits = row.state is State.UNTRUSTED
+        if waits:
+            found[trust_target(row.hook, view.host)] = None
+        if row.hook.language in programs and (waits or row.state is State.READY):
+            found[folder_target(programs[row.hook.language].workspace, view.host)] = None
+    return topmost(tuple(found)) if programs else tuple(found)
+
+
+def targets_of(row: Standing, view: View) -> tuple[TrustTarget, ...]:
+    """Return what would have to be trusted for one hook to run; empty where it waits for nothing."""
+    own = (trust_target(row.hook, view.host),) if row.waits else ()
+    return topmost((*own, *_targets_of(view, [row])))
+
+
+def not_trusted_programs(view: View) -> tuple[str, ...]:
+    """Return a sentence for each program that the workspace names and that is not trusted yet."""
+    waiting = dict.fromkeys(view.waiting_programs.values())
+    return tuple(f"{one.not_trusted}; {one.way_out}." for one in waiting)
+
+
+def topmost(targets: Sequence[TrustTarget]) -> tuple[TrustTarget, ...]:
+    """Without those that lie in another of them: to trust that one covers them."""
+    folders = [target.folder for target in targets]
+    return tuple(
+        target
+        for target in dict.fromkeys(targets)
+        if not any(folder in target.folder.parents for folder in folders)
+    )
 
 
 def not_yet_trusted(view: View, plan: Plan) -> tuple[str, ...]:
@@ -52,8 +85,7 @@ def not_allowed(targets: Iterable[TrustTarget], here: Surroundings, *, besides: 
 
 def untrusted_folders(view: View) -> tuple[TrustTarget, ...]:
     """All folders with hooks that wait for trust alone."""
-    waiting = [row.hook for row in view.inventory.hooks if row.state is State.UNTRUSTED]
-    return tuple(dict.fromkeys(trust_target(hook, view.host) for hook in waiting))
+    return _targets_of(view, view.inventory.hooks)
 
 
 def waiting_below(view: View, folder: Path) -> tuple[tuple[Path, TrustTarget], ...]:
@@ -88,7 +120,8 @@ def could_not(view: View, plan: Plan, *, only: str | None = None) -> tuple[str, 
         waits = state is State.UNTRUSTED  # `waiting_for_trust` tells of its folder
         asked_for = only is not None and item.name == only and state is not State.SHADOWED and not waits
         replaced = any(gate.name == PRECEDENCE for gate in row.verdict.shut())
-        without = bool(view.without) and item.reason.endswith(view.without)
+        lacks = view.without.get(row.hook.language, "")
+        without = bool(lacks) and item.reason.endswith(lacks)
         if state is State.BROKEN or replaced or without or asked_for:
             sentences.append(
                 f"{item.name} did not run: {item.reason.rstrip('.')}" + "." * (item.reason[-1:] != "?")

@@ -84,7 +84,8 @@ def lint_hooks(bench: Workbench, paths: Sequence[Path] = (), rules: Collection[s
     else:
         found = tuple(subject for path in paths for subject in _asked_for(host, path))
     unique = {(subject.folder, subject.name, subject.handler): subject for subject in found}
-    subjects = with_facts(unique.values(), read_scripts, host.surroundings.files)
+    read = partial(read_scripts, workspace=[host.workspace])
+    subjects = with_facts(unique.values(), read, host.surroundings.files)
     return Linted(host, lint(subjects, rules))
 
 
@@ -94,7 +95,8 @@ def lint_one(row: Standing, host: Host) -> Report:
     if isinstance(files, NotedFiles):  # they are of the look, whose thread may be at them
         files = RealFiles()
     subject = read_subject(row.hook, host_facts(host), files)
-    return lint(with_facts([subject], partial(read_scripts, seconds=SECONDS), files))
+    read = partial(read_scripts, seconds=SECONDS, workspace=[host.workspace])
+    return lint(with_facts([subject], read, files))
 
 
 def rule_named(name: str) -> tuple[Rule, Documented]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from time import time
 
@@ -13,7 +12,7 @@ from hookscope.engine import HookEngine
 from hookscope.workbench.bench import Workbench
 from hookscope.workbench.cast import cast_of, languages_of, rules_of, untrusted_in
 from hookscope.workbench.failed_loads import tried_for
-from hookscope.workbench.left_out import untrusted_folders
+from hookscope.workbench.left_out import topmost, untrusted_folders
 from hookscope.workbench.view import View
 
 
@@ -58,13 +57,3 @@ def untrusted_on_stage(view: View) -> tuple[TrustTarget, ...]:
     hooks, tools, models. Raises as `staged`."""
     rules_of(view.host)
     return topmost((*untrusted_in(cast_of(view.host), view.host), *untrusted_folders(view)))
-
-
-def topmost(targets: Sequence[TrustTarget]) -> tuple[TrustTarget, ...]:
-    """Without those that lie in another of them: to trust that one covers them."""
-    wide = [target.folder for target in targets]
-    return tuple(
-        target
-        for target in dict.fromkeys(targets)
-        if not any(folder in target.folder.parents for folder in wide)
-    )

@@ -64,6 +64,7 @@ class Looking:
             because=setup.because,
             languages=languages,
             without=without,
+            programs=tuple(one for one in (setup.python, setup.node) if one is not None),
             limits=limits,
             index=last.index if inventory is looked else None,
             quarantined=kept and kept & {row.hook.handler for row in inventory.hooks},
@@ -117,7 +118,7 @@ class Looking:
         inventory: Inventory,
         host: Host,
         languages: frozenset[Language],
-        without: str,
+        without: Mapping[Language, str],
         differences: Differences,
     ) -> Inventory:
         """Rows say where the version before the last edit goes on running, what their language lacks, and
@@ -125,8 +126,8 @@ class Looking:
 
         def notes(row: Standing) -> tuple[str, ...]:
             held = (HELD,) if is_held(row, host, self._crew.holds) else ()
-            lacks = row.hook.handler is not None and row.hook.language in OF_NODE - languages
-            needs = (f"{row.hook.language} {without}",) if lacks else ()
+            lacks = without.get(row.hook.language, "") if row.hook.handler is not None else ""
+            needs = (f"{row.hook.language} {lacks}",) if lacks else ()
             return (*held, *needs)
 
         if not differences and languages >= OF_NODE | PYTHON and not self._crew.holds_any:

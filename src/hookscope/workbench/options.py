@@ -7,13 +7,15 @@ from dataclasses import field
 from pathlib import Path
 
 from hookscope.core.dialect import Choices, Dialect
-from hookscope.core.surroundings import Surroundings
+from hookscope.core.surroundings import Surroundings, lies_in
 from hookscope.core.text import nearest
+from hookscope.helpers import find_program
 from hookscope.journal.retention import KEPT, Retention
 from hookscope.runtime.limits import Limits
 from hookscope.settings.opening import agents_of, open_host, settings_file
 from hookscope.values import dataclass
 from hookscope.workbench.installed import Installed, installed
+from hookscope.workbench.named_programs import NamedProgram, named_program
 from hookscope.workbench.packages import installed_plugins
 from hookscope.workbench.project import (
     CONFIG,
@@ -21,7 +23,6 @@ from hookscope.workbench.project import (
     limits_of,
     masked_names_of,
     plugin_hooks_of,
-    program_of,
     project_config,
     retention_of,
     unknown_in,
@@ -53,6 +54,7 @@ class Options:
     as_host: bool = False  # the host's own workspace, wherever one stands, and no hooks of Hookscope's
     agent: str | None = None  # whose workspace, where the host has several agents
     environment: str | None = None  # whose variables events are filled with
+    bundled_trusted: bool = True  # False: the files of a workspace may have named `bundled`
 
 
 NAMED = ("dialect", "workspace", "home", "bundled", "config", "agent", "os", "path", "env_from")
@@ -74,8 +76,8 @@ class Setup:
     notice: str  # to be said on standard error; empty mostly
     surroundings: Surroundings
     choices: Choices
-    python: str | None = None  # the interpreter that the project's configuration names
-    node: str | None = None  # the Node that it names
+    python: NamedProgram | None = None  # the interpreter that the project's configuration names
+    node: NamedProgram | None = None  # the Node that it names
     limits: Limits = Limits()
     retention: Retention = KEPT  # how much of this workspace the journal keeps
     mask: tuple[str, ...] = ()  # names whose values are masked, beside those that say so
@@ -115,20 +117,26 @@ def set_up(options: Options) -> Setup:
             workspace=workspace,
             bundled=bundled_of(options, dialect, surroundings),
             config=config,
-            own_bundled=own_bundled(host_here, dialect),
+            own_bundled=own_bundled(host_here, dialect, workspace or surroundings.cwd),
+            bundled_trusted=options.bundled_trusted,
+            bundled_variable=names_bundled(dialect, surroundings),
             agent=options.agent,
             plugin_hooks=plugin_hooks_of(project),
             plugins=installed_plugins() if "plugin" in dialect.kinds else (),
         ),
-        python=program_of(project, "python", workspace, surroundings),
-        node=program_of(project, "node", workspace, surroundings),
+        python=named_program(project, "python", workspace or surroundings.cwd),
+        node=named_program(project, "node", workspace or surroundings.cwd),
         limits=limits_of(project.get("limits")),
         retention=retention_of(project.get("journal")),
         mask=masked_names_of(project),
         shipped=shipped_of(dialect, host_here),
         environment=environment,
         environment_from=environment_from,
-        notes=(*unknown_in(project), *(source.notes if source is not None else ())),
+        notes=(
+            *unknown_in(project),
+            *(source.notes if source is not None else ()),
+            *_ignored(dialect, surroundings),
+        ),
         read_from=source.files if source is not None else (),
     )
     if options.agent is not None and not options.as_host:
@@ -159,10 +167,18 @@ def _check_agent(agent: str, setup: Setup) -> None:
         raise Refusal(f"The settings name no agent {agent!r}.", then, code=2)
 
 
-def own_bundled(host_here: Installed | None, dialect: Dialect) -> Path | None:
-    """The hooks that an installed host ships itself."""
+def own_bundled(host_here: Installed | None, dialect: Dialect, workspace: Path) -> Path | None:
+    """The hooks that an installed host ships itself: of the program that the user's own PATH leads to.
+
+    A host in the workspace, or on the PATH of a what-if, makes no folder bundled.
+    """
     package, where = host_here.package if host_here is not None else None, dialect.layout.own_bundled
-    return package / where if package is not None and where and os.path.isdir(package / where) else None
+    if package is None or not where or not os.path.isdir(package / where):
+        return None
+    program = find_program(dialect.layout.program, [workspace]) if dialect.layout.program else None
+    if program is None:
+        return None
+    return package / where if lies_in(Path(os.path.realpath(program)), package) else None
 
 
 def bundled_of(options: Options, dialect: Dialect, surroundings: Surroundings) -> Path | None:
@@ -170,8 +186,26 @@ def bundled_of(options: Options, dialect: Dialect, surroundings: Surroundings) -
     as the host sees it; else Hookscope's hooks."""
     if options.bundled:
         return surroundings.absolute(options.bundled)
-    moved = surroundings.env.get(dialect.layout.bundled_variable or "", "").strip()
+    moved = names_bundled(dialect, surroundings) and surroundings.env.get(_variable(dialect), "").strip()
     return None if moved or options.as_host or not dialect.layout.bundles else shipped_hooks()
+
+
+def names_bundled(dialect: Dialect, surroundings: Surroundings) -> bool:
+    """Return whether the host's variable may name its bundled hooks: a what-if makes no folder bundled."""
+    named = surroundings.env.get(_variable(dialect))
+    return not surroundings.assumed or (named is not None and named == os.environ.get(_variable(dialect)))
+
+
+def _variable(dialect: Dialect) -> str:
+    return dialect.layout.bundled_variable or ""
+
+
+def _ignored(dialect: Dialect, surroundings: Surroundings) -> tuple[str, ...]:
+    """A sentence where a what-if names a folder of bundled hooks."""
+    variable = _variable(dialect)
+    if not variable or variable not in surroundings.env or names_bundled(dialect, surroundings):
+        return ()
+    return (f"{variable} of the what-if is ignored: `--bundled DIR` names the folder of bundled hooks.",)
 
 
 def _environment(options: Options, project: Mapping[str, object]) -> tuple[str | None, str]:

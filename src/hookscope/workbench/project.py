@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from hookscope.changes.files import read_or_none
-from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import nearest, one_line, why_of
 from hookscope.formats import FormatError, read_yaml
 from hookscope.journal.retention import KEPT, Retention
@@ -71,18 +70,6 @@ def masked_names_of(project: Mapping[str, object]) -> tuple[str, ...]:
     if listed is not None and not names and listed != []:
         raise Refusal(f"`{MASK}:` in {CONFIG} wants a list of names, such as [CUSTOMER_ID].", code=2)
     return names
-
-
-def program_of(
-    project: Mapping[str, object], name: str, workspace: Path | None, surroundings: Surroundings
-) -> str | None:
-    """The interpreter that `python:` or `node:` names; None where they name none. Raises Refusal."""
-    path = project.get(name)
-    if path is None:
-        return None
-    if not isinstance(path, str):
-        raise Refusal(f"`{name}:` in {CONFIG} wants the path of a program, and has {path!r}.", code=2)
-    return str(surroundings.absolute(path, workspace))
 
 
 def limits_of(given: object) -> Limits:

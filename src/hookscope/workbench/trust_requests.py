@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hookscope.core.hooks import LANGUAGE_OF
 from hookscope.core.trust import TrustTarget, allows
 from hookscope.values import dataclass
+from hookscope.workbench.named_programs import NamedProgram, programs_allowed_by
 
 if TYPE_CHECKING:
     from hookscope.workbench.view import View
@@ -27,7 +28,7 @@ class TrustRequest:
     target: TrustTarget
     handlers: int  # below the folder, found and not allowed to run so far
     more: bool = False  # the search ended before it had seen every folder
-    programs: tuple[str, ...] = ()  # that the workspace chooses, and that would be started
+    programs: tuple[NamedProgram, ...] = ()  # that the workspace names, and that would run handlers
 
     @property
     def folder(self) -> Path:
@@ -50,14 +51,15 @@ class TrustRequest:
     def question(self) -> str:
         """The question on a terminal."""
         verb = "has" if self.handlers == 1 and not self.more else "have"
-        programs = f" The workspace chooses the program {' and '.join(self.programs)}." * bool(self.programs)
+        named = " and ".join(f"{one.path} (`{one.key}:` in its configuration)" for one in self.programs)
+        programs = f" The workspace runs them with {named}." if named else ""
         return (
             f"{self.counted} in {self.folder} and below {verb} never run here.{programs} "
             f"Trust this folder and everything below it?"
         )
 
 
-def trust_request(view: View, target: TrustTarget, *, programs: Sequence[str] = ()) -> TrustRequest:
+def trust_request(view: View, target: TrustTarget) -> TrustRequest:
     """What trust in this folder would allow. Reads the names of files below it and nothing else.
 
     Links are not followed: what they lead to is not below the folder.
@@ -67,9 +69,8 @@ def trust_request(view: View, target: TrustTarget, *, programs: Sequence[str] = 
     waiting = (files.real(hook.handler) for hook, _ in view.waiting if hook.handler is not None)
     found |= {path for path in waiting if path.is_relative_to(target.folder)}
     allowed = {folder for folder in {path.parent for path in found} if allows(folder, view.host)}
-    return TrustRequest(
-        target, sum(path.parent not in allowed for path in found), more, programs=tuple(programs)
-    )
+    programs = programs_allowed_by(target.folder, view.programs)
+    return TrustRequest(target, sum(path.parent not in allowed for path in found), more, programs)
 
 
 def trust_requests(view: View, targets: Sequence[TrustTarget]) -> tuple[TrustRequest, ...]:

@@ -24,6 +24,7 @@ from hookscope.runtime import Limits
 from hookscope.values import dataclass
 from hookscope.workbench.compose import event_keys
 from hookscope.workbench.crew import PYTHON
+from hookscope.workbench.named_programs import NamedProgram, waiting_programs
 
 if TYPE_CHECKING:  # a look needs no database
     from hookscope.journal.circumstances import HandlerFile
@@ -91,7 +92,8 @@ class View:
     registry: Registry
     because: str  # why this dialect
     languages: frozenset[Language] = PYTHON  # those that can be run here
-    without: str = ""  # what keeps the others from running
+    without: Mapping[Language, str] = field(default_factory=dict)  # what keeps the others from running
+    programs: tuple[NamedProgram, ...] = ()  # that the workspace names
     limits: Limits = Limits()  # of every handler, unless it says otherwise
     quarantined: frozenset[Path] = frozenset()  # handlers that no automatic fire runs
     failed_loads: Mapping[Hook, FailedLoad] = field(default_factory=dict)  # of ready hooks, as they stand
@@ -131,6 +133,11 @@ class View:
     def waiting(self) -> tuple[tuple[Hook, TrustTarget], ...]:
         """The hooks that wait for trust, whatever else stands in their way; and what is to be trusted."""
         return self._found.waiting
+
+    @property
+    def waiting_programs(self) -> Mapping[Language, NamedProgram]:
+        """The programs that the workspace names and that are not trusted yet, by the languages they run."""
+        return waiting_programs(self.programs, self.host)
 
     def stands(self, row: Standing) -> State:
         """How it stands for people: its state, unless it is ready and its file is known not to load."""

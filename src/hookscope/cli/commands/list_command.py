@@ -7,6 +7,7 @@ from hookscope.cli import answers, host_format
 from hookscope.cli.answers import Answer
 from hookscope.core.inventory import Inventory
 from hookscope.workbench import Options, View, documents
+from hookscope.workbench.left_out import not_trusted_programs
 
 
 @answers.command("list", *host_format.asked_options())
@@ -18,7 +19,8 @@ def command(options: Options, shape: str, eligible: bool, verbose: bool) -> Answ
     found = view.inventory
     if eligible:
         view = only_eligible(view)
-    return Answer(documents.inventory(view, found), partial(_in_words, view, verbose, found))
+    told = partial(_in_words, view, verbose, found)
+    return Answer(documents.inventory(view, found), told, aside=not_trusted_programs(view))
 
 
 def _in_words(view: View, verbose: bool, found: Inventory) -> str:

@@ -17,8 +17,8 @@ from hookscope.cli.interrupting import ended_by_interrupt
 from hookscope.core.registry import LoadReport
 from hookscope.workbench import Options, Refusal, Workbench
 from hookscope.workbench.cast import cast_of, untrusted_in
-from hookscope.workbench.left_out import untrusted_folders
-from hookscope.workbench.loads import staged, topmost
+from hookscope.workbench.left_out import topmost, untrusted_folders
+from hookscope.workbench.loads import staged
 from hookscope.workbench.play import Played, Playing, Wanted
 from hookscope.workbench.replies import Script, read_script
 

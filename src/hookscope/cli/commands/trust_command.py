@@ -43,7 +43,11 @@ def command(options: Options, folder: str, everything_below: bool) -> Answer:
     short = view.host.surroundings.short
     lines = [
         f"Handlers in {printable(short(real))} may run now, in all folders below it too: "
-        f"{asked.counted} so far."
+        f"{asked.counted} so far.",
+        *(
+            f"So may {printable(short(Path(one.path)))}, which the workspace names under `{one.key}:`."
+            for one in asked.programs
+        ),
     ]
     left = waiting_below(view, Path(folder))
     for path, target in left[:MOST]:
@@ -53,7 +57,7 @@ def command(options: Options, folder: str, everything_below: bool) -> Answer:
         )
     if len(left) > MOST:
         lines.append(f"{len(left) - MOST} more wait: `hookscope list` names them.")
-    document = {
+    document: dict[str, object] = {
         "trusted": str(real),
         "handlers": asked.handlers,
         "more": asked.more,
@@ -64,6 +68,8 @@ def command(options: Options, folder: str, everything_below: bool) -> Answer:
             for path, target in left
         ],
     }
+    if asked.programs:
+        document["programs"] = [{"key": one.key, "path": one.path} for one in asked.programs]
     return Answer(document, "\n".join(lines))
 
 

@@ -1,9 +1,15 @@
 """The script that a shell reads once. At each tab it passes the line up to the cursor, and reads lines back.
 
-Nothing that goes wrong there is told: somebody is in the middle of a line.
+The script starts the program that printed it, by its absolute path, and no other program: a `hookscope` in
+the current folder is never started by a tab. Nothing that goes wrong there is told: somebody is in the middle
+of a line.
 """
 
 from __future__ import annotations
+
+import os
+import sys
+from shlex import quote
 
 SHELLS = ("bash", "zsh", "fish")
 BASH = """\
@@ -17,7 +23,7 @@ _hookscope_completion() {
             file) compopt -o default 2>/dev/null ;;
         esac
     done < <(COMP_WORDS="${COMP_LINE:0:COMP_POINT}" COMP_CWORD=-1 COMP_WORDBREAKS="$COMP_WORDBREAKS" \\
-        _HOOKSCOPE_COMPLETE=bash_complete "${1/#\\~\\//$HOME/}" 2>/dev/null)
+        _HOOKSCOPE_COMPLETE=bash_complete {program} 2>/dev/null)
 }
 complete -o nosort -F _hookscope_completion hookscope 2>/dev/null ||
     complete -F _hookscope_completion hookscope
@@ -39,7 +45,7 @@ _hookscope_completion() {
             file) _path_files ;;
         esac
     done < <(COMP_WORDS="${(j: :)words[1,CURRENT-1]} $QIPREFIX$PREFIX" COMP_CWORD=-1 \\
-        _HOOKSCOPE_COMPLETE=zsh_complete ${~words[1]} 2>/dev/null)
+        _HOOKSCOPE_COMPLETE=zsh_complete {program} 2>/dev/null)
     (( $#described )) && _describe -V hookscope described -U
     (( $#plain )) && compadd -U -V hookscope -a plain
     return 0
@@ -53,9 +59,10 @@ fi
 """
 FISH = """\
 function _hookscope_completion
-    set -l program (string replace -r '^~/' "$HOME/" -- (commandline -opc)[1])
-    for line in (env COMP_WORDS=(commandline -cp | string collect) COMP_CWORD=-1 \\
-            _HOOKSCOPE_COMPLETE=fish_complete $program 2>/dev/null)
+    set -lx COMP_WORDS (commandline -cp | string collect)
+    set -lx COMP_CWORD -1
+    set -lx _HOOKSCOPE_COMPLETE fish_complete
+    for line in ({program} 2>/dev/null)
         set -l parts (string split \\t -- $line)
         switch $parts[1]
             case plain
@@ -79,4 +86,12 @@ READ_BY = {
 
 def script_of(shell: str) -> str:
     """What this shell is to read."""
-    return SCRIPTS[shell]
+    return SCRIPTS[shell].replace("{program}", _program())
+
+
+def _program() -> str:
+    """The running program as words of a shell, independent of the current folder and of PATH."""
+    started = os.path.abspath(sys.argv[0])
+    if os.path.basename(started) == "hookscope" and os.path.isfile(started) and os.access(started, os.X_OK):
+        return quote(started)
+    return " ".join(map(quote, (sys.executable, "-P", "-m", "hookscope")))

@@ -20,6 +20,7 @@ from hookscope.core.runs import Code, NotRun, Plan, Registration
 from hookscope.core.standing import State
 from hookscope.core.trust import TrustTarget, trust_target
 from hookscope.values import dataclass
+from hookscope.workbench.left_out import topmost, waiting_for_trust
 
 if TYPE_CHECKING:
     from hookscope.workbench import View
@@ -88,7 +89,8 @@ def untrusted_folders(plan: Plan | None, view: View | None) -> tuple[TrustTarget
         return ()
     hooks = [item.hook for item in plan.not_run if item.hook is not None and item.listens]
     waiting = [hook for hook in hooks if state_of(hook, view) is State.UNTRUSTED]
-    return tuple(dict.fromkeys(trust_target(hook, view.host) for hook in waiting))
+    own = tuple(dict.fromkeys(trust_target(hook, view.host) for hook in waiting))
+    return topmost((*own, *waiting_for_trust(view, plan))) if view.waiting_programs else own
 
 
 def state_of(hook: Hook | None, view: View | None) -> State | None:

@@ -42,7 +42,6 @@ from hookscope.console.painting import framed
 from hookscope.console.state import ConsoleState
 from hookscope.console.theme import MUTED
 from hookscope.core.standing import Standing
-from hookscope.core.trust import trust_target
 
 if TYPE_CHECKING:
     from hookscope.workbench import View
@@ -250,7 +249,9 @@ class HooksPane(Leaves, Container):
         row = self._may("trust")
         view = self.state.view
         if row is not None and view is not None and isinstance(row.item, Standing):
-            self.post_message(TrustAsked((trust_target(row.item.hook, view.host),)))
+            from hookscope.workbench.left_out import targets_of  # here: the first frame asks of no hook
+
+            self.post_message(TrustAsked(targets_of(row.item, view)))
 
     def action_lift(self) -> None:
         row = self._may("lift")

@@ -179,7 +179,7 @@ def _handler(sheet: Sheet, row: Standing, view: View) -> None:
     if hook.handler is None:
         return
     sheet.title("Handler")
-    lane = "" if hook.language in view.languages else f" {view.without}"
+    lane = "" if hook.language in view.languages else f" {view.without.get(hook.language, '')}".rstrip()
     sheet.put(
         [(Content(), 3)],
         foreign(f"{view.host.surroundings.short(hook.handler)} · {hook.language}{_kind(hook)}{lane}"),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from hookscope.bringing import brings
 from hookscope.core.open_files import raise_exhausted
+from hookscope.helpers import answer_of, own_python
 from hookscope.lint.source.facts import HandlerFacts, facts_from
 
 SECONDS = 8.0  # that one child may take for its batch
@@ -37,17 +37,18 @@ ScriptReader = Callable[[Sequence[Script]], dict[str, HandlerFacts | str]]
 
 
 def read_scripts(
-    scripts: Sequence[Script], *, seconds: float = SECONDS, env: Mapping[str, str] | None = None
+    scripts: Sequence[Script], *, seconds: float = SECONDS, workspace: Sequence[Path] = ()
 ) -> dict[str, HandlerFacts | str]:
     """Parse scripts in children, batch after batch. Never raises.
 
-    A script that crashes its child, or takes it longer than `seconds`, has no facts, and the others do.
+    A script that crashes its child, or takes it longer than `seconds`, has no facts, and the others do. No
+    child imports anything from the `workspace`.
     """
     found: dict[str, HandlerFacts | str] = {}
     left, breaks = list(scripts), 0
     while left and breaks <= BREAKS:
         batch = left[:BATCH]
-        lines, code = _answers(batch, seconds, env)
+        lines, code = _answers(batch, seconds, workspace)
         for script, line in zip(batch, lines, strict=False):
             found[script.name] = _facts(line)
         left = left[len(lines) :]
@@ -62,29 +63,19 @@ def read_scripts(
 
 
 def _answers(
-    scripts: Sequence[Script], seconds: float, env: Mapping[str, str] | None
+    scripts: Sequence[Script], seconds: float, workspace: Sequence[Path]
 ) -> tuple[list[str], int | None]:
     """The child's whole lines, and its exit code; None where it was ended."""
     lines = (json.dumps({"text": one.text, "typescript": one.typescript}) for one in scripts)
-    command = [sys.executable, "-P", "-m", "hookscope.lint.source.child"]
+    sent = "".join(f"{line}\n" for line in lines)
     try:
-        done = subprocess.run(
-            command,
-            input="".join(f"{line}\n" for line in lines).encode(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=seconds,
-            check=False,
-            env=env,
-        )
-        output, code = done.stdout, done.returncode
-    except subprocess.TimeoutExpired as late:
-        output, code = late.stdout or b"", None
+        command = own_python("hookscope.lint.source.child", workspace=workspace)
+        answer = answer_of(command, seconds=seconds, text=sent, workspace=workspace)
     except OSError as error:
         raise_exhausted(error)
         return [], -1
-    *whole, _ = output.decode("utf-8", "replace").split("\n")
-    return whole[: len(scripts)], code
+    *whole, _ = answer.text.split("\n")
+    return whole[: len(scripts)], answer.code
 
 
 def _facts(line: str) -> HandlerFacts | str:

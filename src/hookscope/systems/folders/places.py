@@ -23,14 +23,16 @@ def hooks_folder(
     *,
     label: str | None = None,
     plugin: str = "",
+    shipped: bool = True,
 ) -> Folder:
     """A hooks folder with what trust and path rules ask of it. It need not exist.
 
-    `label` is the host's own word for its source; `plugin` the id of the plugin that brings it.
+    `label` is the host's own word for its source; `plugin` the id of the plugin that brings it. A bundled
+    folder is trusted, unless it is not `shipped`: someone other than the user has named it.
     """
     facts = host.surroundings.files.facts(path)
     real = host.surroundings.files.real(path) if facts is not None else None
-    trusted = source == BUNDLED or (real is not None and allows(real, host))
+    trusted = (source == BUNDLED and shipped) or (real is not None and allows(real, host))
     return Folder(source, label or source, path, rank, declared, real, trusted, plugin)
 
 
@@ -77,12 +79,15 @@ def extra_folders(
 
 def bundled_folder(host: Host, rank: int, *, label: str | None = None) -> tuple[Folder, ...]:
     """The folder of hooks that ship with the program; none where nobody names one."""
-    bundled = host.choices.bundled
-    if bundled is None:
+    bundled, trusted = host.choices.bundled, host.choices.bundled_trusted
+    if bundled is None and host.choices.bundled_variable:
         moved = host.env.get(host.dialect.layout.bundled_variable or "", "").strip()
         bundled = host.surroundings.absolute(moved) if moved else None
+        trusted = moved.startswith("~") or Path(moved).is_absolute()  # else the current folder chooses
     own = host.choices.own_bundled
-    shipped = () if bundled is None else (hooks_folder(host, BUNDLED, bundled, rank, label=label),)
+    shipped = (
+        () if bundled is None else (hooks_folder(host, BUNDLED, bundled, rank, label=label, shipped=trusted),)
+    )
     if own is None or own == bundled:
         return shipped
     return (*shipped, hooks_folder(host, BUNDLED, own, rank + 1, label=label))  # the host's own win over ours

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from functools import partial
 
 from hookscope.changes import Change, ChangeError, edited, with_header_value
 from hookscope.core.hooks import Edit
@@ -54,7 +55,8 @@ def _findings(row: Standing | Rejected | None, sketch: Sketch, rules: Collection
         return ()
     files = sketch.host.surroundings.files
     subject = read_subject(row.hook, host_facts(sketch.host), files)
-    return tuple(lint(with_facts([subject], read_scripts, files), rules).findings)
+    read = partial(read_scripts, workspace=[sketch.host.workspace])
+    return tuple(lint(with_facts([subject], read, files), rules).findings)
 
 
 def _mended(finding: Finding, row: Standing, sketch: Sketch, rules: Collection[str]) -> tuple[Fix, Sketch]:

@@ -20,6 +20,7 @@ from hookscope.changes.files import Step, no_step
 from hookscope.core.dialect import Host
 from hookscope.core.installs import HostInstall, host_installs
 from hookscope.core.text import as_typed, nearest
+from hookscope.helpers import user_environment
 from hookscope.packs.below import remove
 from hookscope.packs.fetched import Fetched, Fetching
 from hookscope.packs.journal import Intent
@@ -203,20 +204,19 @@ class PackDesk:
             return fetch(spec, self._fetching(work, progress, spec.path))
 
     def _fetching(self, work: Path, progress: Progress, pack: Path | None = None) -> Fetching:
-        """Return how programs are run: none that the workspace or the pack brings, in a folder of its own.
+        """Return how programs are run: none that the workspace or the pack brings, in a folder of its own."""
+        host = self._bench.open()
+        project = tuple(filter(None, (host.workspace, host.surroundings.cwd, pack)))
+        return Fetching(work, user_environment(project), self._python(), progress, project=project)
 
-        A workspace that is the user's home or above it counts as the user's.
-        """
-        setup, host = self._bench.setup, self._bench.open()
-        folders = {host.workspace, setup.surroundings.cwd, pack}
-        home = os.path.realpath(os.path.expanduser("~"))  # whatever is assumed
-        project = tuple(
-            folder
-            for folder in folders
-            if folder is not None and not Path(home).is_relative_to(os.path.realpath(folder))
-        )
-        python = setup.python or sys.executable
-        return Fetching(work, dict(os.environ), python, progress, project=project)
+    def _python(self) -> str:
+        """The interpreter whose packages are meant. Raises Refusal where its workspace is not trusted."""
+        host = self._bench.open()
+        python = self._bench.crew.python(host)
+        named = self._bench.setup.python
+        if python is None and named is not None:
+            raise Refusal(f"{named.not_trusted}.", f"{named.way_out}.")
+        return python or sys.executable
 
     @contextmanager
     def _work(self) -> Iterator[Path]:

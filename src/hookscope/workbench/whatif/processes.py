@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 from hookscope.core.open_files import raise_exhausted
 from hookscope.core.text import nearest, one_line, why_of
 from hookscope.formats.environment import read_block
+from hookscope.helpers import answer_of
 from hookscope.patterns import pattern
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.whatif.source import Source
@@ -130,10 +130,7 @@ def variables_in(told: str) -> dict[str, str]:
 
 def _ps(*arguments: str) -> str:
     try:
-        done = subprocess.run(
-            ["/bin/ps", *arguments], capture_output=True, timeout=PATIENCE, check=False, env={"LC_ALL": "C"}
-        )
-    except (OSError, subprocess.SubprocessError) as error:
+        return answer_of(["/bin/ps", *arguments], seconds=PATIENCE).text
+    except OSError as error:
         raise_exhausted(error)
         return ""
-    return done.stdout.decode("utf-8", "replace")

@@ -1,0 +1,258 @@
+"""The one module that finds and starts helper programs: what Hookscope runs on its own account.
+
+A command that only looks, shell completion and an opening console start nothing but the helpers in `HELPERS`.
+A helper comes from an absolute folder of the user's real PATH, from an installed package, or from the running
+Python. Relative entries of PATH and entries inside the workspace, links resolved, count as the workspace's
+choice: they are skipped. A what-if environment has no say, since only `os.environ` is read here.
+
+Handlers, package managers, the editor and the console in a browser are started elsewhere, by commands that
+were asked to run something; they find their programs here.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from itertools import islice
+from pathlib import Path
+
+from hookscope.values import dataclass
+
+HELPERS: Mapping[str, str] = {
+    "node": "asked for its version, where hooks need Node",
+    "python": "the interpreter for handlers, asked for its version by `doctor`",
+    "bwrap": "tried before a run with --sandbox",
+    "ps": "reads processes on systems without /proc",
+    "hookscope.lint.source.child": "parses TypeScript and JavaScript for lint",
+}
+"""All programs that looking may start, and what each of them does."""
+
+# These make a program load code when it starts. They hold for all that Hookscope starts.
+LOADING = frozenset({"GCONV_PATH", "OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES", "NODE_OPTIONS"})
+LOADING_PREFIXES = ("LD_", "DYLD_")
+FOLDERS_OF_PYTHON = ("PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONPYCACHEPREFIX", "PYTHONSTARTUP")
+
+Folders = Iterable[str | Path]
+
+
+def workspace_roots(folders: Folders) -> tuple[str, ...]:
+    """Return the real folders whose programs are the workspace's choice: these, and their git checkouts.
+
+    A folder that holds the user's HOME is the user's own, not a workspace that was cloned.
+    """
+    home = _real(os.path.expanduser("~"))
+    found = dict.fromkeys(_real(folder) for folder in folders)
+    for folder in tuple(found):
+        above = (folder, *map(str, Path(folder).parents))
+        checkout = (root for root in above if os.path.lexists(os.path.join(root, ".git")))
+        with suppress(ValueError):  # as in `_real`
+            found |= dict.fromkeys(islice(checkout, 1))
+    return tuple(folder for folder in found if not _inside(home, folder))
+
+
+def user_path(workspace: Folders = (), path: str | None = None) -> tuple[str, ...]:
+    """Return the folders of a PATH, by default the user's, that are absolute and outside the workspace."""
+    entries = os.environ.get("PATH", "") if path is None else path
+    return _outside(entries.split(os.pathsep), _roots(workspace))
+
+
+def is_users(path: str, workspace: Folders = ()) -> bool:
+    """Return whether a path is absolute and, with links resolved, outside the workspace."""
+    return bool(_outside([path], _roots(workspace)))
+
+
+def find_program(name: str, workspace: Folders = (), path: str | None = None) -> str | None:
+    """Return the absolute path of the first program of that name in `user_path`, or None.
+
+    A link in one of those folders that leads into the workspace is skipped.
+    """
+    roots = _roots(workspace)
+    for folder in user_path(workspace, path):
+        program = os.path.join(folder, name)
+        if os.path.isfile(program) and os.access(program, os.X_OK) and not _in_any(_real(program), roots):
+            return program
+    return None
+
+
+def user_command(words: Sequence[str], workspace: Folders = ()) -> list[str]:
+    """Return a command of the user's, such as an editor, with its program as an absolute path.
+
+    Raises FileNotFoundError where the user's PATH has no such program outside the workspace, and for a
+    relative path: the current folder would choose what it leads to.
+    """
+    program = words[0] if os.path.isabs(words[0]) else None
+    if program is None and os.sep not in words[0]:
+        program = find_program(words[0], workspace)
+    if program is None:
+        raise FileNotFoundError(
+            errno.ENOENT, "no program of that name on PATH outside the workspace", words[0]
+        )
+    return [program, *words[1:]]
+
+
+@contextmanager
+def only_user_path(workspace: Folders = ()) -> Iterator[None]:
+    """Set PATH to `user_path` for the block: for library code that looks for programs itself."""
+    before = os.environ.get("PATH")
+    os.environ["PATH"] = os.pathsep.join(user_path(workspace))
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PATH"]
+        else:
+            os.environ["PATH"] = before
+
+
+def user_environment(workspace: Folders = ()) -> dict[str, str]:
+    """Return the user's environment for a program that Hookscope starts for itself.
+
+    PATH is `user_path`; Python's folders lose relative ones and those in the workspace; NODE_OPTIONS is gone.
+    """
+    roots = _roots(workspace)
+    env = {name: value for name, value in os.environ.items() if name != "NODE_OPTIONS"}
+    for name in ("PATH", *FOLDERS_OF_PYTHON):
+        if name in env:
+            env[name] = os.pathsep.join(_outside(env[name].split(os.pathsep), roots))
+            if not env[name] and name != "PATH":
+                del env[name]
+    return {**env, "PYTHONSAFEPATH": "1"}
+
+
+def without_foreign_loaders(env: Mapping[str, str]) -> dict[str, str]:
+    """Return `env` without variables that load code into every program, unless the user's own has them.
+
+    A what-if, a `.env` file or a setting could otherwise run its code in the worker of a trusted handler.
+    """
+    return {
+        name: value
+        for name, value in env.items()
+        if not (name in LOADING or name.startswith(LOADING_PREFIXES)) or os.environ.get(name) == value
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a helper printed, and its exit code; None where it took too long and was ended."""
+
+    code: int | None
+    output: bytes
+
+    @property
+    def text(self) -> str:
+        """The output as text."""
+        return self.output.decode("utf-8", "replace")
+
+
+def answer_of(
+    command: Sequence[str],
+    *,
+    seconds: float,
+    text: str = "",
+    workspace: Folders = (),
+    pass_fds: Sequence[int] = (),
+) -> Answer:
+    """Run a helper to its end, outside the workspace, and return its answer.
+
+    Raises OSError where it cannot be started.
+    """
+    import subprocess  # here: most looks start nothing
+
+    try:
+        done = subprocess.run(
+            command,
+            input=text.encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=os.path.abspath(os.sep),  # a version manager would read the workspace's choice of a version
+            env={**user_environment(workspace), "LC_ALL": "C", "TZ": "UTC"},  # two consoles read the same
+            timeout=seconds,
+            check=False,
+            pass_fds=pass_fds,
+        )
+    except subprocess.TimeoutExpired as late:
+        return Answer(None, late.stdout or b"")
+    except ValueError as error:  # a null byte in a name
+        raise OSError(str(error)) from None
+    return Answer(done.returncode, done.stdout)
+
+
+def own_python(module: str, *arguments: str, workspace: Folders = ()) -> tuple[str, ...]:
+    """Return the command that runs a module of Hookscope in a Python of its own.
+
+    It is isolated: no PYTHON* variable, no current folder, and no folder of the workspace is on its import
+    path. It finds what this process finds.
+    """
+    run = "import runpy; runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
+    code = f"import sys; sys.path[:] = {import_path(workspace)!a}; {run}"
+    flags = [*(["-B"] if sys.dont_write_bytecode else []), *(["-X", "utf8"] if sys.flags.utf8_mode else [])]
+    return (sys.executable, "-I", *flags, "-c", code, module, *arguments)
+
+
+def installed_package(name: str) -> tuple[str, ...]:
+    """Return the folders of an installed package, none of them in a workspace. Imports nothing."""
+    from importlib.machinery import PathFinder
+
+    spec = PathFinder.find_spec(name, import_path())
+    return tuple(spec.submodule_search_locations or ()) if spec is not None else ()
+
+
+def import_path(workspace: Folders = ()) -> list[str]:
+    """Return this process's import path without relative folders and folders of the workspace.
+
+    The running Python and Hookscope itself may lie in the workspace, in a virtual environment: the user has
+    started them, so what they bring stays.
+    """
+    roots = _roots(workspace)
+    ours = [_real(path) for path in (sys.prefix, sys.base_prefix, Path(__file__).parent.parent)]
+    kept = []
+    for entry in filter(os.path.isabs, sys.path):
+        real = _real(entry)
+        around = [root for root in roots if _inside(real, root)]
+        if all(any(_inside(real, own) and _inside(own, root) for own in ours) for root in around):
+            kept.append(entry)
+    return kept
+
+
+def _roots(workspace: Folders) -> tuple[str, ...]:
+    """The roots of the workspace, and of the current folder."""
+    here = []
+    with suppress(OSError):  # it was removed
+        here.append(os.getcwd())
+    return workspace_roots((*workspace, *here))
+
+
+def _outside(folders: Iterable[str], roots: Sequence[str]) -> tuple[str, ...]:
+    absolute = filter(os.path.isabs, folders)
+    return tuple(folder for folder in absolute if not _in_any(_real(folder), roots))
+
+
+def _real(path: str | Path) -> str:
+    try:
+        return os.path.realpath(path)
+    except ValueError:  # a null byte in it: it leads nowhere
+        return os.path.abspath(path)
+
+
+def _in_any(path: str, roots: Iterable[str]) -> bool:
+    """Return whether a real path lies in one of the roots, by name or by identity."""
+    if any(_inside(path, root) for root in roots):
+        return True
+    known = {one for one in map(_identity, roots) if one is not None}
+    return any(_identity(folder) in known for folder in (path, *map(str, Path(path).parents)))
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _inside(path: str, folder: str) -> bool:
+    inner, outer = os.path.normcase(path), os.path.normcase(folder)
+    return inner == outer or inner.startswith(outer if outer.endswith(os.sep) else outer + os.sep)
