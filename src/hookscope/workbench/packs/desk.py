@@ -199,15 +199,15 @@ class PackDesk:
 
     def _fetch(self, spec: Spec, progress: Progress) -> Fetched:
         with self._work() as work:
-            return fetch(spec, self._fetching(work, progress, spec.path))
+            return fetch(spec, self._fetching(work, progress, spec))
 
-    def _fetching(self, work: Path, progress: Progress, pack: Path | None = None) -> Fetching:
+    def _fetching(self, work: Path, progress: Progress, spec: Spec | None) -> Fetching:
         """Return how programs are run: none that the workspace or the pack brings, in a folder of its own.
 
         A workspace that is the user's home or above it counts as the user's.
         """
         setup, host = self._bench.setup, self._bench.open()
-        folders = {host.workspace, setup.surroundings.cwd, pack}
+        folders = (host.workspace, setup.surroundings.cwd, spec.path if spec is not None else None)
         home = os.path.realpath(os.path.expanduser("~"))  # whatever is assumed
         project = tuple(
             folder
@@ -297,13 +297,13 @@ class PackDesk:
             progress.check()
             return intent
         folders = {}
-        pack = planned.fetched.spec.path if planned.fetched is not None else None
+        spec = planned.fetched.spec if planned.fetched is not None else None
         for swap in intent.swaps:
             package_json = package_json_of(Tree(planned.trees.get(swap.target, {})))
             if swap.fresh is not None and package_json:
                 with self._work() as work:
                     target = swap.fresh / DEPENDENCIES
-                    install_dependencies(package_json, target, self._fetching(work, progress, pack))
+                    install_dependencies(package_json, target, self._fetching(work, progress, spec))
             if swap.fresh is not None:
                 folders[swap.target] = dict(digests_of(swap.fresh))
         document = replace(planned.after, folders=folders).document()
