@@ -201,13 +201,15 @@ class PackDesk:
 
     def _fetch(self, spec: Spec, progress: Progress) -> Fetched:
         with self._work() as work:
-            return fetch(spec, self._fetching(work, progress, spec.path))
+            return fetch(spec, self._fetching(work, progress, spec))
 
-    def _fetching(self, work: Path, progress: Progress, pack: Path | None = None) -> Fetching:
+    def _fetching(self, work: Path, progress: Progress, spec: Spec | None) -> Fetching:
         """Return how programs are run: none that the workspace or the pack brings, in a folder of its own."""
         host = self._bench.open()
+        pack = spec.path if spec is not None else None
         project = tuple(filter(None, (host.workspace, host.surroundings.cwd, pack)))
-        return Fetching(work, user_environment(project), self._python(), progress, project=project)
+        python = self._python() if spec is not None and spec.source == "python" else sys.executable
+        return Fetching(work, user_environment(project), python, progress, project=project)
 
     def _python(self) -> str:
         """The interpreter whose packages are meant. Raises Refusal where its workspace is not trusted."""
@@ -298,13 +300,13 @@ class PackDesk:
             progress.check()
             return intent
         folders = {}
-        pack = planned.fetched.spec.path if planned.fetched is not None else None
+        spec = planned.fetched.spec if planned.fetched is not None else None
         for swap in intent.swaps:
             package_json = package_json_of(Tree(planned.trees.get(swap.target, {})))
             if swap.fresh is not None and package_json:
                 with self._work() as work:
                     target = swap.fresh / DEPENDENCIES
-                    install_dependencies(package_json, target, self._fetching(work, progress, pack))
+                    install_dependencies(package_json, target, self._fetching(work, progress, spec))
             if swap.fresh is not None:
                 folders[swap.target] = dict(digests_of(swap.fresh))
         document = replace(planned.after, folders=folders).document()
