@@ -81,8 +81,12 @@ def deny(hook: Hook, host: Host) -> Gate:
 
 def named(host: Host, key: str) -> tuple[str, ...]:
     """The ids in one of the lists of the settings."""
-    listed: Any = host.settings.get((*PLUGINS, key))
-    return tuple(item for item in listed if isinstance(item, str)) if isinstance(listed, list) else ()
+    known: tuple[str, ...] | None = host.known.get((named, key))
+    if known is None:
+        listed: Any = host.settings.get((*PLUGINS, key))
+        known = tuple(item for item in listed if isinstance(item, str)) if isinstance(listed, list) else ()
+        host.known[named, key] = known
+    return known
 
 
 def sent(hook: Hook, host: Host) -> Gate:
