@@ -41,10 +41,8 @@ def command(options: Options, folder: str, everything_below: bool) -> Answer:
     asked = trust_request(before, folder_target(real, before.host))
     view = bench.look()
     short = view.host.surroundings.short
-    lines = [
-        f"Handlers in {printable(short(real))} may run now, in all folders below it too: "
-        f"{asked.counted} so far."
-    ]
+    found = f": {asked.counted} so far" if asked.handlers else ""
+    lines = [f"Handlers in {printable(short(real))} may run now, in all folders below it too{found}."]
     left = waiting_below(view, Path(folder))
     for path, target in left[:MOST]:
         lines.append(
