@@ -202,7 +202,8 @@ def test_trust_says_what_a_link_leads_out_to(
     waiting = hookscope("trust", "hooks", "--json").json["waiting"]
     assert waiting == [{"path": str(workspace / "hooks/lent"), "trust": str(tmp_path / "else where/lent")}]
     hookscope("trust", waiting[0]["trust"])
-    assert hookscope("trust", "hooks").out.splitlines() == said[:1]
+    again = hookscope("trust", "hooks").out
+    assert again == "Handlers in ./hooks may run now, in all folders below it too.\n"
     assert hookscope("fire", "command:new").code == 0
 
 

@@ -16,7 +16,6 @@ from hookscope.console.keymap.hints import hints, key_of, with_keys
 from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.text import line
 from hookscope.console.theme import FAINT, MUTED
-from hookscope.core.standing import State
 
 if TYPE_CHECKING:
     from hookscope.console.hooks.rows import Row
@@ -66,7 +65,7 @@ def _why(row: Row, room: int) -> Content:
     sign = Content.styled(f"{row.look.glyph} {row.look.word}", row.look.style)
     said = Content.assemble("why ", line(row.name, 60), " is ", sign, ": ")
     left = room - said.cell_length - len(more)
-    reason = foreign(with_keys(TRUSTS) if row.state is State.UNTRUSTED else row.why)
+    reason = foreign(with_keys(TRUSTS) if row.asks_trust else row.why)
     if left >= LEAST:  # else the strip is narrow, and so high that it may take several
         reason = foreign(middle(reason.plain, left))
     return Content.assemble(said, reason, more)

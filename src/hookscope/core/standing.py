@@ -66,6 +66,7 @@ STATE_OF: Mapping[str, State] = {
     "sent": State.SILENT,
 }
 ORDER = tuple(State)
+TOO_WIDE = "too wide"  # found by the `trusted` gate: its folder is not trusted as others are
 
 
 def gate_state(gate: Gate) -> State:
@@ -167,3 +168,8 @@ class Standing:
     def waits(self) -> bool:
         """Does it wait for trust, whatever else stands in its way."""
         return any(gate.name == "trusted" for gate in self.verdict.shut())
+
+    @property
+    def too_wide(self) -> bool:
+        """True if it waits for trust in a folder that is too wide to be trusted."""
+        return any(gate.name == "trusted" and gate.found == TOO_WIDE for gate in self.verdict.shut())

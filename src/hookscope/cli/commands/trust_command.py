@@ -41,9 +41,9 @@ def command(options: Options, folder: str, everything_below: bool) -> Answer:
     asked = trust_request(before, folder_target(real, before.host))
     view = bench.look()
     short = view.host.surroundings.short
+    found = f": {asked.counted} so far" if asked.handlers else ""
     lines = [
-        f"Handlers in {printable(short(real))} may run now, in all folders below it too: "
-        f"{asked.counted} so far.",
+        f"Handlers in {printable(short(real))} may run now, in all folders below it too{found}.",
         *(
             f"So may {printable(short(Path(one.path)))}, which the workspace names under `{one.key}:`."
             for one in asked.programs

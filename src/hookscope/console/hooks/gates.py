@@ -10,7 +10,7 @@ from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.theme import FAINT, MUTED
 from hookscope.core.hooks import Hook
-from hookscope.core.standing import Gate, Standing
+from hookscope.core.standing import TOO_WIDE, Gate, Standing
 from hookscope.workbench.fixing.by_hand import install_lines, install_words
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ def _facts(gate: Gate, row: Standing, view: View, places: bool) -> list[tuple[st
 
 
 def _next(gate: Gate, hook: Hook, view: View) -> str:
+    if gate.found == TOO_WIDE:
+        return "move the hook into a folder of hooks"
     if gate.name == "enabled":
         return with_keys("{hooks.toggle} switches it on")
     if gate.fix is not None:

@@ -91,7 +91,7 @@ def _why(row: Row, width: int, keys: bool) -> Content:
     if width < ROOM_FOR_WORDS:
         return fit(str(row.reasons), width)
     more = f" +{row.reasons - 1}" if row.reasons > 1 else ""
-    if keys and row.state is State.UNTRUSTED:
+    if keys and row.asks_trust:
         return fit(with_keys(TRUSTS) + more, width)
     return (
         fit(row.why, width - len(more)) + more if more and cells_of(row.why) > width else fit(row.why, width)

@@ -63,7 +63,7 @@ class Row:
             "says": says,
             "name_cells": cells_of(self.name),
             "heard_cells": cells_of(heard),
-            "why_cells": cells_of(self.why[:WORDS]) if self.state is not State.UNTRUSTED else TRUSTS_CELLS,
+            "why_cells": cells_of(self.why[:WORDS]) if not self.asks_trust else TRUSTS_CELLS,
         }
         for name, value in worked_out.items():
             object.__setattr__(self, name, value)
@@ -72,6 +72,11 @@ class Row:
     def hook(self) -> Hook | None:
         """The hook; None where it is none."""
         return self.item.hook if isinstance(self.item, Standing) else None
+
+    @property
+    def asks_trust(self) -> bool:
+        """Is it a key that allows it to run."""
+        return isinstance(self.item, Standing) and self.state is State.UNTRUSTED and not self.item.too_wide
 
     @property
     def state(self) -> State | None:

@@ -13,7 +13,7 @@ from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Edit, Hook, Place
 from hookscope.core.mistaken import never_sent
-from hookscope.core.standing import Gate
+from hookscope.core.standing import TOO_WIDE, Gate
 from hookscope.core.surroundings import lies_in
 from hookscope.core.trust import may_run, trust_target
 from hookscope.formats.frontmatter import locate_frontmatter
@@ -166,13 +166,14 @@ def trusted(hook: Hook, host: Host) -> Gate:
         return TRUSTED
     if may_run(hook, host):
         return TRUSTED
+    target = trust_target(hook, host)
     return Gate(
         "trusted",
         False,
         needed=("yes",),
         missing=("yes",),
-        found="not yet",
-        reason=trust_target(hook, host).offer(host.surroundings.short),
+        found=TOO_WIDE if target.refused else "not yet",
+        reason=target.offer(host.surroundings.short),
     )
 
 
