@@ -35,11 +35,17 @@ CRASH = "import os\ndef handler(event): os._exit(1)"
 # Answers a frame with its like. Before that it runs as many handlers as it is asked to, asks the system
 # behind each for what that may have disturbed, and says that it has ended, as ours does.
 ECHO = """
-import fcntl, json, os, signal, struct, sys, termios
+import _signal, fcntl, json, os, struct, sys, termios
 source, target, looks = map(int, sys.argv[1:])
-here, mask = os.open(".", os.O_RDONLY), os.umask(0o77)
+mask = os.umask(0o77)
+limits, score = os.open("/proc/self/limits", os.O_RDONLY), os.open("/proc/self/oom_score_adj", os.O_RDONLY)
 def look():
-    os.fchdir(here); os.umask(mask); signal.alarm(0)
+    os.stat("."); os.stat("/"); os.umask(mask)
+    for timer in range(3): _signal.getitimer(timer)
+    _signal.pthread_sigmask(0, ()); list(map(_signal.getsignal, range(1, 65)))
+    os.pread(limits, 8192, 0); os.pread(score, 16, 0)
+    os.getresuid(); os.getresgid(); os.getgroups(); os.getpriority(os.PRIO_PROCESS, 0)
+    os.sched_getaffinity(0); os.sched_getscheduler(0); os.fstat(0)
     os.fstat(1); os.fstat(2)
     fcntl.ioctl(1, termios.FIONREAD, bytes(4)); fcntl.ioctl(2, termios.FIONREAD, bytes(4))
     os.close(os.dup(target))

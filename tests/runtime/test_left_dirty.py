@@ -71,6 +71,8 @@ PYTHON = {
     "import os; os.sep = '?'": "os.sep",
     "import json; json.JSONEncoder.default = None": "json.encoder.JSONEncoder.default",
     "import threading; threading.Thread.start = lambda self: None": "threading.Thread.start",
+    "import os, time; os.environ['TZ'] = 'Asia/Tokyo'; time.tzset()": "the time zone",
+    "import sys; sys.tracebacklimit = 0": "sys.tracebacklimit",
     "import sys; sys.excepthook = None": "sys.excepthook",
     "import sys; sys.addaudithook(lambda *_: None)": "the audit hooks, which Python cannot remove",
     "import sys; sys.stdout.reconfigure(encoding='ascii')": "the encoding or buffering of standard streams",
@@ -84,7 +86,7 @@ class Finder:
 """
 HEALTHY = """
 import asyncio, collections, datetime, decimal, functools, json, locale, logging, os, string, subprocess, sys
-import codecs, gc, signal, socket, threading, warnings
+import codecs, gc, signal, socket, threading, time, warnings
 
 async def handler(event):
     assert len(functools.wraps(len)(lambda: 1).__name__) == 3
@@ -96,6 +98,7 @@ async def handler(event):
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL and gc.isenabled() and gc.get_threshold()[0] > 1
     assert socket.getdefaulttimeout() is None and "ADDED" not in os.environ and int("9" * 1000)
     assert sys.getrecursionlimit() >= 900 and os.getpriority(os.PRIO_PROCESS, 0) < 3
+    assert "Tokyo" not in str(time.tzname) and time.tzname != ("JST", "JST")
     thread = threading.Thread(target=list)
     thread.start()
     thread.join()
@@ -131,6 +134,8 @@ NODE = {
     "Object.prototype.evil = 1": "Object.prototype.evil",
     "process.emit = () => false": "process.emit",
     "process.on('SIGTERM', () => {})": 'listeners of process "SIGTERM"',
+    "globalThis.fetch = null": "fetch",
+    "performance.now = () => NaN": "performance.now",
     "process.umask(0o777)": "the umask",
     "process.env.ADDED = '1'": "the environment (ADDED)",
     "process.title = 'evil'": "process.title",
@@ -172,6 +177,7 @@ export default async () => {
   is(os.getPriority() < 7 && !dns.getServers().includes("127.0.0.1"), "os");
   is(http.globalAgent.maxSockets > 1, "http");
   is(dns.getDefaultResultOrder() === "verbatim" && EventEmitter.defaultMaxListeners === 10, "dns");
+  is(typeof fetch === "function" && performance.now() > 0, "performance");
   is(Object.isExtensible(Function.prototype) && typeof http.request === "function", "frozen");
   fs.writeFileSync("written", "x");
   is((fs.statSync("written").mode & 0o600) === 0o600, "umask");

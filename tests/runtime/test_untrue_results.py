@@ -12,7 +12,16 @@ from tests.runtime.conftest import LONG
 from hookscope.core.event import HookEvent
 from hookscope.core.hooks import Language
 from hookscope.core.runs import Code, Event, Group, Plan, Registration, Result
-from hookscope.runtime import Firing, InProcessLane, Limits, ProcessLane, escapes, node_lane, python_lane
+from hookscope.runtime import (
+    Firing,
+    InProcessLane,
+    Ledger,
+    Limits,
+    ProcessLane,
+    escapes,
+    node_lane,
+    python_lane,
+)
 from hookscope.runtime.node import Node, find_node
 from hookscope.runtime.traces import Traces
 
@@ -129,6 +138,30 @@ async def test_a_generator_in_this_process_is_an_error_too(plan_of: Callable[...
     assert [error.type for error in errors] == ["NeverRan", "NeverRan"]
     assert errors[0].message.startswith("`counts` contains `yield`")
     assert errors[0].frames
+
+
+async def test_a_handler_that_fails_beside_a_leftover_names_it_and_is_not_to_blame(
+    plan_of: Callable[..., Plan], tmp_path: Path
+) -> None:
+    found = find_node(shutil.which("node"))
+    assert isinstance(found, Node)
+    ledger = Ledger()
+    lane = node_lane(env=dict(os.environ), cwd=tmp_path, node=found.path, limits=LIMITS, ledger=ledger)
+    ends = 'setInterval(() => fs.existsSync("go") && process.exit(7), 1)'
+    bad = written(
+        tmp_path, "bad", f'import fs from "node:fs";\nexport default () => {{ {ends}; }};\n', ".mjs"
+    )
+    waits = 'fs.writeFileSync("go", ""); await new Promise(() => {})'
+    good = written(
+        tmp_path, "good", f'import fs from "node:fs";\nexport default async () => {{ {waits}; }};\n', ".mjs"
+    )
+    _, result = await results_of(plan_of, lane, bad, good)
+    await lane.close()
+    assert result.error is not None
+    assert result.error.message == "exited with status 7 before it answered"
+    assert "1 timer of bad still ran in this worker, and may be the cause" in result.notes
+    assert isinstance(good.target, Code)
+    assert not ledger._recent(good.target.path)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of them")

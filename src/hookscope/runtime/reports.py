@@ -114,6 +114,7 @@ class Reports:
         course.notes = []
         if result.error is not None and not result.error.frames and has_dump(output.stderr):
             result = replace(result, error=replace(result.error, frames=frames_in(output.stderr)))
+        blamed = blamed and not self._traces.has_left(but=result.call.name)  # it may be their doing
         if course.spoilt or (blamed and result.status in ("timeout", "crashed")):
             assert course.order is not None  # only `cancel` begins calls that nobody has ordered
             notes = (*notes, *self.blame(course.order))

@@ -58,6 +58,10 @@ class Traces:
         left = " and ".join(f"{what} of {name}" for name, what in self._left.items())
         return (f"{left} still ran in this worker, and may be the cause",) if left else ()
 
+    def has_left(self, but: str) -> bool:
+        """Return whether handlers of other hooks than this one left something running in this worker."""
+        return any(name != but for name in self._left)
+
     def others(self) -> tuple[str, ...]:
         """Who else may have printed beside a handler, as a sentence."""
         left = " and ".join(f"{name}, which left {what} running" for name, what in self._left.items())

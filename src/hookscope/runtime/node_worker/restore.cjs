@@ -49,7 +49,7 @@ function shared() {
     ...["setTimeout", "setInterval", "setImmediate", "clearTimeout", "clearInterval", "clearImmediate"],
     ...["queueMicrotask", "structuredClone", "encodeURIComponent", "decodeURIComponent", "globalThis"],
     ...["Intl", "TextDecoder", "TextEncoder", "AbortController", "AbortSignal", "EventTarget", "Event", "WeakRef"],
-    ...["WeakMap", "WeakSet", "DataView", "eval", "isFinite", "encodeURI", "decodeURI", "atob", "btoa", "escape"],
+    ...["fetch", "performance", "WeakMap", "WeakSet", "DataView", "eval", "isFinite", "encodeURI", "decodeURI", "atob", "btoa", "escape"],
   ].filter((name) => name in globalThis);
   const streams = ["write", "end", "fd", "_write", "destroy"];
   return [
@@ -63,6 +63,7 @@ function shared() {
     whole(util.types, "util.types"),
     whole(util.inspect, "util.inspect", ["defaultOptions"]),
     whole(process.hrtime, "process.hrtime"),
+    whole(getPrototypeOf(performance), "performance"),
     [Module, OF_MODULE, "Module"],
     whole(Module._extensions, "Module._extensions"),
     whole(Module.prototype, "Module.prototype"),
@@ -112,6 +113,7 @@ class Baseline {
       [Error, ["prepareStackTrace"], "Error"],
       [Error.prototype, ["stack", "toJSON"], "Error.prototype"],
       [process, [...INHERITED, ...DEPRECATIONS], "process"],
+      [performance, ["now", "timeOrigin", "mark", "measure"], "performance"],
     ]
       .flatMap(([object, names, label]) => names.map((name) => ({ object, name, label })))
       .filter(({ object, name }) => getOwnPropertyDescriptor(object, name) === undefined);

@@ -141,6 +141,7 @@ def _aspects() -> List[Aspect]:  # noqa: UP006
 
 def _of_the_interpreter() -> List[Aspect]:  # noqa: UP006
     found = [
+        Aspect("sys.tracebacklimit, sys.dont_write_bytecode or sys.pycache_prefix", _switches, _set_switches),
         Aspect("the recursion limit", sys.getrecursionlimit, sys.setrecursionlimit),
         Aspect("the switch interval", sys.getswitchinterval, sys.setswitchinterval),
         Aspect(
@@ -166,6 +167,18 @@ def _of_the_interpreter() -> List[Aspect]:  # noqa: UP006
     if monitoring is not None:
         found.append(Aspect("tools of sys.monitoring", _tools(monitoring), lambda _: _free_tools(monitoring)))
     return found
+
+
+def _switches() -> Any:
+    return getattr(sys, "tracebacklimit", None), sys.dont_write_bytecode, sys.pycache_prefix
+
+
+def _set_switches(known: Any) -> None:
+    limit, sys.dont_write_bytecode, sys.pycache_prefix = known
+    if limit is None:
+        vars(sys).pop("tracebacklimit", None)
+    else:
+        sys.tracebacklimit = limit
 
 
 def _of_linux() -> List[Aspect]:  # noqa: UP006

@@ -12,6 +12,7 @@ import io
 import os
 import sys
 import threading
+import time
 import warnings
 from typing import Any, Sequence  # noqa: UP035  (3.9)
 
@@ -63,6 +64,7 @@ class Baseline:
         ]
         self._warnings: Any = warnings.filters
         self._filters = _list(self._warnings)
+        self._zone = time.tzname
         self._process = process_state.ProcessState()
         self._library = library.Library(_version_of)
         self._listed = library.listed
@@ -121,6 +123,9 @@ class Baseline:
             names = [*self.restore_env(), *self._variables.restore(self._env)]
             if names and not is_load:
                 changed.append(f"the environment ({self._listed(names)})")
+            if time.tzname != self._zone:
+                time.tzset()
+                changed.append("the time zone")
             self._settings.restore(changed, is_load)
             if self._audit_hooks:
                 lost.append("the audit hooks, which Python cannot remove")
