@@ -92,11 +92,11 @@ LEAKY = """
         for value in values:
             for form in forms(value):
                 event.messages.append("got " + form + " back")
-                sys.stderr.write("err " + form + "\\n")
                 half = len(form) // 2
                 sys.stdout.write("out " + form[:half]); sys.stdout.flush()
                 sys.stdout.write(form[half:] + "\\n"); sys.stdout.flush()
-        event.context["all"] = [form for value in values for form in forms(value)]
+            sys.stderr.write("err " + value + "\\n")
+        event.context["all"] = ["it is " + value for value in values]
         event.context["headers"] = [["Authorization", values[-2]], ["X-Port", "8080"]]
         event.context["named"] = [{"name": "X-Auth-Token", "value": values[-2]}]
         event.context["changes"] = [{"op": "add", "path": "/auth/token/value", "value": values[-1]}]
@@ -125,7 +125,8 @@ def forms_of(value: str) -> Iterator[str]:
         code = base64.b64encode(b"\0" * before + source).decode()
         part = code[-(-before * 8 // 6) : (before + len(source)) * 8 // 6]
         if len(part) >= 8:
-            yield from (part[:40], part.replace("+", "-").replace("/", "_")[:40])
+            middle = part[max(len(part) // 2 - 20, 0) :][:40]  # a key begins and ends with what is no secret
+            yield from (middle, middle.replace("+", "-").replace("/", "_"))
 
 
 def texts_of(file: Path) -> Iterator[bytes]:
@@ -220,7 +221,7 @@ def test_a_day_of_work_writes_no_secret(
         "  context: {where: nothing, all: nothing, keys: {}, headers: 1, bytes: 1}\n"
     )
     files = (str(first), str(missed))
-    run("test", *files, "--trust", "--junit", str(out / "before.xml"), code=1)
+    run("test", str(missed), "--trust", "--junit", str(out / "before.xml"), code=1)
     run("test", *files, "--trust", "--accept", "--junit", str(out / "accepted.xml"))
     run("test", *files, "--trust", "--junit", str(out / "after.xml"))
     assert "${MY_API_KEY}" in first.read_text()

@@ -3,6 +3,7 @@
 import base64
 import html
 import json
+import shlex
 import urllib.parse
 
 import pytest
@@ -38,6 +39,8 @@ SPELLINGS = {
     "every byte": lambda value: "".join(f"%{byte:02x}" for byte in value.encode()),
     "JSON of a URL": lambda value: json.dumps("https://x.example/?q=" + urllib.parse.quote(value)),
     "every unit": lambda value: "".join(f"\\u{ord(char):04x}" for char in value if ord(char) < 0x10000),
+    "shell": shlex.quote,
+    "shell with a backslash": lambda value: "'" + value.replace("'", "'\\''") + "'",
     "base64": lambda value: base64.b64encode(value.encode()).decode(),
     "base64 of a URL": lambda value: base64.urlsafe_b64encode(value.encode()).decode(),
     "user and password": lambda value: "Basic " + base64.b64encode(b"user:" + value.encode()).decode(),
@@ -76,6 +79,11 @@ def test_what_only_resembles_a_value_stays(text: str) -> None:
 def test_each_line_of_a_value_is_masked_as_a_part(line: str) -> None:
     veil = Veil.over([Secret("KEY", VALUES["lines"])])
     assert veil.text(f"> {line} <") == "> ${SECRET:KEY_PART} <"
+
+
+def test_lines_behind_escapes_are_masked_too() -> None:
+    veil = Veil.over([Secret("KEY", "-----BEGIN X-----\\nMIIEowIBAAKCAQEA\\nQUJDREVGR0hJSktM\\n")])
+    assert veil.text("MIIEowIBAAKCAQEA\n  QUJDREVGR0hJSktM") == "${SECRET:KEY_PART}\n  ${SECRET:KEY_PART}"
 
 
 def test_lines_that_mark_a_key_and_short_ones_stay() -> None:

@@ -35,6 +35,7 @@ CODE_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123
 WRAPPED = pattern(r"[A-Za-z0-9+/_-]{48,}\r?\n")
 MARKER = pattern(r"-{3,}[A-Z ]*-{3,}|[^0-9A-Za-z]*")  # `-----BEGIN …-----`: a line that is no secret
 CUT = pattern(r"\n… [\d,]+ bytes are left out here …\n|…")  # in output, in lines that were too long
+SHELL_QUOTES = ("'\\''", "'\"'\"'", "'" * 3)  # the last one: the first with its escape undone
 CUT_HINT = "…"
 SHORTEST_PIECE = 6  # characters of a value before or behind such a cut
 URL_SAFE = str.maketrans("+/", "-_")
@@ -85,21 +86,35 @@ def needles_of(value: str) -> tuple[Needle, ...]:
                 break
             text = reading.text
             texts[text] = None
-    texts |= dict.fromkeys(text.replace(" ", "+") for text in tuple(texts) if " " in text)
+    lines = dict.fromkeys(
+        line for text in texts for line in _lines(text, value)
+    )  # `\\n` may be two characters
+    for char, written in ((" ", ("+",)), ("'", SHELL_QUOTES)):
+        for text in tuple(texts):
+            if char in text:
+                texts |= dict.fromkeys(text.replace(char, one) for one in written)
     needles = [Needle(text) for text in texts if len(text) >= WORTH_A_SEARCH]
-    needles += (Needle(line, "PART") for line in _lines(value) if line not in texts)
+    needles += (Needle(line, "PART") for line in lines if line not in texts)
     return (*needles, *_codes(value))
 
 
-def _lines(value: str) -> Iterator[str]:
-    """The lines of a value of several lines that are secret themselves."""
-    if "\n" not in value.strip():
+def _lines(text: str, value: str) -> Iterator[str]:
+    """The lines of a text of several lines that are secret themselves; of JSON those of a key in it alone."""
+    if "\n" not in text.strip():
         return
+    of_json = _is_json(value)
+    for line in map(str.strip, text.splitlines()):
+        telling = CODE.fullmatch(line) if of_json else not MARKER.fullmatch(line)
+        if len(line) >= ANYWHERE and telling:
+            yield line
+
+
+def _is_json(text: str) -> bool:
     try:
-        json.loads(value)
+        json.loads(text)
     except (ValueError, RecursionError):
-        lines = dict.fromkeys(line.strip() for line in value.splitlines())
-        yield from (line for line in lines if len(line) >= ANYWHERE and not MARKER.fullmatch(line))
+        return False
+    return True
 
 
 def _codes(value: str) -> Iterator[Needle]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from hookscope.journal.encodings import WORTH_A_SEARCH
@@ -24,16 +25,19 @@ def secrets_of_variables(values: Mapping[str, str], keys: SecretKeys = KEYS) -> 
     """The secrets among variables: by their names, by their looks, or since they are listed."""
     plain = {value for name, value in values.items() if not keys.name(name)}
     for name, value in values.items():
-        if keys.list(name):
-            if len(value.strip()) >= WORTH_A_SEARCH:
-                yield Secret(name, value)
-        elif is_secret_key(name):
-            shared = PLAIN_WORD.fullmatch(value) is not None and value in plain  # USER is not hidden for it
-            if not shared and _is_worth_masking(value):
-                yield Secret(name, value)
-                yield from _inner(name, value)
-        else:
-            yield from _inner(name, value)
+        by_name = is_secret_key(name) and not keys.list(name)
+        if by_name and value in plain and PLAIN_WORD.fullmatch(value):
+            continue  # USER is not hidden for it
+        yield from _secrets_of(name, value, keys)
+
+
+@lru_cache(maxsize=4096)  # an environment is read for every run, and seldom another
+def _secrets_of(name: str, value: str, keys: SecretKeys) -> tuple[Secret, ...]:
+    if keys.list(name):
+        return (Secret(name, value),) if len(value.strip()) >= WORTH_A_SEARCH else ()
+    if not is_secret_key(name):
+        return tuple(_inner(name, value))
+    return (Secret(name, value), *_inner(name, value)) if _is_worth_masking(value) else ()
 
 
 def _inner(name: str, value: str) -> Iterator[Secret]:

@@ -192,10 +192,10 @@ class LastTimeDesk:
     def _without_secrets(self, kept: Kept) -> Kept:
         from hookscope.workbench.last_time import fit_to_keep
 
-        draft = kept.draft
+        redaction, draft = self._opened.redaction, kept.draft
+        kept = replace(kept, log_filter=redaction.text(kept.log_filter))
         if draft.text is None:
             return kept
-        redaction = self._opened.redaction
         texts = [fit_to_keep(text, redaction) for text in (draft.session, draft.text, draft.ctx_text)]
         if any(text is None for text in texts):
             return replace(kept, draft=KeptDraft(draft.key, draft.only))
