@@ -640,7 +640,8 @@ def test_a_pipe_in_place_of_the_projects_configuration_hangs_nobody(
 ) -> None:
     (workspace / ".hookscope").mkdir()
     os.mkfifo(workspace / ".hookscope" / "config.yaml")
-    assert hookscope("list").code == 0
+    done = hookscope("list")
+    assert (done.code, ".hookscope/config.yaml is not a regular file" in done.err) == (0, True)
 
 
 def test_whatever_is_no_hook_is_a_row_of_the_list(

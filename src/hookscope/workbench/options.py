@@ -18,6 +18,7 @@ from hookscope.workbench.packages import installed_plugins
 from hookscope.workbench.project import (
     CONFIG,
     PROJECT_FOLDER,
+    ignored_config,
     limits_of,
     plugin_hooks_of,
     program_of,
@@ -125,7 +126,11 @@ def set_up(options: Options) -> Setup:
         shipped=shipped_of(dialect, host_here),
         environment=environment,
         environment_from=environment_from,
-        notes=(*unknown_in(project), *(source.notes if source is not None else ())),
+        notes=(
+            *ignored_config(workspace or surroundings.cwd),
+            *unknown_in(project),
+            *(source.notes if source is not None else ()),
+        ),
         read_from=source.files if source is not None else (),
     )
     if options.agent is not None and not options.as_host:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +25,9 @@ LIMITS: tuple[LimitName, ...] = ("spawn", "load", "run", "warn", "memory")
 
 def project_config(folder: Path) -> Mapping[str, object]:
     """`.hookscope/config.yaml` of a project; empty where there is none. Raises Refusal."""
-    file = folder / PROJECT_FOLDER / "config.yaml"
+    file = folder / CONFIG
+    if ignored_config(folder):
+        return {}
     try:
         config = read_yaml(read_regular(file, LARGEST))
     except (FileNotFoundError, NotADirectoryError):
@@ -40,6 +43,14 @@ def project_config(folder: Path) -> Mapping[str, object]:
     if not isinstance(config, dict):
         raise Refusal(f"{file} wants a mapping, such as `dialect: NAME`.", code=2)
     return config
+
+
+def ignored_config(folder: Path) -> tuple[str, ...]:
+    """Return a sentence where a pipe, a device or a folder has the name of the configuration."""
+    file = folder / CONFIG
+    if not os.path.exists(file) or os.path.isfile(file):
+        return ()
+    return (f"{CONFIG} is not a regular file, and is ignored.",)
 
 
 def unknown_in(project: Mapping[str, object]) -> tuple[str, ...]:
