@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hookscope.core.hooks import Edit
-from hookscope.core.surroundings import leads_nowhere
+from hookscope.core.surroundings import leads_nowhere, read_or_none
 from hookscope.core.text import why_of
 from hookscope.values import dataclass
 
@@ -22,7 +22,6 @@ from .files import (
     locked,
     mode_or_none,
     no_step,
-    read_or_none,
     real_path,
     remove_file,
     rename_file,

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from hookscope.core.surroundings import RealFiles, leads_nowhere
 from hookscope.core.text import why_of
 
 from .errors import CannotWrite
@@ -32,19 +31,6 @@ def no_step(_: str) -> None:
 def real_path(path: Path) -> Path:
     """Where links lead to; the file itself need not exist."""
     return Path(os.path.realpath(path))  # unlike Path.resolve, never raises on a loop
-
-
-def read_or_none(path: Path, limit: int = -1) -> bytes | None:
-    """The bytes of a file, or its first `limit` bytes; None where there is no such file.
-
-    Raises OSError for everything else, also for a link that leads nowhere.
-    """
-    try:
-        return RealFiles().read(path, limit)  # a pipe of that name would be waited for
-    except FileNotFoundError:
-        if (error := leads_nowhere(path)) is not None:
-            raise error from None
-        return None
 
 
 @contextmanager

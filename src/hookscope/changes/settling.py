@@ -6,11 +6,11 @@ import signal
 import time
 from pathlib import Path
 
+from hookscope.core.surroundings import read_or_none
 from hookscope.core.text import why_of
 from hookscope.formats import LARGEST_JSON5
 
 from .errors import CannotEdit, CannotWrite
-from .files import read_or_none
 from .settings_edit import is_blank
 
 SETTLE = 2.0  # seconds; editors truncate a file and then write it within milliseconds

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hookscope.core.surroundings import lasting, path_of
+from hookscope.core.surroundings import lasting, path_of, read_or_none
 from hookscope.core.text import why_of
 from hookscope.formats import KeyPath
 from hookscope.values import dataclass
 
 from .change import PATIENCE, Applied, Change, apply, holds, read_now
 from .errors import CannotEdit, CannotWrite
-from .files import locked, read_or_none, replace_file
+from .files import locked, replace_file
 from .meanings import MISSING, child_of, same
 from .settings_edit import edited, meaning_of, without
 from .settling import read_settled

@@ -7,7 +7,7 @@ bridge posts a change, `happening.reduce` makes the next state of it, and the pa
     desks, shell, carrying,         the one screen, each a class above the one before: who sits where,
     looking, screen                 state and panes, words between them, what looks bring, what is wanted
     state.py, happening, layout     pure: what is known, what changes it, which panes a size shows
-    hangup.py                       what ends when the terminal does
+    hangup.py, scanning             what ends when the terminal does, and what the end does not wait for
     bridge.py, firing, runner       to the workbench and back, in threads that touch no widget
     dialog.py, form, picking,       what stands over the panes, and what shines through it
     palette, shining

@@ -36,7 +36,7 @@ def open_regular(path: str | Path) -> BufferedReader:
     """Return a regular file, open for reading bit by bit. Raises OSError as `read_regular`."""
     descriptor = _opened(path)
     try:
-        return BufferedReader(_Readable(descriptor), BUFFER)
+        return BufferedReader(_Readable(descriptor, path), BUFFER)
     except BaseException:
         os.close(descriptor)
         raise
@@ -45,13 +45,17 @@ def open_regular(path: str | Path) -> BufferedReader:
 class _Readable(FileIO):
     """A file whose reads never wait: what counts as regular and has nothing to give yet is refused."""
 
+    def __init__(self, descriptor: int, path: str | Path) -> None:
+        super().__init__(descriptor)
+        self._path = path
+
     def readinto(self, buffer: object, /) -> int:
         count: int | None = super().readinto(buffer)  # type: ignore[arg-type]
-        return _refuse(self.name) if count is None else count
+        return _refuse(self._path) if count is None else count
 
     def readall(self) -> bytes:
         content: bytes | None = super().readall()
-        return _refuse(self.name) if content is None else content
+        return _refuse(self._path) if content is None else content
 
 
 def _opened(path: str | Path) -> int:

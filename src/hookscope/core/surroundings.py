@@ -157,6 +157,19 @@ def stats_of(path: str) -> Stats | None:
         return here, None
 
 
+def read_or_none(path: Path, limit: int = -1) -> bytes | None:
+    """The bytes of a file, or its first `limit` bytes; None where there is no such file.
+
+    Raises OSError for everything else, also for a link that leads nowhere.
+    """
+    try:
+        return read_regular(path, limit)
+    except FileNotFoundError:
+        if (error := leads_nowhere(path)) is not None:
+            raise error from None
+        return None
+
+
 def leads_nowhere(path: str | Path) -> OSError | None:
     """Why it is not known whether a file exists: it, or the nearest folder above it, is a link that leads
     nowhere. None where it is there, or there plainly is no such file.

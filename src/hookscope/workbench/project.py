@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from hookscope.changes.files import read_or_none
+from hookscope.core.surroundings import read_or_none
 from hookscope.core.text import nearest, one_line, why_of
 from hookscope.formats import FormatError, read_yaml
 from hookscope.journal.retention import KEPT, Retention
@@ -24,7 +24,7 @@ LIMITS: tuple[LimitName, ...] = ("spawn", "load", "run", "warn", "memory")
 
 def project_config(folder: Path) -> Mapping[str, object]:
     """`.hookscope/config.yaml` of a project; empty where there is none. Raises Refusal."""
-    file = folder / PROJECT_FOLDER / "config.yaml"
+    file = folder / CONFIG
     try:
         source = read_or_none(file, LARGEST)
         config = read_yaml(source) if source is not None else None

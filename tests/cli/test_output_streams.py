@@ -1,0 +1,99 @@
+"""Standard streams that are closed, full or of a small character set: never a traceback."""
+
+import os
+import subprocess
+import sys
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+
+import pytest
+
+from hookscope.cli.fallback_glyphs import use_fallbacks
+from hookscope.cli.main import code_of
+
+
+def run(*arguments: str, redirected: str = "", **env: str) -> subprocess.CompletedProcess[str]:
+    """The program in a shell, with redirections behind its arguments."""
+    program = [sys.executable, "-m", "hookscope", *arguments]
+    line = f'"$@" {redirected}'
+    return subprocess.run(
+        ["bash", "-c", line, "bash", *program],
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        encoding="latin-1",
+        check=False,
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize(
+    ("encoding", "shown"),
+    [
+        ("latin-1", "+ -> * ... \xe9 \\u0161 -"),
+        ("ascii", "+ -> * ... \\xe9 \\u0161 -"),
+        ("cp1252", "+ -> * \x85 \xe9 \x9a \x96"),
+        ("koi8-r", "+ -> * ... \\xe9 \\u0161 -"),
+        ("utf-8", "✓ → ● … é š –".encode().decode("latin-1")),
+    ],
+)
+def test_what_an_encoding_lacks_is_printed_as_a_sign(encoding: str, shown: str) -> None:
+    written = BytesIO()
+    stream = TextIOWrapper(written, encoding=encoding)
+    use_fallbacks(stream, None)
+    stream.write("✓ → ● … é š –")
+    stream.flush()
+    assert written.getvalue().decode("latin-1") == shown
+
+
+def test_half_a_character_is_printed_as_its_escape() -> None:
+    written = BytesIO()
+    stream = TextIOWrapper(written, encoding="utf-8")
+    use_fallbacks(stream)
+    stream.write("a\udcffb")
+    stream.flush()
+    assert written.getvalue() == b"a\\udcffb"
+
+
+def test_who_has_chosen_an_error_handler_keeps_it() -> None:
+    written = BytesIO()
+    stream = TextIOWrapper(written, encoding="ascii", errors="replace")
+    use_fallbacks(stream)
+    stream.write("✓")
+    stream.flush()
+    assert written.getvalue() == b"?"
+
+
+def test_a_program_prints_in_latin_1(workspace: Path) -> None:
+    done = run("list", PYTHONIOENCODING="latin-1")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\xb7 workspace" in done.stdout
+    assert "* ready" in done.stdout
+
+
+@pytest.mark.parametrize("arguments", [("list",), ("info", "nobody", "--json"), ("nobody", "--json")])
+def test_an_output_that_takes_nothing_is_told_in_one_sentence(
+    workspace: Path, arguments: tuple[str, ...]
+) -> None:
+    full = run(*arguments, redirected=">/dev/full")
+    assert full.returncode == 1
+    assert full.stderr == "hookscope: the answer could not be printed: no space left where it goes.\n"
+    gone = run(*arguments, redirected="| head -c 0; exit ${PIPESTATUS[0]}")
+    assert (gone.returncode in (1, 2), "Traceback" in gone.stderr, "Exception" in gone.stderr) == (
+        True,
+        False,
+        False,
+    )
+    for closed in (">&-", "2>&-", "<&-", "2>/dev/full", "<&- >&- 2>&-"):
+        done = run(*arguments, redirected=closed)
+        assert done.returncode in (0, 1, 2)
+        assert "Traceback" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("raised", [RuntimeError("x"), OSError(5, "x"), MemoryError(), RecursionError()])
+def test_a_crash_never_exits_with_0(raised: Exception, capsys: pytest.CaptureFixture[str]) -> None:
+    def crash() -> object:
+        raise raised
+
+    assert code_of(crash, []) == 1
+    assert "this is a mistake of ours, please report it" in capsys.readouterr().err

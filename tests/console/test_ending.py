@@ -1,0 +1,85 @@
+"""How the console ends: its exit code, and that no scan holds it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.conftest import MakeHook
+from tests.console.conftest import READY
+from tests.console.test_killed import terminal, until
+from textual.drivers.headless_driver import HeadlessDriver
+
+from hookscope.console import run
+from hookscope.core.noted import NotedFiles, ScanStopped
+from hookscope.workbench import Options, Workbench
+
+
+def divide() -> float:
+    return 1 / int("0")
+
+
+class Crashing(HeadlessDriver):
+    """A terminal in which the console meets an error as soon as it is shown."""
+
+    def start_application_mode(self) -> None:
+        super().start_application_mode()
+        self._app.call_later(divide)
+
+
+class Leaving(HeadlessDriver):
+    """A terminal whose user leaves at once."""
+
+    def start_application_mode(self) -> None:
+        super().start_application_mode()
+        self._app.call_later(self._app.exit)
+
+
+def test_a_console_that_crashes_says_so_in_its_exit_code(workspace: Path) -> None:
+    bench = Workbench(Options(workspace=workspace))
+    assert run(bench, driver=Crashing, size=(80, 24)) == 1
+
+
+def test_a_console_that_its_user_leaves_ends_with_0(workspace: Path) -> None:
+    bench = Workbench(Options(workspace=workspace))
+    assert run(bench, driver=Leaving, size=(80, 24)) == 0
+
+
+def test_a_thread_that_never_ends_holds_no_exit() -> None:
+    program = (
+        "from threading import Event\n"
+        "from hookscope.console.scanning import exit_now, in_background\n"
+        "in_background(Event().wait, 'look')\n"
+        "print('flushed', end='')\n"
+        "exit_now(3)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (3, "flushed", "")
+
+
+def test_a_scan_that_is_stopped_ends_at_its_next_file(workspace: Path, make_hook: MakeHook) -> None:
+    make_hook(workspace / "hooks", "greet", READY, "def handler(event): pass")
+    bench = Workbench(Options(workspace=workspace))
+    view = bench.look()
+    bench.stop_scans()
+    make_hook(workspace / "hooks", "other", READY, "def handler(event): pass")
+    with pytest.raises(ScanStopped):
+        bench.look()
+    files = view.host.surroundings.files
+    assert isinstance(files, NotedFiles)
+    for ask in (files.read, files.children, files.names, files.real):
+        with pytest.raises(ScanStopped):
+            ask(workspace / "hooks" / "new")
+
+
+def test_a_console_is_left_while_it_scans(workspace: Path, make_hook: MakeHook) -> None:
+    for number in range(1_500):
+        make_hook(workspace / "hooks", f"hook{number:04}", READY, "def handler(event): pass")
+    with terminal(workspace) as console:
+        until(lambda: console.shows("┏"), "its first frame is painted")
+        console.press(b"\x11")  # ctrl+q
+        assert console.process.wait(60) == 0
+        assert not console.shows("Traceback")
+        assert not console.shows("Exception in thread")
