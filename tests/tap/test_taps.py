@@ -109,7 +109,7 @@ def test_values_of_secret_variables_and_known_shapes_are_masked_in_texts(
     agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_API_KEY", "correct-horse-battery-77")
-    monkeypatch.setenv("SIGNING_KEY", "line one of it\nline \"two\" of it")
+    monkeypatch.setenv("SIGNING_KEY", 'line one of it\nline "two" of it')
     monkeypatch.setenv("DEPLOY_DIR", "/srv/deploy/of/ours")
     github = "ghp" + "_16C7e42F292c6912E7710c838347Ae178B4a"
     said = [
