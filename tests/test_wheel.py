@@ -65,7 +65,7 @@ def test_the_wheel_runs_in_an_empty_environment(wheel: Path, packages: str, tmp_
     venv.create(environment)
     wanted = ["--quiet", "--constraint", str(constraints), f"{wheel}[node]"]
     if find_spec("pip"):
-        # From outside, and compiled as it is imported: a pip of its own and all of Textual were most of the cost.
+        # From outside, and compiled when imported: a pip of its own and all of Textual cost most.
         pip = [sys.executable, "-m", "pip", "--python", str(environment)]
         install = [*pip, "install", "--no-compile", *wanted]
     else:
