@@ -13,7 +13,6 @@ EXPECTED = {
     r"root (reads everything|writes everywhere)": "the test needs a user whom permissions stop",
     r"only root may give a file away": "the test needs root",
     r"no Python 3\.\d+ here": "CI has one Python; a developer may have more",
-    r"its example has no metadata that could say so": "the question does not apply to the rule",
     r"no path is that long here": "the file system decides",
     r"the oldest have no wheels for it": "a Python newer than the oldest packages",
     r"reads /proc|.*is read in /proc|only on Linux.*": "macOS",
