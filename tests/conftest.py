@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import os
 import signal
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -10,6 +9,7 @@ from textwrap import dedent
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests import skips
 from tests.drawing import read_styles_once
 from tests.forking import Forks
 
@@ -17,19 +17,34 @@ from hookscope import library
 
 MakeHook = Callable[..., Path]
 
-# How long an example takes is the machine's: a property says what holds, not how fast. Others are drawn each
-# time, so that few of them see much in the end; HOOKSCOPE_EXAMPLES asks for more at once.
-settings.register_profile(
-    "calm",
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    max_examples=int(os.environ.get("HOOKSCOPE_EXAMPLES", "30")),
-)
-settings.load_profile("calm")
+# How long an example takes depends on the machine: a property states what holds, not how fast. The gate
+# draws the same examples each time, so that it never fails by chance; the thorough run draws new ones.
+PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("gate", PATIENT, max_examples=30, derandomize=True, database=None)
+settings.register_profile("thorough", PATIENT, max_examples=100)
 
 # A shell starts what goes on in the background deaf to Ctrl-C, and so would be all that the tests start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--thorough", action="store_true", help="also run the tests that the gate leaves out")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("thorough" if config.getoption("thorough") else "gate")
+    config.addinivalue_line("markers", "thorough: left out of the gate; `pytest --thorough` runs it too")
+    config.pluginmanager.register(skips)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the thorough tests out of the gate, unless they are named with `-m` or `::`."""
+    if config.getoption("thorough") or config.getoption("-m") or any("::" in name for name in config.args):
+        return
+    thorough = [item for item in items if item.get_closest_marker("thorough")]
+    config.hook.pytest_deselected(items=thorough)
+    items[:] = [item for item in items if not item.get_closest_marker("thorough")]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -7,12 +7,14 @@ import subprocess
 import sys
 import tomllib
 import venv
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 PROJECT = Path(__file__).parent.parent
 LOWEST = re.compile(r"([\w-]+)>=([\w.]+)")  # `click>=8.1,<9`
+UV = os.environ.get("UV", "uv")  # `uv run` says where it is; an environment that it makes has no pip
 CONSOLE = """
 import asyncio
 from hookscope.console.app import Console
@@ -28,7 +30,10 @@ asyncio.run(main())
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder)]
+    if find_spec("pip"):
+        build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder)]
+    else:
+        build = [UV, "build", "--quiet", "--wheel", "--out-dir", str(folder)]
     subprocess.run([*build, str(PROJECT)], check=True, cwd=folder)
     (built,) = folder.glob("hookscope-*.whl")
     return built
@@ -58,9 +63,13 @@ def test_the_wheel_runs_in_an_empty_environment(wheel: Path, packages: str, tmp_
     environment, constraints = tmp_path / "empty", tmp_path / "constraints.txt"
     constraints.write_text(oldest() if packages == "oldest" else "")
     venv.create(environment)
-    # From outside, and compiled as it is imported: a pip of its own and all of Textual were most of the cost.
-    pip = [sys.executable, "-m", "pip", "--python", str(environment)]
-    install = [*pip, "install", "--quiet", "--no-compile", "--constraint", str(constraints), f"{wheel}[node]"]
+    wanted = ["--quiet", "--constraint", str(constraints), f"{wheel}[node]"]
+    if find_spec("pip"):
+        # From outside, and compiled when imported: a pip of its own and all of Textual cost most.
+        pip = [sys.executable, "-m", "pip", "--python", str(environment)]
+        install = [*pip, "install", "--no-compile", *wanted]
+    else:
+        install = [UV, "pip", "install", "--python", str(environment / "bin" / "python"), *wanted]
     subprocess.run(install, check=True, cwd=tmp_path)
 
     def ran(program: str, *arguments: str) -> str:

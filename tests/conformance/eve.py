@@ -58,6 +58,7 @@ async def loaded_differences(
     """As `differences_of`, of what takes modules to be loaded."""
     trace = host.workspace.parent / "trace.ndjson"
     answers = await eve_turns.answers_of(case, eve_turns.tracing(host, trace), node, trace)
+    answers = StandIns({"<APP>": host.workspace}).show(answers)  # what a module throws may name its own file
     recorded = eve_turns.as_recorded(expected, answers)
     return [f"{version}{line}" for line in differences(recorded, eve_turns.in_order(answers))]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conformance import milady_eliza
-from tests.conformance.layouts import Case, StandIns, cases_below, differences, prepare
+from tests.conformance import milady_eliza, openclaw
+from tests.conformance.layouts import Case, StandIns, cases_below, copied, differences, prepare
 
 from hookscope.runtime import NoNode, find_node
 
@@ -59,6 +59,36 @@ async def test_an_answer_that_differs_is_said_with_its_place(
 )
 def test_differences(expected: object, actual: object, lines: list[str]) -> None:
     assert differences(expected, actual) == lines
+
+
+@pytest.mark.parametrize(
+    ("recorded", "answer", "lines"),
+    [
+        ({"hooks": [{"name": "a", "blockedReason": None}]}, {"hooks": [{"name": "a"}]}, []),
+        ({"hooks": [{"name": "a"}]}, {"hooks": [{"name": "a", "blockedReason": "x"}]}, ["is too much"]),
+        ({"callsAfterReturn": ["end b", "end a"]}, {"callsAfterReturn": ["end a", "end b", "end c"]}, []),
+        ({}, {"callsAfterReturn": ["end c"]}, []),
+        ({"callsAfterReturn": ["end a", "end a"]}, {"callsAfterReturn": ["end a"]}, ['"end a" is missing']),
+        ({"callsAfterReturn": ["end a"]}, {}, ['"end a" is missing']),
+        ({"log": ["theirs"]}, {"log": ["ours"]}, []),
+    ],
+)
+def test_a_step_is_compared_by_what_the_recorder_could_see(
+    recorded: dict[str, Any], answer: dict[str, Any], lines: list[str]
+) -> None:
+    found = openclaw.step_differences(recorded, answer, "step")
+    assert len(found) == len(lines)
+    assert all(line in one for line, one in zip(lines, found, strict=True))
+
+
+@pytest.mark.parametrize("words", [["hooks", "--json"], ["hooks", "list", "--json"]])
+def test_the_bare_command_of_the_host_lists(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = Case(CASES / "openclaw/disp-01-order")
+    home = openclaw.Home(case, tmp_path / "home", tmp_path / "state")
+    copied(case.folder / "home", home.folder)
+    assert "hooks" in openclaw.run_command(home, words, monkeypatch)["json"]
 
 
 def test_cases_are_told_by_what_stands_in_them() -> None:

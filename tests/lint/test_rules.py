@@ -6,66 +6,69 @@ from pathlib import Path
 import pytest
 
 from hookscope.changes import change_of
-from hookscope.lint.documents import documented
-from hookscope.lint.model import Rule, Severity
+from hookscope.lint.documents import Documented, documented
+from hookscope.lint.model import Finding, Rule, Severity
 from hookscope.lint.rules import RULES
 
 from .conftest import Lint, WriteHook
 
-EACH = pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.id)
 
+@pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.id)
+def test_a_rule_finds_what_its_documentation_shows(
+    rule: Rule, lint_under: Lint, write_hook: WriteHook
+) -> None:
+    shown = documented(rule.text)
+    dialect = shown.host or "openclaw"
+    assert RULES[rule.id] is rule
+    assert shown.title.endswith(".")
+    assert shown.why.endswith(".")
 
-@EACH
-def test_a_bad_example_has_its_rule_and_no_other(rule: Rule, lint_under: Lint, write_hook: WriteHook) -> None:
-    told = documented(rule.text)
-    folder = write_hook(told.bad.files, told.folder)
-    linted = lint_under(folder, dialect=told.host or "openclaw")
+    folder = write_hook(shown.bad.files, f"bad/{shown.folder}")
+    linted = lint_under(folder, dialect=dialect)
     assert {finding.rule for finding in linted.report.findings} == {rule.id}
     assert not linted.report.not_run
+    for finding in linted.report.findings:
+        assert_leads_on(finding, folder)
+        assert rule.id in finding.docs
+        assert_can_be_fixed(finding, folder)
 
-
-@EACH
-def test_a_good_example_has_nothing(rule: Rule, lint_under: Lint, write_hook: WriteHook) -> None:
-    told = documented(rule.text)
-    folder = write_hook(told.good.files, told.folder)
-    linted = lint_under(folder, dialect=told.host or "openclaw")
+    linted = lint_under(write_hook(shown.good.files, f"good/{shown.folder}"), dialect=dialect)
     assert not linted.report.findings
     assert len(linted.report.subjects) == 1
 
-
-@EACH
-def test_a_rule_is_told_in_whole_sentences(rule: Rule) -> None:
-    told = documented(rule.text)
-    assert told.title.endswith(".")
-    assert told.why.endswith(".")
-    assert RULES[rule.id] is rule
+    ignoring = with_ignored(rule, shown)
+    if ignoring is not None:
+        assert not lint_under(
+            write_hook(ignoring, f"ignored/{shown.folder}"), dialect=dialect
+        ).report.findings
 
 
-@EACH
-def test_a_finding_says_where_and_what_next(rule: Rule, lint_under: Lint, write_hook: WriteHook) -> None:
-    told = documented(rule.text)
-    folder = write_hook(told.bad.files, told.folder)
-    for finding in lint_under(folder, dialect=told.host or "openclaw").report.findings:
-        assert finding.place.file.is_relative_to(folder)
-        assert finding.place.file.exists()
-        assert finding.place.line <= len(finding.place.file.read_text().splitlines()) + 1
-        assert finding.text.endswith(".")
-        assert finding.then
-        assert rule.id in finding.docs
+def assert_leads_on(finding: Finding, folder: Path) -> None:
+    """The finding names a place below the folder, and what to do next."""
+    assert finding.place.file.is_relative_to(folder)
+    assert finding.place.file.exists()
+    assert finding.place.line <= len(finding.place.file.read_text().splitlines()) + 1
+    assert finding.text.endswith(".")
+    assert finding.then
 
 
-@EACH
-def test_a_rule_can_be_ignored_for_a_hook(rule: Rule, lint_under: Lint, write_hook: WriteHook) -> None:
-    told = documented(rule.text)
-    manifest = told.bad.files.get("HOOK.md", "")
+def assert_can_be_fixed(finding: Finding, folder: Path) -> None:
+    """Each edit of the fix is one of the folder's own files; those of JSON can be made."""
+    for edit in finding.fix or ():
+        assert edit.file.parent == folder
+        if edit.file.suffix == ".json":
+            assert change_of(edit.file, [edit]).new is not None
+
+
+def with_ignored(rule: Rule, shown: Documented) -> dict[str, str] | None:
+    """The files of the bad example with the rule switched off; None where their header cannot say so."""
+    manifest = shown.bad.files.get("HOOK.md", "")
     if "metadata: {" not in manifest or rule.id in ("header-broken", "ignore-unknown"):
-        pytest.skip("its example has no metadata that could say so")
-    ignoring = f"metadata: {{hookscope: {{lint: {{ignore: [{rule.id}]}}}}, "
-    if told.host:
-        ignoring = f'metadata: {{"hookscope": {{"lint": {{"ignore": ["{rule.id}"]}}}}, '
-    files = {**told.bad.files, "HOOK.md": manifest.replace("metadata: {", ignoring, 1)}
-    folder = write_hook(files, told.folder)
-    assert not lint_under(folder, dialect=told.host or "openclaw").report.findings
+        return None
+    switched_off = f"metadata: {{hookscope: {{lint: {{ignore: [{rule.id}]}}}}, "
+    if shown.host:
+        switched_off = f'metadata: {{"hookscope": {{"lint": {{"ignore": ["{rule.id}"]}}}}, '
+    return {**shown.bad.files, "HOOK.md": manifest.replace("metadata: {", switched_off, 1)}
 
 
 HEADER = '---\nname: tidy\nmetadata: {{openclaw: {{events: ["{event}"]{more}}}}}\n---\n'
@@ -233,17 +236,6 @@ def test_a_hook_in_a_folder_that_may_not_be_read_is_passed_over(
 
     monkeypatch.setattr(os, "listdir", refusing)
     assert not lint_under(folder.parent).report.findings
-
-
-@EACH
-def test_a_json_fix_can_be_made(rule: Rule, lint_under: Lint, write_hook: WriteHook, tmp_path: Path) -> None:
-    told = documented(rule.text)
-    folder = write_hook(told.bad.files, told.folder)
-    for finding in lint_under(folder, dialect=told.host or "openclaw").report.findings:
-        for edit in finding.fix or ():
-            assert edit.file.parent == folder
-            if edit.file.suffix == ".json":
-                assert change_of(edit.file, [edit]).new is not None
 
 
 @pytest.mark.parametrize(

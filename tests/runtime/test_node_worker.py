@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from hookscope.bringing import brings
 from hookscope.core.event import HookEvent
 from hookscope.core.failure import Failure
 from hookscope.core.runs import Code, Registration, Result
@@ -40,7 +41,7 @@ def test_where_none_is_found_the_command_is_named_that_brings_one() -> None:
     missing = find_node(None, asked=lambda _: None)
     assert isinstance(missing, NoNode)
     assert missing.sentence.startswith("needs Node 22.18 or newer (none is on PATH); `")
-    assert missing.sentence.endswith("install 'hookscope[node]'` brings one")
+    assert missing.sentence.endswith(f"`{brings('node')}` brings one")
 
 
 @pytest.fixture

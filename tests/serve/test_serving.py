@@ -15,6 +15,7 @@ import aiohttp
 import pytest
 from tests.serve.conftest import PATIENCE, Served, alive, until
 
+from hookscope.bringing import brings
 from hookscope.cli.main import exit_code
 from hookscope.serve.serving import Address, signpost
 
@@ -55,7 +56,7 @@ def test_without_the_package_it_says_how_to_get_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "textual_serve", None)
     assert exit_code(["serve"]) == 1
-    assert "install 'hookscope[serve]'` brings it" in capsys.readouterr().err
+    assert f"`{brings('serve')}` brings it" in capsys.readouterr().err
 
 
 def test_a_browser_is_led_there_without_others_seeing_the_token(monkeypatch: pytest.MonkeyPatch) -> None:
