@@ -9,7 +9,7 @@ from textwrap import dedent
 
 import pytest
 from hypothesis import HealthCheck, settings
-from tests import skips
+from tests import end_of_run
 from tests.drawing import read_styles_once
 from tests.forking import Forks
 
@@ -30,12 +30,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--thorough", action="store_true", help="also run the tests that the gate leaves out")
+    parser.addoption("--at-least", type=int, default=0, metavar="N", help="fail where fewer tests ran")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("thorough" if config.getoption("thorough") else "gate")
     config.addinivalue_line("markers", "thorough: left out of the gate; `pytest --thorough` runs it too")
-    config.pluginmanager.register(skips)
+    config.addinivalue_line("markers", "environment: its answer depends on how the environment was made")
+    config.pluginmanager.register(end_of_run)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.environment
 ASK = """
 import sys
 for name in {absent!r}:

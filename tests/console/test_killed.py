@@ -141,6 +141,7 @@ def test_a_killed_console_leaves_no_process_and_an_interrupted_run(
     assert outcome(workspace) == "interrupted"
 
 
+@pytest.mark.environment
 def test_a_console_that_is_asked_to_end_gives_the_terminal_back(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

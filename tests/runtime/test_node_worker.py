@@ -37,6 +37,7 @@ def node() -> str:
     return found.path
 
 
+@pytest.mark.environment
 def test_where_none_is_found_the_command_is_named_that_brings_one() -> None:
     missing = find_node(None, asked=lambda _: None)
     assert isinstance(missing, NoNode)

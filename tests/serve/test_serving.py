@@ -51,6 +51,7 @@ def test_what_would_not_be_safe_is_refused(
     assert said.err.count("\n") <= 2
 
 
+@pytest.mark.environment
 def test_without_the_package_it_says_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
