@@ -70,6 +70,10 @@ class Story:
             await self.pilot.pause(0.01)
         pytest.fail(f"waited in vain until the screen shows {awaited[0]!r}:\n{self.text()}")
 
+    async def hides(self, text: str) -> None:
+        """Wait until this is nowhere on the screen."""
+        await self.until(lambda: text not in self.text(), f"the screen is without {text!r}")
+
     async def focus_in(self, pane: str) -> None:
         """Wait until this pane has the focus."""
         await self.until(lambda: pane_of(self.screen.focused) == pane, f"{pane} has the focus")

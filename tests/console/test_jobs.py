@@ -94,7 +94,7 @@ async def test_a_search_that_goes_on_is_seen_where_no_run_has_room(
         await story.shows("Fuzz   command:new")
         await story.press("escape")
         await rests(story)
-        assert "» The search" not in story.text()
+        await story.hides("» The search")
 
 
 async def test_what_goes_on_has_a_name_and_ends_when_it_is_wanted(

@@ -55,7 +55,7 @@ async def test_a_pack_comes_changes_and_goes(
     async with console(size) as story:
         await story.press("I")
         await story.shows("No pack is installed for OpenClaw here.", "i install", "esc")
-        assert "Remove" not in story.lines()[-1], "there is none to remove"
+        await story.until(lambda: "Remove" not in story.lines()[-1], "there is none to remove")
         await install(story, str(pack))
         await story.shows(
             "Install greetings 1.0.0?", "from       folder", "hears command:new", "enter install"

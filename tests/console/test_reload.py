@@ -182,4 +182,4 @@ async def test_what_an_armed_fire_learns_is_no_save(
         await saved(story, handler, "def handler(event): pass", lambda: "✗ → ✓" in story.text())
         await story.press("3", "slash", *"kind:file", "enter")
         await story.shows("handler.py saved")
-        assert "failed-loads" not in story.text()
+        await story.hides("failed-loads")

@@ -42,7 +42,7 @@ async def test_what_a_fire_could_not_load_is_listed_as_broken_at_once(
     Workbench(Options(workspace=workspace)).trust(workspace)
     async with console(size) as story:
         await story.shows("● ready")
-        assert "✗" not in story.lines()[1]
+        await story.until(lambda: "✗" not in story.lines()[1], "line 1 is without it")
         await story.press("f")
         await story.press("ctrl+r")
         await story.until(lambda: not story.screen.state.job, "the run is over")

@@ -184,7 +184,7 @@ async def test_what_the_command_line_assumes_is_in_the_bar_and_can_be_left(
             for name in ("platform", "environment")
         }
         assert boxes == {"platform": "darwin", "environment": "clean"}
-        assert "\x1b" not in story.text()
+        await story.hides("\x1b")
         await story.press("f8", "escape")
         await story.until(lambda: not story.screen.query_one(WhatIfStrip).display, "all is real")
 
