@@ -35,15 +35,20 @@ def change(hooks: Path) -> None:
         file.write_text(f"{SLOW}\n# changed\n")
 
 
+def loaded() -> set[str]:
+    return {name for name in sys.modules if name.startswith(PREFIX) and "." not in name}
+
+
 class Ticks:
     """How often a task that always wants its turn has had it since a load began."""
 
     def __init__(self) -> None:
-        self.modules: list[int] = []  # that were loaded at each of them
+        self.modules: list[int] = []  # that were loaded at each of them, beside those of earlier tests
+        self._before = loaded()
 
     async def count(self, load: asyncio.Task[object]) -> None:
         while not load.done():
-            self.modules.append(sum(name.startswith(PREFIX) and "." not in name for name in sys.modules))
+            self.modules.append(len(loaded() - self._before))
             await asyncio.sleep(0)
 
 

@@ -84,12 +84,14 @@ def user_command(words: Sequence[str], workspace: Folders = ()) -> list[str]:
     relative path: the current folder would choose what it leads to.
     """
     program = words[0] if os.path.isabs(words[0]) else None
+    why = "a relative path depends on the current folder"
     if program is None and os.sep not in words[0]:
-        program = find_program(words[0], workspace)
-    if program is None:
-        raise FileNotFoundError(
-            errno.ENOENT, "no program of that name on PATH outside the workspace", words[0]
+        program, why = (
+            find_program(words[0], workspace),
+            "no program of that name on PATH outside the workspace",
         )
+    if program is None:
+        raise FileNotFoundError(errno.ENOENT, why, words[0])
     return [program, *words[1:]]
 
 

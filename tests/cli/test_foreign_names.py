@@ -105,6 +105,7 @@ def test_what_never_ends_is_not_read_to_its_end(hookscope: Program, tmp_path: Pa
     (tmp_path / "config").mkdir()
     os.mkfifo(tmp_path / "config" / "keys.yaml")
     keys = hookscope("keys", "--json")
-    assert (keys.code, [one["text"] for one in keys.json["problems"]]) == (1, ["keys.yaml is no file."])
+    problems = [one["text"] for one in keys.json["problems"]]
+    assert (keys.code, problems) == (1, ["keys.yaml cannot be read: not a regular file."])
     script = hookscope("play", "--dialect", "eve", "--script", "/dev/zero")
-    assert (script.code, "The script /dev/zero is not YAML" in script.err) == (2, True)
+    assert (script.code, "Cannot read the script /dev/zero: not a regular file" in script.err) == (2, True)

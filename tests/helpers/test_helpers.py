@@ -19,8 +19,7 @@ MAY_START = {
     "runtime/child.py": "workers of handlers",
     "runtime/guard.py": "ends workers when their program is gone",
     "packs/programs.py": "npm, git and Python, for `install` and `update`",
-    "console/editor.py": "the user's editor, for a key",
-    "cli/commands/new_command.py": "the user's editor, for --edit",
+    "workbench/external_editor.py": "the user's editor, for a key and for --edit",
     "serve/session.py": "the console of a page that was let in",
     "serve/serving.py": "the user's browser, for --open",
 }

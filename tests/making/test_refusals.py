@@ -65,9 +65,11 @@ def test_a_sentence_and_nothing_else(
 
 
 def test_a_file_that_cannot_be_written_takes_the_others_back(bench: Bench, workspace: Path) -> None:
-    (workspace / ".hookscope").touch()  # no folder for the saved event
-    here, before = bench(), tree(workspace)
-    with pytest.raises(Refusal, match="Cannot write"):
+    here = bench()
+    (workspace / ".hookscope").mkdir()
+    (workspace / ".hookscope/events").mkdir(mode=0o555)  # the saved event cannot be written
+    before = tree(workspace)
+    with pytest.raises(Refusal, match="greet.yaml was not written"):
         new(here, "greet")
     assert tree(workspace) == before
     with pytest.raises(Refusal, match="nothing to undo"):

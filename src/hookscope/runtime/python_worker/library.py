@@ -157,6 +157,13 @@ class Library:
                 if _is_own_class(value, name):
                     self._add(f"{name}.{key}", gc.get_referents(_dict_of(value))[0], value)
 
+    def accept(self, *names: str) -> None:
+        """Take what these modules hold now as their own: the worker itself has changed it."""
+        for at, noted in enumerate(self._noted):
+            if noted.name in names:
+                self._noted[at] = _Noted(noted.name, noted.names, noted.owner, noted.version)
+                self._seen[at] = self._noted[at].seen
+
     def _add(self, name: str, names: Any, owner: Any) -> None:
         noted = _Noted(name, names, owner, self._version_of(names))
         self._noted.append(noted)

@@ -82,6 +82,10 @@ class Baseline:
         self._importing = [(present, _list(present)) for present, _ in self._importing]
         sys.addaudithook(self._audited)
 
+    def accept(self, *names: str) -> None:
+        """Take what these modules of the library hold now as their own: the worker has changed it."""
+        self._library.accept(*names)
+
     def _audited(self, event: str, _: object) -> None:
         if event == "sys.addaudithook":
             self._audit_hooks += 1

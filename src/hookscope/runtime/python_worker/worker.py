@@ -95,6 +95,7 @@ class Worker:
                 self.settings = message["value"]
             elif message["do"] == "debug":
                 self._debugger = part("debugging").begun(self.line, self._loads, part, message)
+                self.baseline.accept("sys", "pdb")
             elif message["do"] == "rest":
                 self.telling.flush()
                 self.line.say({"id": message["id"], "rest": self.there.rest()})
