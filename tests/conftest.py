@@ -9,7 +9,7 @@ from textwrap import dedent
 
 import pytest
 from hypothesis import HealthCheck, settings
-from tests import end_of_run
+from tests import end_of_run, tiers
 from tests.drawing import read_styles_once
 from tests.forking import Forks
 
@@ -41,12 +41,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the thorough tests out of the gate, unless they are named with `-m` or `::`."""
-    if config.getoption("thorough") or config.getoption("-m") or any("::" in name for name in config.args):
-        return
-    thorough = [item for item in items if item.get_closest_marker("thorough")]
-    config.hook.pytest_deselected(items=thorough)
-    items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+    """Sort the tests into the gate and the rest, and leave the rest out of the gate."""
+    rest = {*tiers.thorough(items)}
+    for item in rest:
+        item.add_marker("thorough")
+    named = config.getoption("-m") or any("::" in name for name in config.args)
+    if not config.getoption("thorough") and not named:
+        config.hook.pytest_deselected(items=[item for item in items if item in rest])
+        items[:] = [item for item in items if item not in rest]
 
 
 @pytest.hookimpl(wrapper=True)

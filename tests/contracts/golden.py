@@ -15,7 +15,6 @@ from tests.forking import Forks
 from hookscope.journal.schema import VERSION
 
 FOLDER = Path(__file__).parent / "golden"
-NAMES = ("options", "library", "journal")  # contracts that no command answers
 
 
 def contracts(root: Path, forks: Forks) -> dict[str, str]:

@@ -69,7 +69,7 @@ def test_a_file_that_cannot_be_written_takes_the_others_back(bench: Bench, works
     (workspace / ".hookscope").mkdir()
     (workspace / ".hookscope/events").mkdir(mode=0o555)  # the saved event cannot be written
     before = tree(workspace)
-    with pytest.raises(Refusal, match="greet.yaml was not written"):
+    with pytest.raises(Refusal, match=r"greet\.yaml was not written"):
         new(here, "greet")
     assert tree(workspace) == before
     with pytest.raises(Refusal, match="nothing to undo"):
