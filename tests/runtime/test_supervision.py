@@ -20,7 +20,7 @@ from hookscope.core.event import HookEvent
 from hookscope.core.failure import Failure
 from hookscope.core.runs import Code, Registration, Result, Shape, Slow, Step
 from hookscope.runtime import Ledger, Limits, ProcessLane, deadlines, escapes, python_lane
-from hookscope.runtime.escapes import MARK, TRIED, marked, marked_since, may_run, new_mark
+from hookscope.runtime.escapes import MARK, TRIED, end, marked, marked_since, may_run, new_mark
 from hookscope.runtime.limits import COMMAND_LINE, MIB
 from hookscope.runtime.process_lane import code_of
 
@@ -504,6 +504,26 @@ def test_it_is_found_among_many_numbers_too() -> None:
         found = marked_since(process.pid - 4 * TRIED, process.pid, mark)
         process.kill()
     assert [one.pid for one in found] == [process.pid]
+
+
+@LINUX
+@pytest.mark.parametrize("leader", ["stays", "is gone"])
+def test_a_process_without_a_mark_ends_with_the_session_it_was_seen_in(leader: str) -> None:
+    mark = new_mark()
+    script = "env -i sh -c 'echo $$; exec sleep 60' & exec sleep 60"
+    with subprocess.Popen(
+        ["sh", "-c", script], env={**os.environ, MARK: mark}, start_new_session=True, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        daemon = int(process.stdout.readline())
+        seen = marked(mark)
+        if leader == "is gone":
+            process.kill()
+            process.wait()
+        gone, left = end(mark, seen)
+    assert daemon in {one.pid for one in gone}
+    assert not left
+    assert not Path(f"/proc/{daemon}").exists() or "Z" in Path(f"/proc/{daemon}/stat").read_text()
 
 
 @LINUX

@@ -3,7 +3,8 @@
 A handler may start a process in a session of its own, which a kill of the group does not reach. Every
 worker's environment carries a mark, which whatever is started in it inherits; the kernel shows that
 first environment to its owner for as long as the process lives. A process that was started with an
-environment made anew has no mark, and is not found: see the README.
+environment made anew has no mark. It is found by its session where a marked process of that session was
+seen; else it is not found: see the README.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from secrets import token_hex
@@ -41,6 +42,7 @@ class Process:
     parent: int
     age: float  # seconds
     memory: int  # bytes resident
+    session: int = 0  # 0: not known
     born: int = 0  # clock ticks between the start of the machine and its own; with its number, its identity
 
     @property
@@ -126,14 +128,16 @@ def may_run(mark: str, first: int) -> bool:
 
 
 def end(mark: str, known: Iterable[Process] = ()) -> tuple[tuple[Process, ...], tuple[Process, ...]]:
-    """Kill the processes that carry this mark, and the `known` ones, which carried it when they were found.
+    """Kill the processes that carry this mark, the `known` ones, which carried it when they were found, and
+    all of their sessions.
 
     Returns the processes that were seen to be gone, and those that may still be running. Blocks until all
     are gone, or for `ROUNDS` rounds.
     """
+    sessions = {process.session: process for process in known}
     killed = {process.pid: process for process in known if is_running(process)}
     for _ in range(ROUNDS):
-        killed.update((process.pid, process) for process in marked(mark))
+        killed.update((process.pid, process) for process in (*marked(mark), *_in_sessions(sessions)))
         running = [process for process in killed.values() if is_running(process)]
         for process in running:
             with suppress(ProcessLookupError, PermissionError):
@@ -143,6 +147,26 @@ def end(mark: str, known: Iterable[Process] = ()) -> tuple[tuple[Process, ...], 
         time.sleep(PAUSE)
     left = tuple(process for process in killed.values() if is_running(process))
     return tuple(process for process in killed.values() if process not in left), left
+
+
+def _in_sessions(sessions: Mapping[int, Process]) -> Iterator[Process]:
+    """The processes of these sessions, whatever they were started with. Each comes with one seen in it."""
+    known = {number: seen for number, seen in sessions.items() if number not in (0, os.getsid(0))}
+    known = {number: seen for number, seen in known.items() if not _is_of_another(number, seen)}
+    for pid in _running() if known else ():
+        with suppress(OSError, ValueError, IndexError):  # gone meanwhile
+            seen = known.get(int(_stat(pid)[3]))
+            process = _process(pid, f"{MARK}={seen.mark}") if seen is not None else None
+            if process is not None:
+                yield process
+
+
+def _is_of_another(session: int, seen: Process) -> bool:
+    """Return whether this number, once of a session, now belongs to a process that was started later."""
+    try:
+        return int(_stat(session)[19]) > seen.born
+    except (OSError, ValueError, IndexError):  # the leader is gone; while anybody is left, no other gets it
+        return False
 
 
 def is_running(process: Process) -> bool:
@@ -211,7 +235,8 @@ def _process(pid: int, mark: str) -> Process | None:
     name = " ".join(word for word in words if word)[:NAME] or _short_name(pid)
     group, parent = int(fields[1]), int(fields[0])
     mark = mark.partition("=")[2]
-    return Process(pid, name, group, mark, parent, _age(fields), memory_of(pid), int(fields[18]))
+    session, born = int(fields[2]), int(fields[18])
+    return Process(pid, name, group, mark, parent, _age(fields), memory_of(pid), session, born)
 
 
 def _stat(pid: int) -> list[str]:
