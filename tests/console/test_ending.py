@@ -1,5 +1,6 @@
 """How the console ends: its exit code, and that no scan holds it."""
 
+import asyncio
 import subprocess
 import sys
 from pathlib import Path
@@ -69,9 +70,22 @@ def test_a_scan_that_is_stopped_ends_at_its_next_file(workspace: Path, make_hook
         bench.look()
     files = view.host.surroundings.files
     assert isinstance(files, NotedFiles)
-    for ask in (files.read, files.children, files.names, files.real):
+    for ask in (files.read, files.children, files.names, files.real, files.facts):
         with pytest.raises(ScanStopped):
             ask(workspace / "hooks" / "new")
+
+
+async def test_what_was_found_stays_readable_beside_a_scan_that_was_stopped(
+    workspace: Path, make_hook: MakeHook
+) -> None:
+    """The console still shows it, and reads of it, while it closes."""
+    make_hook(workspace / "hooks", "greet", READY, "def handler(event): pass")
+    bench = Workbench(Options(workspace=workspace))
+    view = await asyncio.to_thread(bench.look)
+    bench.stop_scans()
+    files = view.host.surroundings.files
+    assert "greet" in files.names(workspace / "hooks")
+    assert files.facts(workspace / "hooks" / "greet") is not None
 
 
 def test_a_console_is_left_while_it_scans(workspace: Path, make_hook: MakeHook) -> None:

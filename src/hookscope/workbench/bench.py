@@ -145,7 +145,7 @@ class Workbench:
         return self._looking.look(self.open, self.setup, self.limits)
 
     def stop_scans(self) -> None:
-        """End the scans that run in other threads, and reads through their views. For a program that ends."""
+        """End the scans that run in other threads. For a program that ends."""
         self._looking.stop()
 
     @property

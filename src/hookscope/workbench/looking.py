@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from threading import Event, current_thread
+from functools import partial
+from threading import Event, Thread, current_thread
 
 from hookscope.core.compare import Seen, compare
 from hookscope.core.dialect import Dialect, Host
@@ -73,13 +74,16 @@ class Looking:
         )
 
     def stop(self) -> None:
-        """End the scans that run in other threads: they raise ScanStopped at their next access to a file."""
+        """End the scans that still run: each raises ScanStopped at its next access to a file."""
         self._stopped = True
 
-    def _is_stopped(self) -> bool:
-        if self._stopped and current_thread().daemon:
+    def _is_stopped(self, scanning: Thread) -> bool:
+        """True for the thread that scans, once it is to stop. What was found stays readable in others."""
+        if not self._stopped or current_thread() is not scanning:
+            return False
+        if scanning.daemon:
             Event().wait()  # nobody waits for this thread; freeing what it has found would hold up all others
-        return self._stopped
+        return True
 
     def _failed(self, inventory: Inventory, host: Host) -> Mapping[Hook, FailedLoad]:
         """What did not load as it stands, and whether the version from before runs in its place."""
@@ -102,9 +106,8 @@ class Looking:
         host = opened(None)
         if self._last is not None and self._last.holds(host):
             return self._last
-        files = NotedFiles(
-            self._is_stopped
-        )  # settings are compared by their values, what is found by what was touched
+        # Settings are compared by their values, what is found by what was touched.
+        files = NotedFiles(partial(self._is_stopped, current_thread()))
         host = opened(files)
         looked = examine(look(host), host)
         registrations = registrations_of(looked, host)
