@@ -19,8 +19,7 @@ MAY_START = {
     "runtime/child.py": "workers of handlers",
     "runtime/guard.py": "ends workers when their program is gone",
     "packs/programs.py": "npm, git and Python, for `install` and `update`",
-    "console/editor.py": "the user's editor, for a key",
-    "cli/commands/new_command.py": "the user's editor, for --edit",
+    "workbench/external_editor.py": "the user's editor, for a key and for --edit",
     "serve/session.py": "the console of a page that was let in",
     "serve/serving.py": "the user's browser, for --open",
 }
@@ -117,6 +116,21 @@ def test_the_whole_checkout_is_the_workspaces(folder: Path, monkeypatch: pytest.
     (folder / ".git").mkdir()
     (folder / "agent").mkdir()
     monkeypatch.chdir(folder / "agent")
+    monkeypatch.setenv("PATH", f"{folder}/bin")
+    assert helpers.find_program("tool") is None
+
+
+@pytest.mark.parametrize("kind", ["folder", "file", "link"])
+def test_so_is_every_checkout_around_that(folder: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """As around a submodule; an archive may bring a `.git` anywhere."""
+    (folder / ".git").mkdir()
+    inner = folder / "vendor/agent"
+    inner.mkdir(parents=True)
+    for place in (inner, inner.parent):
+        {"folder": Path.mkdir, "file": Path.touch, "link": lambda path: path.symlink_to("nowhere")}[kind](
+            place / ".git"
+        )
+    monkeypatch.chdir(inner)
     monkeypatch.setenv("PATH", f"{folder}/bin")
     assert helpers.find_program("tool") is None
 

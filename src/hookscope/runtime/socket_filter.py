@@ -10,7 +10,7 @@ sockets without the calls named here: neither is available.
 from __future__ import annotations
 
 import errno
-import platform
+import os
 import struct
 import sys
 from collections.abc import Iterator, Sequence
@@ -50,7 +50,7 @@ def socket_filter(machine: str = "") -> bytes:
 
     It is empty where the numbers of its system calls are not known here.
     """
-    calls = MACHINES.get(machine or platform.machine())
+    calls = MACHINES.get(machine or os.uname().machine)
     if calls is None or sys.byteorder != "little":
         return b""
     return b"".join(_program(calls))
