@@ -6,6 +6,7 @@ import ast
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -120,16 +121,16 @@ def test_the_whole_checkout_is_the_workspaces(folder: Path, monkeypatch: pytest.
     assert helpers.find_program("tool") is None
 
 
-@pytest.mark.parametrize("kind", ["folder", "file", "link"])
-def test_so_is_every_checkout_around_that(folder: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+@pytest.mark.parametrize("make", [Path.mkdir, Path.touch, lambda path: path.symlink_to("nowhere")])
+def test_so_is_every_checkout_around_that(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], None]
+) -> None:
     """As around a submodule; an archive may bring a `.git` anywhere."""
     (folder / ".git").mkdir()
     inner = folder / "vendor/agent"
     inner.mkdir(parents=True)
-    for place in (inner, inner.parent):
-        {"folder": Path.mkdir, "file": Path.touch, "link": lambda path: path.symlink_to("nowhere")}[kind](
-            place / ".git"
-        )
+    make(inner / ".git")
+    make(inner.parent / ".git")
     monkeypatch.chdir(inner)
     monkeypatch.setenv("PATH", f"{folder}/bin")
     assert helpers.find_program("tool") is None
