@@ -99,6 +99,25 @@ def test_the_workspace_and_what_is_narrower_may_be_trusted(home: Path, repo: Pat
     assert a_bench(repo).trust(repo / name) == (repo / name).resolve()
 
 
+@pytest.mark.parametrize(
+    "name", ["link/..", "link/../hooks", "{repo}/link/..", "./link/./..", "twice/..", "/proc/self/cwd/.."]
+)
+def test_dots_behind_a_link_name_no_folder_to_trust(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """`cd` folds them as text and all else follows the link: one of the two was not meant."""
+    (repo.parent / "elsewhere/inner").mkdir(parents=True)
+    (repo / "hooks").mkdir()
+    (repo / "link").symlink_to("../elsewhere/inner")
+    (repo / "twice").symlink_to("link")
+    monkeypatch.chdir(repo)
+    bench = a_bench(repo)
+    with pytest.raises(Refusal, match="Name one"):
+        bench.trust(Path(name.format(repo=repo)))
+    assert not bench.open().trust.folders
+    bench.trust(Path("hooks/../hooks"))  # without a link there is one
+
+
 def test_a_workspace_that_is_home_is_refused_and_its_hooks_are_not(home: Path, make_hook: MakeHook) -> None:
     make_hook(home / "hooks", "greet", NEW)
     with pytest.raises(Refusal, match="it is a home folder"):
