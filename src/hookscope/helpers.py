@@ -43,13 +43,15 @@ def workspace_roots(folders: Folders) -> tuple[str, ...]:
     Of nested checkouts, such as submodules, each counts: who made the outer one made the inner one. A folder
     that holds the user's HOME is the user's own, not a workspace that was cloned.
     """
-    home = _real(os.path.expanduser("~"))
+    home = os.path.expanduser("~")
     found = dict.fromkeys(_real(folder) for folder in folders)
     for folder in tuple(found):
         above = (folder, *map(str, Path(folder).parents))
         with suppress(ValueError):  # as in `_real`
             found |= dict.fromkeys(root for root in above if os.path.lexists(os.path.join(root, ".git")))
-    return tuple(folder for folder in found if not _inside(home, folder))
+    if not os.path.isabs(home):  # where that is, the current folder chooses
+        return tuple(found)
+    return tuple(folder for folder in found if not _inside(_real(home), folder))
 
 
 def user_path(workspace: Folders = (), path: str | None = None) -> tuple[str, ...]:

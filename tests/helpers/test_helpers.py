@@ -144,6 +144,15 @@ def test_a_folder_that_holds_home_is_the_users_own(
     assert helpers.find_program("tool", [folder, tmp_path, "/"]) == f"{folder}/bin/tool"
 
 
+@pytest.mark.parametrize("home", ["home", ".", "./home", "../work/home"])
+def test_a_home_that_the_current_folder_chooses_is_not_the_users_own(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, home: str
+) -> None:
+    monkeypatch.setenv("PATH", f"{folder}/bin")
+    monkeypatch.setenv("HOME", home)
+    assert helpers.find_program("tool") is None
+
+
 def test_programs_get_no_folder_of_the_workspace_to_import_from(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
