@@ -16,7 +16,6 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import islice
 from pathlib import Path
 
 from hookscope.values import dataclass
@@ -41,16 +40,18 @@ Folders = Iterable[str | Path]
 def workspace_roots(folders: Folders) -> tuple[str, ...]:
     """Return the real folders whose programs are the workspace's choice: these, and their git checkouts.
 
-    A folder that holds the user's HOME is the user's own, not a workspace that was cloned.
+    Of nested checkouts, such as submodules, each counts: who made the outer one made the inner one. A folder
+    that holds the user's HOME is the user's own, not a workspace that was cloned.
     """
-    home = _real(os.path.expanduser("~"))
+    home = os.path.expanduser("~")
     found = dict.fromkeys(_real(folder) for folder in folders)
     for folder in tuple(found):
         above = (folder, *map(str, Path(folder).parents))
-        checkout = (root for root in above if os.path.lexists(os.path.join(root, ".git")))
         with suppress(ValueError):  # as in `_real`
-            found |= dict.fromkeys(islice(checkout, 1))
-    return tuple(folder for folder in found if not _inside(home, folder))
+            found |= dict.fromkeys(root for root in above if os.path.lexists(os.path.join(root, ".git")))
+    if not os.path.isabs(home):  # where that is, the current folder chooses
+        return tuple(found)
+    return tuple(folder for folder in found if not _inside(_real(home), folder))
 
 
 def user_path(workspace: Folders = (), path: str | None = None) -> tuple[str, ...]:

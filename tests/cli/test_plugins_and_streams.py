@@ -340,6 +340,27 @@ def test_a_plugin_of_an_installed_package_is_a_row_and_is_not_imported(
     ]
 
 
+@pytest.mark.parametrize(
+    "damaged",
+    ["x = /etc/x", "x = __import__('os')", "x =", "x = a:b:c", "no sign", "x = a\0", "\ufffd = \udcff"],
+)
+def test_a_damaged_package_hides_no_plugins_of_others(
+    hookscope: Program, tmp_path: Path, damaged: str
+) -> None:
+    site = tmp_path / "site"
+    (site / "ours.py").parent.mkdir()
+    (site / "ours.py").write_text("def register(api):\n    api.on('before_tool_call', print)\n")
+    for name, text in {"bad": damaged, "ours": "ours = ours:register"}.items():
+        info = site / f"{name}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        written = f"[hookscope.plugins]\n{text}\n".encode("utf-8", "surrogateescape")
+        (info / "entry_points.txt").write_bytes(written)
+    listed = hookscope("list", "--json", env={"PYTHONPATH": str(site)})
+    assert listed.code == 0, listed.err
+    assert [row["name"] for row in listed.json["hooks"] if row["source"] == "installed"] == ["ours"]
+
+
 @pytest.mark.parametrize(("dialect", "stops"), [("eve", False), ("eve@0.18", True), ("eve@0.80", True)])
 def test_a_tool_that_throws_as_it_loads_stops_the_hosts_build(
     hookscope: Program, workspace: Path, dialect: str, stops: bool

@@ -6,6 +6,7 @@ import ast
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -120,12 +121,36 @@ def test_the_whole_checkout_is_the_workspaces(folder: Path, monkeypatch: pytest.
     assert helpers.find_program("tool") is None
 
 
+@pytest.mark.parametrize("make", [Path.mkdir, Path.touch, lambda path: path.symlink_to("nowhere")])
+def test_so_is_every_checkout_around_that(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], None]
+) -> None:
+    """As around a submodule; an archive may bring a `.git` anywhere."""
+    (folder / ".git").mkdir()
+    inner = folder / "vendor/agent"
+    inner.mkdir(parents=True)
+    make(inner / ".git")
+    make(inner.parent / ".git")
+    monkeypatch.chdir(inner)
+    monkeypatch.setenv("PATH", f"{folder}/bin")
+    assert helpers.find_program("tool") is None
+
+
 def test_a_folder_that_holds_home_is_the_users_own(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", f"{folder}/bin")
     monkeypatch.setenv("HOME", str(folder))
     assert helpers.find_program("tool", [folder, tmp_path, "/"]) == f"{folder}/bin/tool"
+
+
+@pytest.mark.parametrize("home", ["home", ".", "./home", "../work/home"])
+def test_a_home_that_the_current_folder_chooses_is_not_the_users_own(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, home: str
+) -> None:
+    monkeypatch.setenv("PATH", f"{folder}/bin")
+    monkeypatch.setenv("HOME", home)
+    assert helpers.find_program("tool") is None
 
 
 def test_programs_get_no_folder_of_the_workspace_to_import_from(

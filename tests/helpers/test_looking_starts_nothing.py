@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import aiohttp
 import click
@@ -199,6 +200,31 @@ def test_the_scripts_of_other_shells_start_one_program_by_its_path(
     assert "words[1]}" not in script
 
 
+SHIMS = {  # of version managers, each with a program that PATH finds
+    "a script of bash": '#!/usr/bin/env bash\nexec {python} -c "print(1)" "$@"\n',
+    "a script of Python": "#!/usr/bin/env python3\nprint(1)\n",
+    "a script that starts another": '#!/bin/sh\nexec which "$@"\n',
+    "a script that asks git": "#!/bin/sh\ngit --version\n",
+}
+
+
+@pytest.mark.parametrize("shim", SHIMS.values(), ids=SHIMS)
+def test_a_workspace_that_is_not_the_current_folder_leaves_no_mark(
+    hostile: Hostile, forks: Forks, tmp_path: Path, shim: str
+) -> None:
+    """What the user's own node starts in turn comes from outside the workspace, too."""
+    for name in ("own", "elsewhere"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "own/node").write_text(shim.format(python=sys.executable))
+    (tmp_path / "own/node").chmod(0o755)
+    path = os.pathsep.join(map(str, (hostile.workspace / "bin", tmp_path / "own", os.environ["PATH"])))
+    for command in UNDER_WHAT_IF:
+        words = [*command.split(), *CALLS[command], "--workspace", str(hostile.workspace)]
+        done = forks.run(words, cwd=tmp_path / "elsewhere", env={**hostile.env, "PATH": path}, limit=LIMIT)
+        assert hostile.marks() == "", command
+        assert "Traceback" not in done.err, command
+
+
 async def test_opening_the_console_by_pilot_leaves_no_mark(
     hostile: Hostile, console: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,16 +273,19 @@ async def test_a_console_in_a_page_leaves_no_mark(hostile: Hostile, program: lis
     assert hostile.marks() == ""
 
 
+@pytest.mark.parametrize("inside", [True, False])
 def test_a_browser_is_looked_for_outside_the_workspace(
-    hostile: Hostile, monkeypatch: pytest.MonkeyPatch
+    hostile: Hostile, monkeypatch: pytest.MonkeyPatch, inside: bool
 ) -> None:
     """Python's own `webbrowser` asks PATH: in a process of its own, since it remembers what it has found."""
-    monkeypatch.chdir(hostile.workspace)
+    monkeypatch.chdir(hostile.workspace if inside else "/")
     for name in ("firefox", "chromium", "google-chrome", "x-www-browser", "www-browser", "lynx", "w3m"):
         hostile.mark_program(hostile.workspace / "bin" / name)
     code = (
+        "from pathlib import Path\n"
         "from hookscope.serve.serving import Address, signpost\n"
-        "with signpost() as post: post(Address('http://127.0.0.1:1', 'token', shown=True))"
+        f"with signpost(Path({str(hostile.workspace)!r})) as post:\n"
+        "    post(Address('http://127.0.0.1:1', 'token', shown=True))"
     )
     folders = hostile.env["PATH"].removesuffix(os.environ["PATH"]).split(os.pathsep)
     path = os.pathsep.join(folder for folder in folders if not folder.endswith("links"))
@@ -278,16 +307,20 @@ async def _visit(server: Served) -> None:
 
 @pytest.mark.parametrize("named", ["marker-editor", "bin/vi", "./bin/vi --wait", "vi"])
 @pytest.mark.parametrize("by", ["VISUAL", "--env"])
-def test_the_editor_is_the_users(hostile: Hostile, program: list[str], named: str, by: str) -> None:
+@pytest.mark.parametrize("inside", [True, False])
+def test_the_editor_is_the_users(
+    hostile: Hostile, program: list[str], named: str, by: str, inside: bool
+) -> None:
     """On a terminal, without which none is opened. Of `--env` none is taken."""
+    there = [] if inside else ["--workspace", str(hostile.workspace)]
     ours, theirs = pty.openpty()
     folders = hostile.env["PATH"].removesuffix(os.environ["PATH"])
     env = {**hostile.env, "PATH": folders, **({by: named} if by == "VISUAL" else {})}
     words = ["--env", f"VISUAL={named}"] if by == "--env" else []
     try:
         done = subprocess.run(
-            [*program, *words, "new", "made", "--edit"],
-            cwd=hostile.workspace,
+            [*program, *words, *there, "new", "made", "--edit"],
+            cwd=hostile.workspace if inside else "/",
             env=env,
             stdin=theirs,
             capture_output=True,

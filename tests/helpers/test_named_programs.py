@@ -57,6 +57,31 @@ def named(workspace: Path, make_hook: MakeHook, text: str) -> None:
     name(workspace, text)
 
 
+NO_PATHS = {
+    "empty": '""',
+    "blank": '"  "',
+    "a null byte": '"./mark.sh\\0"',
+    "several lines": '"/usr/bin/node\\nhookscope: all is well"',
+    "colours": '"./mark\\e[31m.sh"',
+    "a carriage return": '"./mark.sh\\r/usr/bin/node"',
+    "a tag character": '"./mark.sh\\U000E0041"',
+    "a list": "[./mark.sh]",
+}
+
+
+@pytest.mark.parametrize("text", NO_PATHS.values(), ids=NO_PATHS)
+@pytest.mark.parametrize("key", ["node", "python"])
+def test_what_is_no_path_is_refused_and_forges_no_line(
+    hookscope: Run, workspace: Path, make_hook: MakeHook, text: str, key: str
+) -> None:
+    named(workspace, make_hook, f"{key}: {text}\n")
+    for words in (["list"], ["doctor"], ["trust", "."], ["fire", "command:new", "--trust"]):
+        told = hookscope(*words)
+        assert told.code == 2
+        assert "wants the path of a program" in told.err
+        assert told.err.count("\n") == 1
+
+
 WAYS = {
     "relative": "node: ./mark.sh\npython: ./mark.py\n",
     "no dot": "node: mark.sh\npython: mark.py\n",

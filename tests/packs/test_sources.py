@@ -179,6 +179,28 @@ def test_an_installed_python_package_that_carries_hooks(
     assert not ran.exists()
 
 
+@pytest.mark.parametrize(
+    "place", ["{outside}", "..", "../outside", "acme/../../outside", "", "....", "acme/in"]
+)
+def test_an_entry_point_leads_nowhere_but_to_a_package(
+    cli: Cli, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    site = tmp_path / "site"
+    for folder in (tmp_path / "outside/hello", site / "acme/in/hello", site / "hello", tmp_path / "hello"):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "HOOK.md").write_text(manifest("hello"))
+        (folder / "handler.py").write_text("def handler(event): pass\n")
+    told = site / "acme-2.1.dist-info"
+    told.mkdir()
+    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 2.1\n")
+    named = place.format(outside=tmp_path / "outside")
+    (told / "entry_points.txt").write_text(f"[hookscope.hooks]\nacme = {named}\n")
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    done = cli("install", "python:acme", "--yes")
+    assert done.code == 1
+    assert "names no folder of hooks" in done.err
+
+
 def test_what_takes_long_is_told_and_stopped(
     workspace: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -78,6 +78,30 @@ async def test_a_replaced_version_is_freed(workspace: Path, make_hook: MakeHook,
     assert [one() is not None for one in seen] == [False] * 19 + [True]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "class handler: pass\n",
+        "handler = 5\n",
+        "import util\nraise ValueError\n",
+        "raise SystemExit\n",
+        "def handler(e: pass\n",
+    ],
+)
+async def test_a_version_that_does_not_load_is_freed_too(
+    workspace: Path, make_hook: MakeHook, text: str
+) -> None:
+    for number in range(5):
+        write(workspace, make_hook, number + 100, text)
+        report = await load_hooks(workspace)
+        assert len(report.failed) == 1
+        assert loaded() == []
+    write(workspace, make_hook, 110)
+    await reload(workspace)
+    assert [result.returned for result in (await fired()).results] == [110]
+
+
 async def test_memory_does_not_grow_with_reloads(workspace: Path, make_hook: MakeHook) -> None:
     """A megabyte each: what is there is counted, since what a process holds says little in a test."""
     for number in range(40):

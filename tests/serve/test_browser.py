@@ -28,7 +28,8 @@ async def test_a_hook_is_fired_at_from_a_page(
     assert PROGRAM is not None
     async with browser(PROGRAM, tmp_path / "browser") as chromium:
         page = await chromium.page()
-        with signpost() as post:  # from a file, as `--open` leads there: for the browser another site
+        # From a file, as `--open` leads there: for the browser another site.
+        with signpost(tmp_path / "workspace") as post:
             assert post(Address(server.origin, server.url.partition("=")[2], shown=True))
             await page.go(led[0])
             await page.screen("greet")

@@ -72,7 +72,7 @@ def test_a_browser_is_led_there_without_others_seeing_the_token(monkeypatch: pyt
 
     monkeypatch.setattr(webbrowser, "open", opened)
     address = Address("http://127.0.0.1:1", 'to"ken', shown=True)
-    with signpost() as post:
+    with signpost(Path()) as post:
         assert post(address)
     url, text, mode = seen
     assert "ken" not in Path(url).name

@@ -139,7 +139,9 @@ class MainScreen(Looker):
     def _open(self, place: Place) -> None:
         from hookscope.console.editor import open_editor
 
-        problem = open_editor(self.app, place, os.environ)
+        view = self.state.view
+        workspace = view.host.workspace if view is not None else Path()
+        problem = open_editor(self.app, place, os.environ, workspace)
         if problem:
             self.say(problem, "warning")
         else:

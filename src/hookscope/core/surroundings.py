@@ -277,10 +277,17 @@ class Surroundings:
 
         `..` is folded as text; links are not resolved.
         """
+        return Path(os.path.normpath(self._unfolded(text, base)))
+
+    def real(self, text: str | Path) -> Path:
+        """As `absolute`, with links resolved: `..` behind a link is the folder above what it leads to."""
+        return self.files.real(Path(self._unfolded(text)))
+
+    def _unfolded(self, text: str | Path, base: Path | None = None) -> str:
         path = str(text)
         if path == "~" or path.startswith(("~/", "~" + os.sep)):
             path = str(self.home) + path[1:]
-        return Path(os.path.normpath(os.path.join(base or self.cwd, path)))
+        return os.path.join(base or self.cwd, path)
 
     def short(self, path: Path) -> str:
         """The path for people: below home it starts with `~`, below cwd with `./`."""

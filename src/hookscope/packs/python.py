@@ -29,7 +29,8 @@ places = []
 for point in found.entry_points:
     if point.group == sys.argv[2]:
         parts = point.value.split(":")[0].strip().split(".")
-        folders = (os.path.join(base, *parts) for base in sys.path if base)
+        named = all(part.isidentifier() for part in parts)  # else it could lead anywhere
+        folders = (os.path.join(base, *parts) for base in sys.path if base and named)
         places.append(next((folder for folder in folders if os.path.isdir(folder)), None))
 print(json.dumps({"version": found.version, "places": places}))
 """

@@ -28,6 +28,7 @@ class Modules:
         self._old = OldVersions(self._forget)
         self._names: set[str] = set()
         self._lasting: set[str] = set()
+        self._failed: set[str] = set()  # what is left of them goes with the next `keep_only`
         self._known: dict[tuple[str, Path, str, str], shapes.Made] = {}
         self._late: dict[Path, tuple[shapes.Made, list[Any]]] = {}  # as loaded last, and declared since
 
@@ -62,6 +63,7 @@ class Modules:
             except BaseException as error:  # a file may do anything while it is imported
                 if type(error) is CancelledError and _is_cancelled():
                     raise
+                self._failed.add(name)
                 raise LoadFailed(raised(error, "load")) from None
             if code.shape == "plugin":
                 self._late[code.path] = made, late
@@ -81,7 +83,8 @@ class Modules:
         ]
         for key in stale:
             del self._known[key]
-        names = {key[0] for key in stale} - {key[0] for key in self._known} - self._lasting
+        gone, self._failed = {key[0] for key in stale} | self._failed, set()
+        names = gone - {key[0] for key in self._known} - self._lasting
         self._old.add(names, firings)
 
     def _is_latest_plugin(self, path: Path, made: shapes.Made) -> bool:

@@ -95,13 +95,15 @@ def _way_out(origin: str) -> str:
     return f"`{brings(EXTRA)}` brings one"
 
 
-def said_by(program: str) -> Said | None:
+def said_by(program: str, workspace: tuple[Path, ...] = ()) -> Said | None:
     """What a program says of itself, asked once for each content; None where it says nothing.
+
+    What it starts in turn, as a version manager's script does, comes from outside the `workspace` too.
 
     Raises OSError where no more files may be opened: that tells nothing about the program.
     """
     try:
-        return _said(program, os.stat(program).st_mtime_ns)
+        return _said(program, os.stat(program).st_mtime_ns, workspace)
     except OSError as error:
         raise_exhausted(error)
         return None
@@ -183,10 +185,10 @@ def _checked(program: str, origin: str, asked: Callable[[str], Said | None]) -> 
 
 
 @lru_cache(maxsize=32)
-def _said(program: str, changed: int) -> Said | None:
+def _said(program: str, changed: int, workspace: tuple[Path, ...]) -> Said | None:
     """`changed` is its time of change: a new program is asked anew."""
     try:
-        done = answer_of([program, "--print", ASKS], seconds=PATIENCE)
+        done = answer_of([program, "--print", ASKS], seconds=PATIENCE, workspace=workspace)
         version, types, *real = json.loads(done.output if done.code == 0 else "[]")
         match = re.fullmatch(r"v(\d+)\.(\d+)\.(\d+).*", version)
     except (OSError, TypeError, ValueError) as error:  # it is none, or says no such thing

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
+from functools import partial
 
 from hookscope.core.dialect import Host
 from hookscope.core.failure import Failure
@@ -12,7 +13,7 @@ from hookscope.core.lanes import AheadLane, KeepingLane, Lane, LateLane
 from hookscope.core.runs import Code, Declared, Handler, Module, Plan, Registration
 from hookscope.helpers import find_program
 from hookscope.runtime.limits import Limits
-from hookscope.runtime.node import NoNode, find_node
+from hookscope.runtime.node import NoNode, find_node, said_by
 from hookscope.values import dataclass
 
 OF_NODE: tuple[Language, ...] = ("typescript", "javascript")
@@ -95,7 +96,8 @@ def with_node(lanes: Lanes, host: Host) -> tuple[Lanes, Mapping[Language, str]]:
     And why it does not run TypeScript, or there is none.
     """
     surroundings = host.surroundings
-    found = find_node(find_program("node", [host.workspace, surroundings.cwd]))
+    workspace = (host.workspace, surroundings.cwd)
+    found = find_node(find_program("node", workspace), asked=partial(said_by, workspace=workspace))
     lacks = {language: found.sentence for language in OF_NODE if language not in found.languages}
     if isinstance(found, NoNode):
         return lanes, lacks

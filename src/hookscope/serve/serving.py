@@ -167,8 +167,11 @@ def _origin(host: str, port: int) -> str:
 
 
 @contextmanager
-def signpost() -> Iterator[Callable[[Address], bool]]:
-    """What opens the user's browser. Others see the arguments of its process, so the token is in a file."""
+def signpost(workspace: Path) -> Iterator[Callable[[Address], bool]]:
+    """What opens the user's browser, none that the workspace brings.
+
+    Others see the arguments of its process, so the token is in a file.
+    """
     with tempfile.TemporaryDirectory(prefix="hookscope-") as folder:
 
         def open_page(address: Address) -> bool:
@@ -178,7 +181,7 @@ def signpost() -> Iterator[Callable[[Address], bool]]:
                 '<!DOCTYPE html><meta name="referrer" content="no-referrer">'
                 f'<meta http-equiv="refresh" content="0; url={address.entrance}">\n'
             )
-            with only_user_path():
+            with only_user_path([workspace]):
                 return webbrowser.open(page.as_uri())
 
         yield open_page

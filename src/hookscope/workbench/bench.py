@@ -325,7 +325,9 @@ class Workbench:
         `as_asked` where it is no longer the real folder that the question named.
         """
         here = self.setup.surroundings
-        path = here.absolute(folder)
+        path, real = here.absolute(folder), here.real(folder)
+        if here.real(path) != real:  # `cd` takes one, all else the other
+            raise Refusal(f"{folder} may mean {here.real(path)} or {real}: `..` follows a link.", "Name one.")
         if not os.path.isdir(path):
             raise Refusal(f"There is no folder {path}.", "`hookscope list` shows where hooks are.")
         host = self.open()

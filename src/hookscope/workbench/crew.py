@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypedDict
 
 from hookscope.core.dialect import Host
@@ -130,13 +130,13 @@ class Crew:
         named = self._node_named
         if named is not None and not named.allowed_by(host):
             return NoNode(named.not_trusted, NAMED, named.way_out)
-        on_path = find_program("node", [host.workspace, host.surroundings.cwd]) if named is None else None
+        workspace = (host.workspace, host.surroundings.cwd)
+        on_path = find_program("node", workspace) if named is None else None
         key = (named.path, True) if named is not None else (on_path, False)
         if key not in self._nodes:
             self._programs = self._programs or KnownPrograms(state_folder() / FILE)
-            self._nodes[key] = find_node(
-                on_path, named.path if named is not None else None, self._programs.said_by
-            )
+            asked = partial(self._programs.said_by, workspace=workspace)
+            self._nodes[key] = find_node(on_path, named.path if named is not None else None, asked)
         return self._nodes[key]
 
     def holds(self, code: Code) -> bool:

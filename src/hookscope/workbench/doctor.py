@@ -203,7 +203,7 @@ def _python(view: View, setup: Setup) -> SetupFinding:
     then = "`python:` in .hookscope/config.yaml names the interpreter, 3.9 or newer."
     try:
         asked = [python, "-I", "-c", "import sys; print(*sys.version_info[:3], sep='.')"]
-        answer = answer_of(asked, seconds=PATIENCE)
+        answer = answer_of(asked, seconds=PATIENCE, workspace=[view.host.workspace])
         version = tuple(int(part) for part in answer.text.strip().split("."))
     except (OSError, ValueError) as error:
         why = why_of(error) if isinstance(error, OSError) else "it answers something else"

@@ -8,7 +8,7 @@ import subprocess
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from hookscope.core.hooks import Place
 from hookscope.core.text import why_of
@@ -45,11 +45,14 @@ def command(editor: str, place: Place) -> list[str]:
     return [*words, file]
 
 
-def run_editor(words: Sequence[str]) -> str:
-    """Run an editor in this terminal until it ends. Returns why it failed, as a sentence; never raises."""
+def run_editor(words: Sequence[str], workspace: Path) -> str:
+    """Run an editor in this terminal until it ends. Returns why it failed, as a sentence; never raises.
+
+    It is none that the workspace brings.
+    """
     try:
         with _signals_held():
-            code = subprocess.run(user_command(words), check=False).returncode
+            code = subprocess.run(user_command(words, [workspace]), check=False).returncode
     except (OSError, ValueError) as error:  # the latter: a null byte in the command
         return f"{words[0]} does not start: {why_of(error)}. Set VISUAL or EDITOR to another editor."
     if code < 0:

@@ -31,15 +31,15 @@ class KnownPrograms:
         self.file = file
         self._news: dict[str, dict[str, Any]] = {}
 
-    def said_by(self, program: str) -> Said | None:
+    def said_by(self, program: str, workspace: tuple[Path, ...] = ()) -> Said | None:
         """As the program says it, or has said it when its file was the same."""
         stamp = _stamp(program)
         if stamp is None:
-            return said_by(program)
+            return said_by(program, workspace)
         known = _said_in(members_of(self.file, VERSIONS).get(program), stamp)
         if known is not None:
             return known
-        said = said_by(program)
+        said = said_by(program, workspace)
         if said is not None and _stamp(program) == stamp:
             self._news[program] = {"of": stamp, "version": list(said.version), "types": said.types}
         return said

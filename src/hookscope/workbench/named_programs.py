@@ -10,7 +10,7 @@ from typing import Literal
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Language
 from hookscope.core.surroundings import lies_in, real_surroundings
-from hookscope.core.text import as_typed
+from hookscope.core.text import as_typed, has_controls
 from hookscope.core.trust import allows
 from hookscope.values import dataclass
 from hookscope.workbench.project import CONFIG, project_config
@@ -56,7 +56,7 @@ def named_program(project: Mapping[str, object], key: Key, workspace: Path) -> N
     path = project.get(key)
     if path is None:
         return None
-    if not isinstance(path, str):
+    if not isinstance(path, str) or not path.strip() or "\n" in path or has_controls(path):
         raise Refusal(f"`{key}:` in {CONFIG} wants the path of a program, and has {path!r}.", code=2)
     return NamedProgram(key, str(real_surroundings().absolute(path, workspace)), workspace)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -18,14 +19,17 @@ def installed_plugins() -> tuple[InstalledPlugin, ...]:
     """Those whose file is found where Python would look; what is installed later needs another start."""
     if not _any_brings_plugins():
         return ()
-    from importlib.metadata import entry_points  # here: it takes longer to load than a look
+    from importlib.metadata import distributions  # here: it takes longer to load than a look
 
-    found = ((point, _file_of(point.module)) for point in entry_points(group=GROUP))
-    return tuple(
-        InstalledPlugin(point.name, file, point.attr.partition(".")[0] or "register")
-        for point, file in found
-        if file is not None
-    )
+    found: dict[InstalledPlugin, None] = {}
+    for package in distributions():
+        with suppress(TypeError, ValueError):  # its file is damaged: that is no matter of the others
+            for point in package.entry_points.select(group=GROUP):
+                with suppress(AttributeError):  # it names no module
+                    file, named = _file_of(point.module), point.attr.partition(".")[0]
+                    if file is not None:
+                        found[InstalledPlugin(point.name, file, named or "register")] = None
+    return tuple(found)
 
 
 def _any_brings_plugins() -> bool:

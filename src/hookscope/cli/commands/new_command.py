@@ -72,7 +72,7 @@ def command(
     made = make(bench, sketch, trust=trust)
     bench.close_now()
     if edit:
-        made = replace(made, notes=(*made.notes, *_edited(sketch.main)))
+        made = replace(made, notes=(*made.notes, *_edited(sketch.main, bench.open().workspace)))
     really = answers.really_written(options, sketch.main)
     return Answer(new_tables.document(made), new_tables.text(made, bench.setup.surroundings), aside=really)
 
@@ -87,7 +87,7 @@ def _kind(kind: str | None, pack: bool, plugin: bool) -> Kind | None:
     return named[0] if named else None
 
 
-def _edited(file: Path) -> tuple[str, ...]:
+def _edited(file: Path, workspace: Path) -> tuple[str, ...]:
     """Its author's editor, until it ends; what kept it from opening, as a sentence."""
     editor = editor_of(os.environ)  # one that is assumed chooses no program
     if not editor:
@@ -95,7 +95,7 @@ def _edited(file: Path) -> tuple[str, ...]:
     if not sys.stdin.isatty():
         return (f"There is no terminal for an editor. The place is {file}",)
     try:
-        problem = run_editor(editor_command(editor, Place(file)))
+        problem = run_editor(editor_command(editor, Place(file)), workspace)
     except ValueError as error:
         problem = f"VISUAL or EDITOR is no command: {error}."
     return (f"{problem} The place is {file}",) if problem else ()

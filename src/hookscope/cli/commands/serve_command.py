@@ -66,7 +66,7 @@ def command(
         raise Refusal(
             "A console in a browser needs the package textual-serve.", f"`{brings('serve')}` brings it."
         )
-    answers.bench_of(options)  # what cannot be opened is said here, not in the page
+    bench = answers.bench_of(options)  # what cannot be opened is said here, not in the page
     from hookscope.serve.serving import Wish, serve, signpost
 
     def tell(address: Address) -> None:
@@ -76,7 +76,7 @@ def command(
             return
         click.echo(f"The console is at {printable(url)}\nCtrl-C ends it.")
 
-    with signpost() as post:
+    with signpost(bench.open().workspace) as post:
 
         def open_page(address: Address) -> None:
             if not post(address):
