@@ -186,3 +186,9 @@ def test_a_long_line_of_code_is_searched_in_one_pass(text: str) -> None:
     began = time.monotonic()
     assert find(f"{text} correct-horse-battery-77", {"correct-horse-battery-77": "OURS"})
     assert time.monotonic() - began < 10  # some milliseconds; it was half a minute
+
+
+@pytest.mark.parametrize("end", ["\r", "\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\r\n"], ids=ascii)
+def test_lines_of_any_kind_are_masked_as_parts(end: str) -> None:
+    veil = Veil.over([Secret("OURS", f"first-line-of-it{end}second-line-of-it")])
+    assert veil.text("a first-line-of-it b") == "a ${SECRET:OURS_PART} b"

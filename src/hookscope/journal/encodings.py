@@ -101,7 +101,7 @@ def needles_of(value: str) -> tuple[Needle, ...]:
 
 def _lines(text: str, value: str) -> Iterator[str]:
     """The lines of a text of several lines that are secret themselves; of JSON those of a key in it alone."""
-    if "\n" not in text.strip():
+    if len(text.strip().splitlines()) < 2:
         return
     of_json = _is_json(value)
     for line in map(str.strip, text.splitlines()):
