@@ -223,6 +223,31 @@ async def test_a_folder_that_a_module_adds_to_the_import_path_serves_its_own_han
         assert second.messages == ("False",)
 
 
+async def test_a_builtin_that_a_module_adds_as_it_loads_stays_for_its_handler(
+    plan_of: Callable[..., Plan], tmp_path: Path, lanes: dict[str, ProcessLane]
+) -> None:
+    text = "import gettext\ngettext.install('a')\ndef handler(event): event.messages.append(_('said'))\n"
+    call = written(tmp_path, "a", text, ".py")
+    for _ in range(2):
+        (result,) = await results_of(plan_of, lanes["python"], call)
+        assert (result.messages, result.notes) == (("said",), ())
+
+
+async def test_an_executor_that_a_handler_gave_the_loop_serves_no_other(
+    plan_of: Callable[..., Plan], tmp_path: Path, lanes: dict[str, ProcessLane]
+) -> None:
+    ended = "pool = ThreadPoolExecutor(1); pool.shutdown()"
+    imported = "import asyncio\nfrom concurrent.futures import ThreadPoolExecutor\n"
+    sets = (
+        f"async def handler(event):\n    {ended}\n    asyncio.get_running_loop().set_default_executor(pool)\n"
+    )
+    uses = "import asyncio\nasync def handler(event): await asyncio.to_thread(len, '')\n"
+    calls = [written(tmp_path, "a", imported + sets, ".py"), written(tmp_path, "b", uses, ".py")]
+    first, second = await results_of(plan_of, lanes["python"], *calls)
+    assert first.notes == ("it changed: the event loop. The next handler gets a new one",)
+    assert (second.status, second.notes) == ("ok", ())
+
+
 CLOSING = {
     "server": "const s = net.createServer(); await new Promise((r) => s.listen(0, r)); s.close();",
     "socket": "const s = dgram.createSocket('udp4'); await new Promise((r) => s.bind(0, r)); s.close();",

@@ -99,6 +99,14 @@ class Baseline:
             if version is not None:
                 self._builtins_seen = version.value
 
+    def _restore_added_builtins(self, changed: list[str], is_load: bool) -> None:
+        """Remove what was added, such as the `_` of gettext. A module keeps what it adds as it loads."""
+        added = [key for key in _builtins if key not in self._builtins]
+        for key in added:
+            del _builtins[key]
+        if not is_load:
+            changed.append(self._listed([f"builtins.{key}" for key in added]))
+
     def restore(self, *, is_load: bool = False) -> bool:
         """Put everything back. False where something stays changed: the host replaces this process."""
         self.holds_outputs = False
@@ -110,6 +118,8 @@ class Baseline:
             if self._patched:
                 changed.append(self._listed(self._patched))
                 self._patched = []
+            if len(_builtins) != len(self._builtins):
+                self._restore_added_builtins(changed, is_load)
             self._process.restore(changed, lost)
             self._library.restore(changed, lost)
             self._restore_paths(changed, is_load)
