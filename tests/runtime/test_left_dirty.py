@@ -122,6 +122,10 @@ async def handler(event):
 """
 
 NODE = {
+    "FinalizationRegistry.prototype.register = () => { throw 1; }": "FinalizationRegistry.prototype.register",
+    "Object.getPrototypeOf((async function* () {}).prototype).next = null": "a generator.next",
+    "Object.getPrototypeOf((function* () {}).prototype).next = null": "a generator.next",
+    "process.getBuiltinModule('dns').promises.lookup = null": "dns.promises.lookup",
     "Buffer.from = () => { throw 1; }": "Buffer.from",
     "Buffer.prototype.toString = () => 'evil'": "Buffer.prototype.toString",
     "Buffer.poolSize = 1": "Buffer.poolSize",
