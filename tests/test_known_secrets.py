@@ -191,3 +191,22 @@ def test_keys_of_variables_are_secret(key: str) -> None:
 def test_keys_that_say_something_else_are_not(key: str) -> None:
     assert not is_secret_key(key)
     assert not SecretKeys.with_names(["other"]).name(key)
+
+
+@pytest.mark.parametrize("name", ["GOOGLE_CREDENTIALS", "SERVICE_SETUP"])
+def test_json_in_a_text_of_json_hides_what_is_secret_in_it(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    inner = json.dumps({"user": "svc-of-ours", "password": "deep inner pass"})
+    monkeypatch.setenv(name, json.dumps({"outer": json.dumps([inner])}))
+    masked = redacted(workspace, ["svc-of-ours", "x deep inner pass y"])
+    assert masked == ["svc-of-ours", f"x ${{SECRET:{name}_OUTER_0_PASSWORD}} y"]
+
+
+def test_json_in_a_text_of_an_event_hides_what_is_under_a_secrets_key(workspace: Path) -> None:
+    body = json.dumps({"login": {"password": "of a body"}, "port": 8080})
+    masked = redacted(workspace, {"body": body, "said": "it is of a body"})
+    assert masked == {
+        "body": body.replace("of a body", "${SECRET:BODY_LOGIN_PASSWORD}"),
+        "said": "it is ${SECRET:BODY_LOGIN_PASSWORD}",
+    }

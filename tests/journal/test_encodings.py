@@ -4,6 +4,7 @@ import base64
 import html
 import json
 import shlex
+import time
 import urllib.parse
 
 import pytest
@@ -157,3 +158,37 @@ def test_any_value_is_found_where_it_is(value: str, spell: object) -> None:
 def test_what_a_line_that_was_too_long_has_of_a_value_is_masked(kept: int) -> None:
     veil = Veil.over([Secret("KEY", VALUES["plain"])])
     assert veil.text(f"say {VALUES['plain'][:kept]}…\nmore…") == "say ${SECRET:KEY_PART}…\nmore…"
+
+
+@pytest.mark.parametrize(
+    "spell",
+    [
+        lambda source: source.decode("utf-8", "surrogateescape"),
+        lambda source: source.decode("utf-8", "replace"),
+        urllib.parse.quote,
+        bytes.hex,
+        lambda source: base64.b64encode(source).decode(),
+        lambda source: base64.urlsafe_b64encode(b"user:" + source).decode(),
+        repr,
+    ],
+    ids=["as it is", "printed", "URL", "hexadecimal", "base64", "inside base64", "repr"],
+)
+def test_a_value_that_is_no_utf_8_is_masked_in_every_spelling(spell: object) -> None:
+    source = b"se\xffcret-of-\xe9-bytes"
+    veil = Veil.over([Secret("OURS", source.decode("utf-8", "surrogateescape"))])
+    masked = veil.text(f"it is {spell(source)} here")  # type: ignore[operator]
+    assert "${SECRET:OURS" in masked
+    assert "bytes" not in masked
+
+
+@pytest.mark.parametrize("text", ["aB3+" * 15_000, "aB3_" * 14 + "\r" + "x" * 60_000], ids=["line", "tail"])
+def test_a_long_line_of_code_is_searched_in_one_pass(text: str) -> None:
+    began = time.monotonic()
+    assert find(f"{text} correct-horse-battery-77", {"correct-horse-battery-77": "OURS"})
+    assert time.monotonic() - began < 10  # some milliseconds; it was half a minute
+
+
+@pytest.mark.parametrize("end", ["\r", "\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\r\n"], ids=ascii)
+def test_lines_of_any_kind_are_masked_as_parts(end: str) -> None:
+    veil = Veil.over([Secret("OURS", f"first-line-of-it{end}second-line-of-it")])
+    assert veil.text("a first-line-of-it b") == "a ${SECRET:OURS_PART} b"

@@ -63,6 +63,10 @@ PYTHON = {
     "import sys, types; sys.modules['yaml'] = types.ModuleType('yaml')": "sys.modules (yaml)",
     "import sys; sys.modules = {}": "sys.modules",
     "import builtins; del builtins.len": "builtins.len",
+    "import gettext; gettext.install('ours')": "builtins._",
+    "import builtins; builtins.helper = 1": "builtins.helper",
+    "import tempfile; tempfile.tempdir = '/nowhere'": "tempfile.tempdir",
+    "import importlib.machinery as m; m.PathFinder.find_spec = None": "PathFinder.find_spec",
     "import builtins; vars(builtins).clear()": "builtins.",
     "import functools; functools.wraps = functools.partial = None": "functools.wraps",
     "import collections; collections.namedtuple = None": "collections.namedtuple",
@@ -77,10 +81,16 @@ PYTHON = {
     "import sys; sys.addaudithook(lambda *_: None)": "the audit hooks, which Python cannot remove",
     "import sys; sys.stdout.reconfigure(encoding='ascii')": "the encoding or buffering of standard streams",
 }  # fmt: skip
+if os.path.exists("/proc/self/timers"):
+    PYTHON["timer()"] = "the timers of timer_create()"
 TOP = """
 import asyncio
 class Policy(asyncio.DefaultEventLoopPolicy):
     def new_event_loop(self): raise SystemExit(3)
+def timer():
+    import ctypes
+    made = ctypes.c_void_p()
+    assert ctypes.CDLL(None).timer_create(1, None, ctypes.byref(made)) == 0
 class Finder:
     def find_spec(self, *_): raise RuntimeError("not mine")
 """
@@ -112,6 +122,10 @@ async def handler(event):
 """
 
 NODE = {
+    "FinalizationRegistry.prototype.register = () => { throw 1; }": "FinalizationRegistry.prototype.register",
+    "Object.getPrototypeOf((async function* () {}).prototype).next = null": "a generator.next",
+    "Object.getPrototypeOf((function* () {}).prototype).next = null": "a generator.next",
+    "process.getBuiltinModule('dns').promises.lookup = null": "dns.promises.lookup",
     "Buffer.from = () => { throw 1; }": "Buffer.from",
     "Buffer.prototype.toString = () => 'evil'": "Buffer.prototype.toString",
     "Buffer.poolSize = 1": "Buffer.poolSize",

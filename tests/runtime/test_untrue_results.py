@@ -199,3 +199,90 @@ def handler(event):
     let_it_take_another(tmp_path, pid)
     await lanes["python"].close()
     assert not is_running(pid)
+
+
+FOLDER = "import os, sys\nlib = os.path.join(os.path.dirname(__file__), 'lib')\n"
+
+
+@pytest.mark.parametrize(
+    "added",
+    ["sys.path.insert(0, lib)", "sys.path.append(lib)", "sys.path[:0] = [lib, lib]", "sys.path += [lib]"],
+)
+async def test_a_folder_that_a_module_adds_to_the_import_path_serves_its_own_handler_alone(
+    plan_of: Callable[..., Plan], tmp_path: Path, lanes: dict[str, ProcessLane], added: str
+) -> None:
+    imports = "def handler(event):\n    import beside\n    event.messages.append(beside.SAID)\n"
+    looks = "import sys\ndef handler(event): event.messages.append(str('lib' in str(sys.path)))\n"
+    calls = [written(tmp_path, "a", f"{FOLDER}{added}\n{imports}", ".py")]
+    calls += [written(tmp_path, "b", looks.replace("'lib'", "'hooks/a/lib'"), ".py")]
+    (tmp_path / "hooks/a/lib").mkdir()
+    (tmp_path / "hooks/a/lib/beside.py").write_text("SAID = 'it is there'\n")
+    for _ in range(2):  # as it is loaded, and as it is known
+        first, second = await results_of(plan_of, lanes["python"], *calls)
+        assert (first.messages, first.error, first.notes) == (("it is there",), None, ())
+        assert second.messages == ("False",)
+
+
+async def test_a_builtin_that_a_module_adds_as_it_loads_stays_for_its_handler(
+    plan_of: Callable[..., Plan], tmp_path: Path, lanes: dict[str, ProcessLane]
+) -> None:
+    text = "import gettext\ngettext.install('a')\ndef handler(event): event.messages.append(_('said'))\n"
+    call = written(tmp_path, "a", text, ".py")
+    for _ in range(2):
+        (result,) = await results_of(plan_of, lanes["python"], call)
+        assert (result.messages, result.notes) == (("said",), ())
+
+
+async def test_an_executor_that_a_handler_gave_the_loop_serves_no_other(
+    plan_of: Callable[..., Plan], tmp_path: Path, lanes: dict[str, ProcessLane]
+) -> None:
+    ended = "pool = ThreadPoolExecutor(1); pool.shutdown()"
+    imported = "import asyncio\nfrom concurrent.futures import ThreadPoolExecutor\n"
+    sets = (
+        f"async def handler(event):\n    {ended}\n    asyncio.get_running_loop().set_default_executor(pool)\n"
+    )
+    uses = "import asyncio\nasync def handler(event): await asyncio.to_thread(len, '')\n"
+    calls = [written(tmp_path, "a", imported + sets, ".py"), written(tmp_path, "b", uses, ".py")]
+    first, second = await results_of(plan_of, lanes["python"], *calls)
+    assert first.notes == ("it changed: the event loop. The next handler gets a new one",)
+    assert (second.status, second.notes) == ("ok", ())
+
+
+CLOSING = {
+    "server": "const s = net.createServer(); await new Promise((r) => s.listen(0, r)); s.close();",
+    "socket": "const s = dgram.createSocket('udp4'); await new Promise((r) => s.bind(0, r)); s.close();",
+    "connection": "const s = net.createServer(); await new Promise((r) => s.listen(0, r));"
+    "const c = net.connect(s.address().port); await new Promise((r) => c.on('connect', r));"
+    "await new Promise((r) => { s.close(r); c.destroy(); });",
+    "watcher": "fs.watch('.').close();",
+}
+
+
+@pytest.mark.parametrize("body", CLOSING.values(), ids=CLOSING)
+async def test_what_a_handler_has_closed_is_not_said_to_be_left(
+    plan_of: Callable[..., Plan], tmp_path: Path, lanes: dict[str, ProcessLane], body: str
+) -> None:
+    imported = "import net from 'node:net'; import dgram from 'node:dgram'; import fs from 'node:fs';\n"
+    text = f"{imported}export default async (event) => {{ {body} }};\n"
+    (result,) = await results_of(plan_of, lanes["javascript"], written(tmp_path, "a", text, ".mjs"))
+    assert (result.status, result.notes) == ("ok", ())
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "process.emitWarning('of the first');",
+        "process.nextTick(() => console.error('of the first'));",
+        "await null; process.emitWarning('of the first', { code: 'OF_OURS' });",
+    ],
+)
+async def test_what_is_printed_at_the_next_tick_is_charged_to_who_asked_for_it(
+    plan_of: Callable[..., Plan], tmp_path: Path, lanes: dict[str, ProcessLane], body: str
+) -> None:
+    calls = [
+        written(tmp_path, "a", f"export default async () => {{ {body} }};\n", ".mjs"),
+        written(tmp_path, "b", "export default () => {};\n", ".mjs"),
+    ]
+    first, second = await results_of(plan_of, lanes["javascript"], *calls)
+    assert "of the first" in first.stderr
+    assert second.stderr == ""

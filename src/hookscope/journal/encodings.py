@@ -27,12 +27,13 @@ ESCAPE = pattern(
     r"|\\x(?P<byte>[0-9a-fA-F]{2})|\\(?P<char>[\\\"'/bfnrt])|(?P<percents>(?:%[0-9a-fA-F]{2})+)"
     r"|(?P<entity>&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});)"
 )
+SURROGATE = pattern("[\ud800-\udfff]")
 SURROGATES = pattern("[\ud800-\udbff][\udc00-\udfff]")
 SIGNS = ("\\", "%", "&")
 CHARS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 CODE = pattern(r"[A-Za-z0-9+/_=-]{8,}")  # what base64 and hexadecimal consist of
 CODE_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-=")
-WRAPPED = pattern(r"[A-Za-z0-9+/_-]{48,}\r?\n")
+WRAPPED = pattern(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{48,}\r?\n")
 MARKER = pattern(r"-{3,}[A-Z ]*-{3,}|[^0-9A-Za-z]*")  # `-----BEGIN …-----`: a line that is no secret
 CUT = pattern(r"\n… [\d,]+ bytes are left out here …\n|…")  # in output, in lines that were too long
 SHELL_QUOTES = ("'\\''", "'\"'\"'", "'" * 3)  # the last one: the first with its escape undone
@@ -78,7 +79,7 @@ def needles_of(value: str) -> tuple[Needle, ...]:
     """What is searched for to find a value; nothing for a value that is too short."""
     if len(value) < WORTH_A_SEARCH:
         return ()
-    texts = dict.fromkeys((value, value.strip()))
+    texts = dict.fromkeys((value, value.strip(), *_as_decoded(value)))
     for text in tuple(texts):
         for _ in range(2):  # a value may contain what reads as an escape
             reading = _unescaped(text)
@@ -100,7 +101,7 @@ def needles_of(value: str) -> tuple[Needle, ...]:
 
 def _lines(text: str, value: str) -> Iterator[str]:
     """The lines of a text of several lines that are secret themselves; of JSON those of a key in it alone."""
-    if "\n" not in text.strip():
+    if len(text.strip().splitlines()) < 2:
         return
     of_json = _is_json(value)
     for line in map(str.strip, text.splitlines()):
@@ -117,8 +118,22 @@ def _is_json(text: str) -> bool:
     return True
 
 
+def _bytes(value: str) -> bytes:
+    """The bytes of a value; those of a variable that is no UTF-8 stand in it as half surrogate pairs."""
+    try:
+        return value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # other halves
+        return value.encode("utf-8", "surrogatepass")
+
+
+def _as_decoded(value: str) -> Iterator[str]:
+    """What becomes of a value that is no UTF-8 where it is printed, or read byte by byte."""
+    if not value.isascii() and SURROGATE.search(value):
+        yield from (_bytes(value).decode("utf-8", "replace"), _bytes(value).decode("latin-1"))
+
+
 def _codes(value: str) -> Iterator[Needle]:
-    source = value.encode("utf-8", "surrogatepass")
+    source = _bytes(value)
     yield from (Needle(text, "HEX") for text in dict.fromkeys((source.hex(), source.hex().upper())))
     whole = b64encode(source).decode()
     if len(whole) >= SHORTEST_CODE:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -42,12 +41,12 @@ def _secrets_of(name: str, value: str, keys: SecretKeys) -> tuple[Secret, ...]:
 
 def _inner(name: str, value: str) -> Iterator[Secret]:
     """What looks like a secret in a value; in JSON also what is under a secret's key."""
-    yield from secrets_in({name: value} if not is_secret_key(name) else [value])
-    if value.lstrip().startswith(("{", "[")):
-        try:
-            yield from secrets_in(json.loads(value), (name,))
-        except (ValueError, RecursionError):
-            return
+    if not is_secret_key(name):
+        yield from secrets_in({name: value})
+    elif value.lstrip().startswith(("{", "[")):
+        yield from secrets_in(value, (name,))
+    else:
+        yield from secrets_in([value])
 
 
 def _is_worth_masking(value: str) -> bool:

@@ -7,6 +7,7 @@ doubt a value stays readable: a journal full of masks helps nobody find a fault.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import Counter
@@ -232,6 +233,17 @@ def secrets_in(
             yield from (one for one in inner if one.value != text)
         case str():
             yield from _in_text(value, path)
+            yield from _in_json(value, path, keys)
+
+
+def _in_json(text: str, path: tuple[str, ...], keys: SecretKeys) -> Sequence[Secret]:
+    """What is secret in a text that is JSON, also in texts of it that are."""
+    if not text.lstrip().startswith(("{", "[")):
+        return ()
+    try:
+        return tuple(secrets_in(json.loads(text), path, keys=keys))
+    except (ValueError, RecursionError):
+        return ()
 
 
 def _pair_name(value: Mapping[Any, Any]) -> str:

@@ -34,6 +34,8 @@ const WORDS = new Map([
   ["StatWatcher", "file watcher"],
 ]);
 
+const CLOSED = [FILES, "connection", "server", "socket", "file watcher"];
+
 /** What runs beside the handlers at a moment: how many of each, by word. */
 function running() {
   const counts = new Map();
@@ -85,9 +87,9 @@ function isDangerous(before, after) {
   return false;
 }
 
-/** Are there more file operations than before. */
-function readsMore(before, after) {
-  return (after.get(FILES) ?? 0) > (before.get(FILES) ?? 0);
+/** Is there more than before of what takes a moment to close. */
+function hasOpened(before, after) {
+  return CLOSED.some((word) => (after.get(word) ?? 0) > (before.get(word) ?? 0));
 }
 
 const plural = (word) => (word.endsWith("s") ? `${word}es` : `${word}s`);
@@ -162,4 +164,4 @@ function nameOf(task) {
   }
 }
 
-module.exports = { running, left, readsMore, isAnything, isDangerous, leaksDescriptors };
+module.exports = { running, left, hasOpened, isAnything, isDangerous, leaksDescriptors };

@@ -34,11 +34,13 @@ const HARMFUL = ["toJSON", "then", "get", "set", "value", "writable", "enumerabl
 /** What the worker and most handlers stand on. A handler that replaces JSON.stringify does it for itself. */
 function shared() {
   const iterators = [[].values(), new Map().entries(), new Set().values(), "".matchAll(/x/g)];
+  const generators = [function* () {}, async function* () {}].map((made) => getPrototypeOf(made.prototype));
   const classes = [
     Object, Function, Array, String, Number, Boolean, Symbol, BigInt, Date, RegExp, Error, Promise, Map, Set,
     WeakMap, WeakSet, ArrayBuffer, getPrototypeOf(Uint8Array), Uint8Array, Int32Array, Buffer, EventEmitter,
     Readable, Writable, Duplex, net.Socket, AsyncLocalStorage, URL, URLSearchParams, TextDecoder, TextEncoder,
     AbortController, AbortSignal, EventTarget, Event, WeakRef, TypeError, RangeError, SyntaxError, DataView,
+    FinalizationRegistry,
     ...ownKeys(Intl).map((name) => Intl[name]).filter((made) => typeof made === "function" && made.prototype),
   ];
   const frequent = [
@@ -57,6 +59,7 @@ function shared() {
     ...classes.flatMap((made) => [whole(made, labelOf(made)), whole(made.prototype, `${labelOf(made)}.prototype`)]),
     ...[...iterators.map(getPrototypeOf), getPrototypeOf(getPrototypeOf(iterators[0]))]
       .map((object) => whole(object, "an iterator")),
+    ...generators.map((object) => whole(object, "a generator")),
     ...Object.entries({ JSON, Math, Reflect, Atomics, console, Intl, fs, path, util, os, timers })
       .map(([name, object]) => whole(object, name)),
     whole(fs.promises, "fs.promises"),
@@ -160,7 +163,11 @@ class Baseline {
     const module = require(`${BUILTIN}${name}`);
     this.state.load(name, module);
     if (typeof module !== "function" && typeof module !== "object") return;
-    if (name.startsWith("dns")) return; // `setServers` itself replaces its functions
+    if (name.startsWith("dns")) { // `setServers` itself replaces its other functions
+      const looked = name === "dns" ? [[module, name], [module.promises, "dns.promises"]] : [[module, name]];
+      for (const [object, label] of looked) this.fixed.push(new Fixed(object, "lookup", label));
+      return;
+    }
     this.note(module, name);
     for (const key of Object.keys(module)) {
       const made = getOwnPropertyDescriptor(module, key)?.value;

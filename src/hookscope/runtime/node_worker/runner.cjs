@@ -7,7 +7,7 @@ const process = require("node:process");
 const { answerOf, fillIn, fillInView, noteArguments } = require("./answers.cjs");
 const { describe } = require("./faults.cjs");
 const { Handlers } = require("./handlers.cjs");
-const { isAnything, isDangerous, leaksDescriptors, left, readsMore, running } = require("./leftovers.cjs");
+const { isAnything, isDangerous, leaksDescriptors, left, hasOpened, running } = require("./leftovers.cjs");
 const { Modules } = require("./loading.cjs");
 const { putFence } = require("./output.cjs");
 const { part } = require("./own.cjs");
@@ -19,6 +19,7 @@ const NAMES = 8; // variables that a note lists
 
 const { stringify } = JSON;
 const { setImmediate: soon, Promise: OwnPromise } = globalThis;
+const { nextTick: atTick } = process;
 
 /** Loads and runs handlers as the messages say. */
 class Runner {
@@ -188,6 +189,7 @@ class Runner {
     };
     const outcome = await this.calls.run(who ?? "", this.stopping ? () => this.stopping.bare.call(call) : call);
     this.stopping?.ended();
+    await new OwnPromise(atTick); // what it left for the next tick is its own still: warnings are printed there
     if (outcome.outside) await new OwnPromise(soon); // its timer is over only when what it threw is dealt with
     return outcome;
   }
@@ -202,8 +204,8 @@ class Runner {
   async noteProcess(answer, who = "it") {
     const before = this.there;
     this.there = running();
-    if (readsMore(before, this.there)) {
-      await new OwnPromise(soon); // one that has just failed is told until its own callback has returned
+    if (hasOpened(before, this.there)) { // what is just closed is told until its own callback has returned
+      for (let turn = 0; turn < 2; turn += 1) await new OwnPromise(soon);
       this.there = running();
     }
     answer.left = left(before, this.there);

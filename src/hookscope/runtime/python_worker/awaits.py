@@ -81,11 +81,14 @@ class Awaits:
 def _state_of(loop: Any) -> Any:
     """Return what a handler may have set in a loop for all that runs in it later."""
     handler, signals = getattr(loop, "_exception_handler", None), getattr(loop, "_signal_handlers", None)
+    executor = getattr(loop, "_default_executor", None)
+    is_own = executor is None or getattr(executor, "_thread_name_prefix", None) == "asyncio"
     return (
         loop.get_debug(),
         loop.get_task_factory(),
         loop.slow_callback_duration,
         handler,
         bool(signals),
+        is_own and not getattr(executor, "_shutdown", False),
         len(vars(loop)),
     )

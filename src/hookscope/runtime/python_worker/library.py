@@ -40,6 +40,7 @@ HOOKS = f"{OURS}hooks_"
 STATEFUL = ("__main__", "idlelib", "sitecustomize", "usercustomize", "this", "antigravity", "test")
 CORE = frozenset(
     (
+        *("_frozen_importlib", "_frozen_importlib_external"),
         *("abc", "asyncio", "asyncio.base_events", "asyncio.events", "asyncio.futures", "asyncio.locks"),
         *("asyncio.queues", "asyncio.runners", "asyncio.streams", "asyncio.subprocess", "asyncio.tasks"),
         *("asyncio.timeouts", "base64", "builtins", "collections", "collections.abc", "contextlib", "copy"),

@@ -84,7 +84,20 @@ def _set_policy(module: Any, _: Any) -> None:
     module._event_loop_policy = None
 
 
+def _temporary(module: Any) -> Any:
+    """The folder that a handler has set; None where it is one that the module itself finds."""
+    folder = module.tempdir
+    return None if folder is None or folder in module._candidate_tempdir_list() else folder
+
+
 SETTINGS = (
+    Setting(
+        "tempfile",
+        "tempfile.tempdir",
+        None,
+        _temporary,
+        lambda module, _: setattr(module, "tempdir", None),
+    ),
     Setting(
         "_socket",
         "the default timeout of sockets",

@@ -6,10 +6,11 @@ import json
 import sys
 import time
 from functools import partial
-from typing import Any, Callable, Dict, Optional, Tuple  # noqa: UP035  (3.9)
+from typing import Any, Callable, Dict, List, Optional, Tuple  # noqa: UP035  (3.9)
 
 Key = Tuple[str, str, str, str]  # noqa: UP006  (content's name, path, export, shape; an alias: 3.9)
 Environment = Dict[str, str]  # noqa: UP006
+Folders = Tuple[List[str], List[str]]  # noqa: UP006
 
 _now = time.perf_counter  # bound before any handler runs
 
@@ -21,13 +22,14 @@ def key_of(code: Any) -> Key:
 
 
 class Loaded:
-    """A module that is loaded, and what its import set in the environment."""
+    """A module that is loaded, and what its import set in the environment and added to sys.path."""
 
-    def __init__(self, made: Any, env: Environment) -> None:
+    def __init__(self, made: Any, env: Environment, folders: Folders) -> None:
         self.targets: dict[str, Callable[[Any], Any]]
         self.module: Any  # what it declares
         self.targets, self.module = made
         self.env = env
+        self.folders = folders
 
 
 class Loads:
@@ -65,9 +67,9 @@ class Loads:
         began = _now()
         try:
             worker.remarks.left_out = restore.lay_over(env)
-            base = restore.environ_now()
+            base, path = restore.environ_now(), list(sys.path)
             made = self._make(code)
-            loaded = Loaded(made, restore.changes_of_environ(base))
+            loaded = Loaded(made, restore.changes_of_environ(base), restore.folders_added_to(path))
             self._loaded[key] = self._good[key[1:]] = loaded
             self._forget_older(code["root"], code["name"])
             error = None

@@ -182,6 +182,10 @@ class _Loader(SourceFileLoader):
         own["__import__"] = _importer(package, sys.modules[package])
         module.__dict__["__builtins__"] = own
         super().exec_module(module)
+        for name, value in vars(
+            builtins
+        ).items():  # what it has added, such as the `_` of gettext, is its own
+            own.setdefault(name, value)
 
 
 class _Finder:

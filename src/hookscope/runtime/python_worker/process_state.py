@@ -198,6 +198,11 @@ def _of_linux() -> List[Aspect]:  # noqa: UP006
     found = [option(*known) for known in PRCTLS]
     found.append(Aspect("the process name", read_name, lambda known: void(prctl(SET_NAME, known))))
     try:
+        timers = _private(os.open("/proc/self/timers", os.O_RDONLY))
+        found.append(Aspect("the timers of timer_create()", lambda: _pread(timers, 4096, 0)))
+    except OSError:  # not every kernel tells
+        pass
+    try:
         score = _private(os.open("/proc/self/oom_score_adj", os.O_RDONLY))
     except OSError:
         return found

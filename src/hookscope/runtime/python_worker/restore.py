@@ -36,6 +36,7 @@ _forget_filters: Any = getattr(warnings, "_filters_mutated", lambda: None)  # wh
 _builtins: dict[str, Any] = vars(builtins)
 _held, _update, _items = _builtins.get, _builtins.update, dict.items
 _laid_over: dict[Any, Any] = {}  # the environment that the present handler was given, as the system has it
+_laid_path: list[str] = []  # what stands in sys.path for the present handler
 VERSION = 24  # bytes from a dictionary's beginning to its version: behind its references, type and size
 
 
@@ -102,6 +103,14 @@ class Baseline:
             if version is not None:
                 self._builtins_seen = version.value
 
+    def _restore_added_builtins(self, changed: list[str], is_load: bool) -> None:
+        """Remove what was added, such as the `_` of gettext. A module keeps what it adds as it loads."""
+        added = [key for key in _builtins if key not in self._builtins]
+        for key in added:
+            del _builtins[key]
+        if not is_load:
+            changed.append(self._listed([f"builtins.{key}" for key in added]))
+
     def restore(self, *, is_load: bool = False) -> bool:
         """Put everything back. False where something stays changed: the host replaces this process."""
         self.holds_outputs = False
@@ -113,9 +122,11 @@ class Baseline:
             if self._patched:
                 changed.append(self._listed(self._patched))
                 self._patched = []
+            if len(_builtins) != len(self._builtins):
+                self._restore_added_builtins(changed, is_load)
             self._process.restore(changed, lost)
             self._library.restore(changed, lost)
-            self._restore_paths(changed)
+            self._restore_paths(changed, is_load)
             self._restore_imports(changed)
             if self._warnings != self._filters or warnings.filters is not self._warnings:
                 warnings.filters = self._warnings
@@ -170,14 +181,18 @@ class Baseline:
         _laid_over.clear()
         return names
 
-    def _restore_paths(self, changed: list[str]) -> None:
+    def _restore_paths(self, changed: list[str], is_load: bool) -> None:
         if sys.argv is not _argv or _argv != self._argv:
             sys.argv = _argv
             _argv[:] = self._argv
         if sys.path is not _path or _path != self._path:
+            is_more = is_load and [entry for entry in sys.path if entry in self._path] == self._path
+            is_laid = bool(_laid_path) and _path == _laid_path
+            if sys.path is not _path or not (is_laid or is_more):
+                changed.append("sys.path")
             sys.path = _path
             _path[:] = self._path
-            changed.append("sys.path")
+            _laid_path.clear()
 
     def _restore_imports(self, changed: list[str]) -> None:
         """Remove finders that a hook's own code has added, and put back those that it has removed."""
@@ -305,6 +320,19 @@ def changes_of_environ(before: dict[Any, Any]) -> dict[str, str]:
     """What an import set since `environ_now`: its handler relies on it, the other hooks must not see it."""
     changed = [(raw, value) for raw, value in _variables.items() if before.get(raw) != value]
     return {_environ.decodekey(raw): _environ.decodevalue(value) for raw, value in changed}
+
+
+def folders_added_to(before: list[str]) -> tuple[list[str], list[str]]:
+    """What an import put in front of sys.path, and behind it: its handler imports from there later."""
+    at = next((at for at, entry in enumerate(sys.path) if entry in before), 0)
+    return sys.path[:at], [entry for entry in sys.path[at:] if entry not in before]
+
+
+def lay_over_path(added: tuple[list[str], list[str]]) -> None:
+    """Put them into sys.path again."""
+    front, back = added
+    _path[:] = [*front, *_path, *back]
+    _laid_path[:] = _path
 
 
 def lay_over(env: dict[str, str]) -> list[str]:

@@ -247,7 +247,10 @@ class Worker:
             answer["shared"] = True
         found = self._targets.get(known)
         if found is not None:
-            return (*found, answer)
+            target, env, folders = found
+            if folders[0] or folders[1]:
+                restore.lay_over_path(folders)
+            return target, env, answer
         code = call["code"]
         loaded, error, took, clean = self._loads.load(code, call["env"])
         if took:
@@ -272,7 +275,9 @@ class Worker:
         elif target is not None and self._debugger is not None:
             target = self._debugger.around(target, call["who"])
         elif target is not None and error is None and known >= 0:
-            self._targets[known] = target, env
+            self._targets[known] = target, env, loaded.folders
+        if target is not None and (loaded.folders[0] or loaded.folders[1]):
+            restore.lay_over_path(loaded.folders)
         return target, env, answer
 
     def settle(
