@@ -10,6 +10,7 @@ from pathlib import Path
 from hookscope.core.hooks import Edit
 from hookscope.core.surroundings import leads_nowhere, read_or_none
 from hookscope.core.text import why_of
+from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 from .errors import CannotWrite, ChangeError, Stale
@@ -31,6 +32,7 @@ from .obstacles import refuse_obstacles
 from .settings_edit import edited_all
 from .settling import read_settled, wait_until_written
 
+HUNK = pattern(r"( [-+])(\d+)")  # in its first line
 PATIENCE = 10.0  # seconds to wait for another of our processes, each of which takes milliseconds
 
 
@@ -70,11 +72,20 @@ class Change:
             return ""
         if self.to is not None or self.modes is not None:
             return self._moved()
-        before = "/dev/null" if self.old is None else f"a/{self.path.name}"
-        after = "/dev/null" if self.new is None else f"b/{self.path.name}"
-        diff = difflib.unified_diff(_lines(self.old), _lines(self.new), before, after, n=1)
+        old, new = lines_of(self.old), lines_of(self.new)
+        before, behind = equal_ends(old, new)
+        return self.diff(old[before : len(old) - behind], new[before : len(new) - behind], before)
+
+    def diff(self, old: Sequence[str], new: Sequence[str], before: int) -> str:
+        """A unified diff of these lines of the file, which have `before` equal lines above them."""
+        name = self.path.name
+        names = (
+            ("/dev/null" if self.old is None else f"a/{name}"),
+            ("/dev/null" if self.new is None else f"b/{name}"),
+        )
+        diff = difflib.unified_diff(old, new, *names, n=1)
         marked = (line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in diff)
-        return "".join(marked)
+        return "".join(_moved_down(line, before) for line in marked)
 
     def _moved(self) -> str:
         """A new name or new permissions, as git writes them."""
@@ -267,7 +278,21 @@ def _why(error: OSError, named: Path) -> str:
     return why_of(error) + (f" ({error.filename})" if other else "")
 
 
-def _lines(side: bytes | None) -> list[str]:
+def lines_of(side: bytes | str | None) -> list[str]:
     """Lines as editors see them: only a line feed ends one."""
-    text = (side or b"").decode("utf-8", "replace")
+    text = side if isinstance(side, str) else (side or b"").decode("utf-8", "replace")
     return [line + "\n" for line in text.split("\n")[:-1]] + [last for last in text.split("\n")[-1:] if last]
+
+
+def equal_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """Return how many equal lines at the beginning and at the end a diff does not show."""
+    most = min(len(old), len(new))
+    before = next((at for at in range(most) if old[at] != new[at]), most)
+    most -= before
+    behind = next((at for at in range(most) if old[-1 - at] != new[-1 - at]), most)
+    return max(before - 1, 0), max(behind - 1, 0)  # one is shown beside a change
+
+
+def _moved_down(line: str, by: int) -> str:
+    """The line of a diff; of one that begins a hunk, its numbers are raised."""
+    return HUNK.sub(lambda match: f"{match[1]}{int(match[2]) + by}", line) if line.startswith("@@ ") else line

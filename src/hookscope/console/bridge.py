@@ -257,12 +257,19 @@ class Bridge:
         self.screen.run_worker(work, name="settings", group="settings", thread=True, exit_on_error=False)
 
     def ask(
-        self, name: str, work: Callable[[], T], then: Callable[[T], object], *, opens: bool = False
+        self,
+        name: str,
+        work: Callable[[], T],
+        then: Callable[[T], object],
+        *,
+        opens: bool = False,
+        scans: bool = False,
     ) -> None:
         """Do what reads or writes files in a thread; its answer comes back to the screen's own.
 
         A Refusal, like every other failure, becomes a line for the user. `opens`: the answer may open a
-        dialog, which gets the keys that are typed meanwhile.
+        dialog, which gets the keys that are typed meanwhile. `scans`: it only reads, perhaps thousands of
+        files, so that the end of the console does not wait for it.
         """
 
         def asking() -> None:
@@ -276,7 +283,10 @@ class Bridge:
                 post(self.screen, Answered(self._opened))
 
         self._opening += opens
-        self.screen.run_worker(asking, name=name, group=name, thread=True, exit_on_error=False)
+        if scans:
+            in_background(asking, name)
+        else:
+            self.screen.run_worker(asking, name=name, group=name, thread=True, exit_on_error=False)
 
     def _opened(self) -> None:
         self._opening -= 1

@@ -56,6 +56,7 @@ def ask_trust(
             lambda: trust_requests(view, asked),
             lambda requests: screen.app.push_screen(TrustScreen(requests, view, firing=firing), then),
             opens=True,
+            scans=True,
         )
     elif firing:
         then("without")

@@ -35,11 +35,10 @@ class Veil:
     def over(secrets: Iterable[Secret], keys: SecretKeys = KEYS) -> Veil:
         """A veil over these. A value keeps its first name; a name taken by another value gets a number."""
         named: dict[str, str] = {}
-        taken: set[str] = set()
+        taken: dict[str, int] = {}
         for secret in secrets:
             if secret.value not in named:
                 named[secret.value] = _free_name(secret.name, taken)
-                taken.add(named[secret.value])
         kept = tuple(Secret(name, value) for value, name in named.items())
         sought = {value: name for value, name in named.items() if _is_sought(value)}
         return Veil(kept, named, keys, sought)
@@ -130,9 +129,11 @@ def _is_sought(value: str) -> bool:
     return bool(needles_of(value)) and not is_ordinary(value)
 
 
-def _free_name(name: str, taken: set[str]) -> str:
-    free, number = name, 1
-    while free in taken:
+def _free_name(name: str, taken: dict[str, int]) -> str:
+    """The name, with a number where it is taken. `taken`: the last number of each name."""
+    number = taken.get(name, 0) + 1
+    while (free := f"{name}_{number}" if number > 1 else name) in taken:
         number += 1
-        free = f"{name}_{number}"
+    taken[name] = number
+    taken.setdefault(free, 1)
     return free

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
-from hookscope.changes import CannotEdit, Change, ChangeError
+from hookscope.changes import CannotEdit, Change, ChangeError, equal_ends, lines_of
 from hookscope.formats import FormatError, read_json5, text_of
 from hookscope.formats.json5_places import closing_of, tokens_of
 from hookscope.journal.encodings import ANYWHERE
-from hookscope.journal.secrets import Secret, holds_secrets, is_secret_key, secret_text, secrets_in
+from hookscope.journal.secrets import SHORTEST, Secret, holds_secrets, is_secret_key, secret_text, secrets_in
 from hookscope.journal.veil import Veil
 from hookscope.values import dataclass
 
@@ -39,14 +40,23 @@ class _Scalar:
         return secret_text(self.value) if wanted and self.value is not None else ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Document:
+    """A text of JSON, its secrets, and those of its values that are secret as a whole, in order."""
+
+    text: str
+    secrets: tuple[Secret, ...]
+    hidden: tuple[_Scalar, ...]
+
+
 def preview_of(change: Change) -> str:
     """The change as a unified diff for people and programs. Foreign text, controls and all."""
-    return "".join(_veiled(part).preview() for part in change.parts)
+    return "".join(_preview(part)[0] for part in change.parts)
 
 
 def masks(change: Change) -> bool:
     """Does its preview hide secrets that are written."""
-    return preview_of(change) != "".join(part.preview() for part in change.parts)
+    return any(_preview(part)[1] for part in change.parts)
 
 
 def told(error: ChangeError) -> str:
@@ -62,20 +72,25 @@ def is_secret(name: str) -> bool:
     return is_secret_key(name.rpartition(".")[2].strip('"'))
 
 
-def _veiled(part: Change) -> Change:
-    """One file's change as it may be shown; the very same where no side has a secret."""
-    sides = [_document(side) for side in (part.old, part.new)]
+@lru_cache(maxsize=2)  # of settings of megabytes every secret is sought once
+def _preview(part: Change) -> tuple[str, bool]:
+    """One file's diff as it may be shown, and whether something in it is masked."""
+    plain = part.preview()
+    sides = [_document(side) for side in (part.old, part.new)] if plain else []
     if not any(sides):
-        return _veiled_text(part)
-    found = [secret for side in sides if side is not None for secret in _secrets(side)]
-    if not found:
-        return part
-    veil = Veil.over(found)
-    old, new = (
-        side if text is None else _masked(text, veil).encode()
-        for side, text in zip((part.old, part.new), sides, strict=True)
-    )
-    return replace(part, old=old, new=new)
+        shown = _veiled_text(part).preview()
+        return shown, shown != plain
+    documents = [
+        side if side is not None else _without_values(raw)
+        for side, raw in zip(sides, (part.old, part.new), strict=True)
+    ]
+    veil = Veil.over(secret for document in documents for secret in document.secrets)
+    if not veil.names:
+        return plain, False
+    before, behind = equal_ends(*(lines_of(document.text) for document in documents))
+    old, new = (_masked(document, veil, before, behind) for document in documents)
+    shown = part.diff(old, new, before)
+    return shown, shown != plain
 
 
 def _veiled_text(part: Change) -> Change:
@@ -92,22 +107,33 @@ def _veiled_text(part: Change) -> Change:
     return replace(part, old=old, new=new)
 
 
-def _document(side: bytes | None) -> str | None:
-    """Its text; None where it is no document of JSON."""
+def _document(side: bytes | None) -> _Document | None:
+    """What is known of it; None where it is no document of JSON."""
     try:
         if not side or not isinstance(read_json5(side), dict | list):
             return None
-        return text_of(side)
+        text = text_of(side)
     except FormatError:
         return None
+    hidden: list[_Scalar] = []
+    return _Document(text, tuple(_secrets(text, hidden)), tuple(hidden))
 
 
-def _secrets(text: str) -> Iterator[Secret]:
+def _without_values(side: bytes | None) -> _Document:
+    """What is known of a side that is no JSON, or is not there."""
+    text = (side or b"").decode("utf-8", "replace")
+    return _Document(text, tuple(secrets_in(text)), ())
+
+
+def _secrets(text: str, hidden: list[_Scalar]) -> Iterator[Secret]:
     """By its key or by its looks; in comments too, where settings are often put out of use."""
     end = 0
     for one in _scalars(text):
         yield from secrets_in(text[end : one.start]) if "/" in text[end : one.start] else ()
-        yield from secrets_in(one.value, (one.key,) if one.key else (), secret=bool(one.hidden))
+        if one.hidden:
+            hidden.append(one)
+        if one.hidden or (isinstance(one.value, str) and len(one.value) >= SHORTEST):
+            yield from secrets_in(one.value, (one.key,) if one.key else (), secret=bool(one.hidden))
         end = one.end
     yield from secrets_in(text[end:])
 
@@ -129,6 +155,10 @@ def _scalars(text: str) -> Iterator[_Scalar]:
 
 
 def _value(token: str) -> Plain:
+    if token[0] in QUOTES and "\\" not in token:
+        return token[1:-1]
+    if token in "{[":
+        return token
     try:
         found = read_json5(token.encode())
     except FormatError:
@@ -136,15 +166,17 @@ def _value(token: str) -> Plain:
     return found if isinstance(found, str | int | float) else None
 
 
-def _masked(text: str, veil: Veil) -> str:
-    """Short ones in their own place only: elsewhere they are words like any other."""
+def _masked(document: _Document, veil: Veil, before: int, behind: int) -> list[str]:
+    """The lines that a diff may show. Short secrets in their own place only: elsewhere they are words."""
+    lines = lines_of(document.text)
+    last = len(lines) - behind
+    end = sum(map(len, lines[:before]))
+    until = end + sum(map(len, lines[before:last]))
+    parts: list[str] = []
+    for one in document.hidden:
+        if one.hidden in veil.names and end <= one.start < one.end <= until:
+            quote = document.text[one.start] if document.text[one.start] in QUOTES else ""
+            parts += [document.text[end : one.start], f"{quote}${{SECRET:{veil.names[one.hidden]}}}{quote}"]
+            end = one.end
     wide = Veil.over(secret for secret in veil.secrets if len(secret.value) >= ANYWHERE)
-    parts, end = [], 0
-    for one in _scalars(text):
-        shown = wide.text(text[one.start : one.end])
-        if one.hidden in veil.names and one.hidden:
-            quote = text[one.start] if text[one.start] in QUOTES else ""
-            shown = f"{quote}${{SECRET:{veil.names[one.hidden]}}}{quote}"
-        parts += [wide.text(text[end : one.start]), shown]
-        end = one.end
-    return "".join([*parts, wide.text(text[end:])])
+    return lines_of(wide.text("".join([*parts, document.text[end:until]])))

@@ -83,7 +83,7 @@ class HostsDesk:
             except Exception as error:  # the next look tries again
                 return said(error)
 
-        self.screen.bridge.ask(ROOM, comparing, self._compared)
+        self.screen.bridge.ask(ROOM, comparing, self._compared, scans=True)
 
     def _compared(self, found: Comparison | str) -> None:
         self._comparing = False
@@ -157,7 +157,11 @@ class HostsDesk:
             firing = HostsFiring(bench, dialects, this_event(event))
             self._firing = firing
             self.screen.bridge.ask(
-                ROOM, lambda: _untrusted(firing), lambda targets: self._ready(event, targets), opens=True
+                ROOM,
+                lambda: _untrusted(firing),
+                lambda targets: self._ready(event, targets),
+                opens=True,
+                scans=True,
             )
 
     def _event(self) -> Event | None:
