@@ -1,0 +1,131 @@
+"""Which file of a hook's folder is its handler, and what `always` skips, under every dialect."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.conftest import MakeHook
+
+from hookscope.core.inventory import Inventory
+from hookscope.core.look import look
+from hookscope.core.standing import Gate
+from hookscope.dialects import DIALECTS
+from hookscope.embedded import embedded_host
+
+HOSTS = ["openclaw", "milady", "eliza"]
+DIALECTS_WITH_FOLDERS = [name for name in DIALECTS if name.partition("@")[0] in HOSTS]
+METADATA = '{"openclaw": META, "milady": META, "eliza": META}'
+ONE_MIB = 1_048_576
+
+
+def metadata(**more: object) -> str:
+    """The metadata of a hook of every host, in the only form that all of them read."""
+    return METADATA.replace("META", json.dumps({"events": ["command:new"], **more}))
+
+
+def looked(
+    dialect: str, workspace: Path, state: Path, settings: dict[str, object] | None = None
+) -> Inventory:
+    """What the host finds in the workspace, with these settings of its hooks."""
+    internal = settings or {"enabled": True}
+    return look(embedded_host(workspace, state / "none", internal_config=internal, dialect=dialect))
+
+
+def handlers(inventory: Inventory) -> dict[str, str]:
+    return {row.hook.name: row.hook.handler.name for row in inventory.hooks if row.hook.handler is not None}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS_WITH_FOLDERS)
+def test_a_folder_with_the_name_of_a_handler_is_passed_over_for_a_file(
+    dialect: str, workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    both = make_hook(workspace / "hooks", "both", metadata(), file="index.ts")
+    (both / "handler.ts").mkdir()
+    alone = make_hook(workspace / "hooks", "alone", metadata())
+    (alone / "handler.py").unlink()
+    (alone / "handler.ts").mkdir()
+    found = looked(dialect, workspace, tmp_path)
+    assert handlers(found) == {"both": "index.ts"}
+    (rejected,) = found.rejected
+    assert rejected.name == "alone"
+    assert "handler.ts is " in rejected.reason
+
+
+@pytest.mark.parametrize("dialect", DIALECTS_WITH_FOLDERS)
+def test_a_link_to_a_file_of_its_own_folder_is_a_handler(
+    dialect: str, workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    folder = make_hook(workspace / "hooks", "linked", metadata(), file="code.ts")
+    (folder / "handler.ts").symlink_to("code.ts")
+    (row,) = looked(dialect, workspace, tmp_path).hooks
+    assert row.hook.handler is not None
+    assert row.hook.handler.resolve() == (folder / "code.ts").resolve()
+    assert row.hook.leads_out is None
+    assert "path" not in [gate.name for gate in row.verdict.shut()]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS_WITH_FOLDERS)
+def test_a_link_out_of_its_folder_is_never_run_as_a_file_of_it(
+    dialect: str, workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    folder = make_hook(workspace / "hooks", "linked", metadata(), file="other.ts")
+    (tmp_path / "code.ts").write_text("export default () => {};\n")
+    (folder / "handler.ts").symlink_to(tmp_path / "code.ts")
+    found = looked(dialect, workspace, tmp_path)
+    if found.hooks:
+        assert found.hooks[0].hook.leads_out == (tmp_path / "code.ts").resolve()
+    else:
+        assert "handler.ts leads out of its folder" in found.rejected[0].reason
+
+
+@pytest.mark.parametrize("dialect", DIALECTS_WITH_FOLDERS)
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_manifest_of_one_mebibyte_is_read_and_one_byte_more_is_not(
+    dialect: str, more: int, workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    manifest = make_hook(workspace / "hooks", "big", metadata(), file="handler.ts") / "HOOK.md"
+    text = manifest.read_bytes()
+    manifest.write_bytes(text + b"x" * (ONE_MIB + more - len(text)))
+    found = looked(dialect, workspace, tmp_path)
+    if more and "@" in dialect:  # the guides say nothing of a limit
+        (rejected,) = found.rejected
+        assert "larger than 1,048,576 bytes" in rejected.reason
+    else:
+        assert handlers(found) == {"big": "handler.ts"}
+
+
+@pytest.mark.parametrize("dialect", HOSTS)
+def test_a_check_that_always_skips_is_not_failed_and_offers_no_fix(
+    dialect: str, workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    needs = {"requires": {"config": ["no.such"], "env": ["NO_SUCH"], "bins": ["no-such"]}, "os": ["plan9"]}
+    make_hook(workspace / "hooks", "free", metadata(**needs, always=True), file="handler.ts")
+    make_hook(workspace / "hooks", "held", metadata(**needs), file="handler.ts")
+    off: dict[str, object] = {
+        "enabled": True,
+        "entries": {name: {"enabled": False} for name in ("free", "held")},
+    }
+    gates: dict[str, dict[str, Gate]] = {
+        row.hook.name: {gate.name: gate for gate in row.verdict.gates}
+        for row in looked(dialect, workspace, tmp_path, off).hooks
+    }
+    skipped = [gate for gate in gates["free"].values() if gate.found == "skipped: always is true"]
+    assert {"config", "env", "bins"} <= {gate.name for gate in skipped}
+    for gate in skipped:
+        assert (gate.passed, gate.missing, gate.reason, gate.fix) == (None, (), "", None)
+        assert gate.needed == gates["held"][gate.name].needed
+    assert gates["held"]["config"].passed is False
+    assert gates["held"]["enabled"].fix is not None
+
+
+@pytest.mark.parametrize("value", [True, False])
+def test_a_boolean_is_no_limit_of_a_handler(
+    value: bool, workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    own = {"openclaw": {"events": ["command"]}, "hookscope": {"limits": {"run": value, "load": 1}}}
+    make_hook(workspace / "hooks", "odd", json.dumps(own))
+    (row,) = looked("openclaw", workspace, tmp_path).hooks
+    assert row.hook.meta.limits == {"load": 1.0}
+    assert any("the limit `run` is ignored: it wants seconds" in note for note in row.notes)
