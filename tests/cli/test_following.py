@@ -67,7 +67,7 @@ def test_ctrl_c_ends_following_with_a_word_on_standard_error_alone(
     assert "first" in line
     assert (out, err.strip(), following.returncode) == ("", "hookscope: stopped.", 1)
     if form:
-        assert json.loads(line)["event"]["action"] == "first"
+        assert json.loads(line)["event"] == "command:first"
 
 
 def test_ctrl_c_of_a_command_that_prints_one_document_is_a_document(

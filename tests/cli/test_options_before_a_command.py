@@ -77,3 +77,15 @@ def test_a_variable_without_a_name_or_a_sign_is_wrong_use(variable: str, before:
     code, out, err = cli(*option, "list") if before else cli("list", *option)
     assert (code, out) == (2, "")
     assert "is not NAME=VALUE" in err
+
+
+@pytest.mark.parametrize("value", ["true", "many", "-1", ".inf", ".nan", "[1]"])
+@pytest.mark.parametrize(("name", "wants"), [("run", "seconds"), ("load", "seconds"), ("memory", "MiB")])
+def test_a_limit_of_the_project_that_is_no_number_is_refused(
+    name: str, wants: str, value: str, cli: Cli, workspace: Path
+) -> None:
+    (workspace / ".hookscope").mkdir()
+    (workspace / ".hookscope/config.yaml").write_text(f"limits: {{{name}: {value}}}\n")
+    code, out, err = cli("list")
+    assert (code, out) == (2, "")
+    assert f"`limits: {{{name}: …}}` in .hookscope/config.yaml wants {wants}, 0 for no limit." in err

@@ -72,6 +72,7 @@ WRONG: tuple[tuple[Any, str, int], ...] = (
     ({"event": "message_sent", "module": ["audit"]}, "`module` wants a text", 6),
     ({"event": "message_sent", "file": "audit.py", "priority": "high"}, "`priority` wants a whole number", 7),
     ({"event": "message_sent", "file": "audit.py", "priority": 1.5}, "`priority` wants a whole number", 7),
+    ({"event": "message_sent", "file": "audit.py", "priority": True}, "`priority` wants a whole number", 7),
     ({"event": "message_sent", "file": "audit.py", "priority": inf}, "`priority` wants a whole number", 7),
     ({"event": "message_sent", "file": "audit.py", "priority": nan}, "`priority` wants a whole number", 7),
     ({"event": "message_sent", "file": "audit.py", "export": 3}, "`export` wants a text", 7),
