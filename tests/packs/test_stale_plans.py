@@ -35,6 +35,12 @@ def installed_meanwhile(state: Path, cli: Cli) -> None:
     assert cli("install", str(make_pack(state.parent / "same", "other")), "--yes").code == 0
 
 
+def recorded_meanwhile(state: Path, cli: Cli) -> None:
+    """Nothing but the record of what is installed tells of it."""
+    installed_meanwhile(state, cli)
+    (state / "openclaw.json").write_text(SETTINGS)
+
+
 def handler_edited(state: Path, cli: Cli) -> None:
     (state / "hooks" / "hello" / "handler.py").write_text("# mine\n")
 
@@ -68,7 +74,8 @@ def refused(desk: PackDesk, plan: Planned, state: Path, cli: Cli, change: Change
 
 
 @pytest.mark.parametrize(
-    "change", [settings_edited, settings_gone, target_taken, target_linked, installed_meanwhile]
+    "change",
+    [settings_edited, settings_gone, target_taken, target_linked, installed_meanwhile, recorded_meanwhile],
 )
 def test_an_install_is_refused_when_the_disk_changed_since_it_was_planned(
     change: Change, desk: PackDesk, cli: Cli, settings: Path, tmp_path: Path

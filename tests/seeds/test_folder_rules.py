@@ -129,3 +129,17 @@ def test_a_boolean_is_no_limit_of_a_handler(
     (row,) = looked("openclaw", workspace, tmp_path).hooks
     assert row.hook.meta.limits == {"load": 1.0}
     assert any("the limit `run` is ignored: it wants seconds" in note for note in row.notes)
+
+
+@pytest.mark.parametrize("dialect", HOSTS)
+def test_of_two_hooks_of_one_name_in_one_folder_the_later_wins_in_the_place_of_the_first(
+    dialect: str, workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    for name in ("a", "b", "c"):
+        manifest = make_hook(workspace / "hooks", name, metadata(), file="handler.ts") / "HOOK.md"
+        if name != "b":
+            manifest.write_text(manifest.read_text().replace(f"name: {name}", "name: same"))
+    found = looked(dialect, workspace, tmp_path)
+    assert [hook.path.name for hook in found.load_order if hook.path is not None] == ["c", "b"]
+    (loser,) = (row for row in found.hooks if row.verdict.shadowed_by is not None)
+    assert loser.hook.path == workspace / "hooks" / "a"
