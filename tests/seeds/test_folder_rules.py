@@ -96,7 +96,7 @@ def test_a_manifest_of_one_mebibyte_is_read_and_one_byte_more_is_not(
         assert handlers(found) == {"big": "handler.ts"}
 
 
-@pytest.mark.parametrize("dialect", HOSTS)
+@pytest.mark.parametrize("dialect", DIALECTS_WITH_FOLDERS)
 def test_a_check_that_always_skips_is_not_failed_and_offers_no_fix(
     dialect: str, workspace: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
@@ -143,3 +143,23 @@ def test_of_two_hooks_of_one_name_in_one_folder_the_later_wins_in_the_place_of_t
     assert [hook.path.name for hook in found.load_order if hook.path is not None] == ["c", "b"]
     (loser,) = (row for row in found.hooks if row.verdict.shadowed_by is not None)
     assert loser.hook.path == workspace / "hooks" / "a"
+
+
+@pytest.mark.parametrize("shift", [0, 1])
+@pytest.mark.parametrize("dialect", HOSTS)
+def test_what_is_behind_the_header_of_a_long_manifest_is_nobodys_concern(
+    dialect: str, shift: int, workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    manifest = make_hook(workspace / "hooks", "long", metadata(), file="handler.ts") / "HOOK.md"
+    manifest.write_bytes(manifest.read_bytes() + b"x" * shift + "é".encode() * ONE_MIB)
+    assert handlers(looked(dialect, workspace, tmp_path)) == {"long": "handler.ts"}
+
+
+@pytest.mark.parametrize("dialect", HOSTS)
+def test_a_header_without_an_end_is_told_as_such(
+    dialect: str, workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    manifest = make_hook(workspace / "hooks", "endless", metadata(), file="handler.ts") / "HOOK.md"
+    manifest.write_text("---\nname: endless\n" + "# more\n" * ONE_MIB)
+    (rejected,) = looked(dialect, workspace, tmp_path).rejected
+    assert "the header has no closing `---` within its first" in rejected.reason
