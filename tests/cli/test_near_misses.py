@@ -120,3 +120,41 @@ def test_an_event_of_plugins_is_no_near_miss_of_the_hook_that_only_names(
     view = bench.look()
     plan = run_documents.plan(bench.plan(view, bench.template(view, "command:new"), only="other"))
     assert [item["hook"] for item in plan["not_run"] if item.get("near")] == []
+
+
+def test_a_folder_hook_is_never_called_for_an_event_of_plugins(
+    workspace: Path, make_hook: MakeHook, bundled: Path
+) -> None:
+    make_hook(workspace / "hooks", "both", "{openclaw: {events: ['message_sent', 'message:sent']}}")
+    bench = Workbench(Options(workspace=workspace, bundled=bundled, dialect="openclaw"), trust_all=True)
+    view = bench.look()
+
+    def called(event: str) -> list[str]:
+        return [call.name for call in bench.plan(view, bench.template(view, event)).calls]
+
+    assert (called("message:sent"), called("message_sent")) == (["both"], [])
+
+
+def test_beside_only_whatever_else_stops_other_hooks_is_not_told(
+    workspace: Path, make_hook: MakeHook, bundled: Path
+) -> None:
+    new = "{openclaw: {events: ['command:new']}}"
+    make_hook(workspace / "hooks", "good", new)
+    make_hook(
+        workspace / "hooks", "blocked", "{openclaw: {events: ['command:new'], requires: {env: [NO_SUCH]}}}"
+    )
+    (make_hook(workspace / "hooks", "empty", new) / "handler.py").unlink()
+    bench = Workbench(Options(workspace=workspace, bundled=bundled, dialect="openclaw"), trust_all=True)
+    view = bench.look()
+
+    def left(only: str | None) -> dict[str, str]:
+        return {
+            item.name: item.reason
+            for item in bench.plan(view, bench.template(view, "command:new"), only=only).not_run
+        }
+
+    assert "NO_SUCH" in left(None)["blocked"]
+    assert "no handler" in left(None)["empty"]
+    assert left("good") == {"blocked": "left out: only good was asked for"}
+    assert "NO_SUCH" in left("blocked")["blocked"]
+    assert left("blocked")["good"] == "left out: only blocked was asked for"
