@@ -163,3 +163,34 @@ def test_a_header_without_an_end_is_told_as_such(
     manifest.write_text("---\nname: endless\n" + "# more\n" * ONE_MIB)
     (rejected,) = looked(dialect, workspace, tmp_path).rejected
     assert "the header has no closing `---` within its first" in rejected.reason
+
+
+@pytest.mark.parametrize("dialect", HOSTS)
+def test_what_cannot_be_read_may_replace_a_hook_of_its_name_in_the_same_folder(
+    dialect: str, workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    for name in ("same", "other"):
+        manifest = make_hook(workspace / "hooks", f"of-{name}", metadata(), file="handler.ts") / "HOOK.md"
+        manifest.write_text(manifest.read_text().replace(f"name: of-{name}", f"name: {name}"))
+    loop = workspace / "hooks/same/HOOK.md"
+    loop.parent.mkdir()
+    loop.symlink_to(loop)
+    found = looked(dialect, workspace, tmp_path)
+    blocked = {row.hook.name: [gate.name for gate in row.verdict.shut()] for row in found.hooks}
+    assert ("precedence" in blocked["same"], "precedence" in blocked["other"]) == (True, False)
+
+
+@pytest.mark.parametrize("dialect", HOSTS)
+@pytest.mark.parametrize("unread", [0, 1])
+def test_what_cannot_be_read_may_replace_hooks_of_the_other_extra_folder_and_none_above(
+    dialect: str, unread: int, workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "above", metadata(), file="handler.ts")
+    folders = [tmp_path / "one", tmp_path / "two"]
+    make_hook(folders[1 - unread], "beside", metadata(), file="handler.ts")
+    folders[unread].symlink_to(folders[unread])
+    internal = {"enabled": True}
+    host = embedded_host(workspace, tmp_path / "none", folders, internal, dialect=dialect)
+    rows = {row.hook.name: [gate.name for gate in row.verdict.shut()] for row in look(host).hooks}
+    assert "precedence" in rows["beside"]
+    assert "precedence" not in rows["above"]
