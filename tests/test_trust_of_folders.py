@@ -323,7 +323,7 @@ def test_a_wide_record_of_an_earlier_version_does_not_count(
 
 
 @pytest.mark.parametrize("others", [0, 7, 8, 20])
-def test_a_record_of_this_version_above_the_workspace_counts_however_many_there_are(
+def test_a_record_of_this_version_counts_for_all_below_it_however_many_there_are(
     repo: Path, tmp_path: Path, make_hook: MakeHook, others: int
 ) -> None:
     make_hook(repo / "hooks", "a", NEW)
@@ -332,10 +332,9 @@ def test_a_record_of_this_version_above_the_workspace_counts_however_many_there_
     file = tmp_path / "state/trust.json"
     file.write_text(json.dumps({"folders": dict.fromkeys(folders, CHECKED)}))
     assert states(repo) == {"a": "untrusted"}
-    file.write_text(json.dumps({"folders": dict.fromkeys([*folders, str(repo.parent)], CHECKED)}))
-    assert states(repo) == {"a": "ready"}
-    file.write_text(json.dumps({"folders": dict.fromkeys([*folders, str(repo / "hooks")], CHECKED)}))
-    assert states(repo) == {"a": "ready"}
+    for trusted in (repo.parent, repo / "hooks", repo / "hooks/a"):
+        file.write_text(json.dumps({"folders": dict.fromkeys([*folders, str(trusted)], CHECKED)}))
+        assert states(repo) == {"a": "ready"}
 
 
 async def test_an_embedding_program_trusts_what_it_likes(home: Path, make_hook: MakeHook) -> None:

@@ -338,3 +338,53 @@ async def test_a_secret_of_an_event_that_was_caused_is_masked_in_the_run_that_ca
     await journal.end(replace(run, caused=(caused,), messages=("blue whale!",)))
     (stored,) = journal.recent()
     assert "blue whale" not in json.dumps(stored.document)
+
+
+def test_what_is_masked_already_is_masked_no_further() -> None:
+    veil = Veil.over([Secret("hunter2mine", "hunter2mine"), Secret("KEY", "correct horse")])
+    once = veil.text("hunter2mine, then correct horse")
+    assert once == "${SECRET:hunter2mine}, then ${SECRET:KEY}"
+    assert veil.text(once) == once
+    assert veil.text("${SECRET:hunter2mine} hunter2mine") == "${SECRET:hunter2mine} ${SECRET:hunter2mine}"
+
+
+@pytest.mark.parametrize("number", [123456789012, 1234567.25])
+def test_a_long_number_that_is_a_secret_is_masked_wherever_it_stands(number: float) -> None:
+    value = {"password": number, "also": [number], "count": 12}
+    masked = Veil.over(secrets_in(value)).value(value)
+    assert masked == {"password": "${SECRET:PASSWORD}", "also": ["${SECRET:PASSWORD}"], "count": 12}
+
+
+@pytest.mark.parametrize("key", ["name", "key", "header", "field"])
+def test_a_common_word_is_masked_beside_the_name_that_says_it_is_a_secret(key: str) -> None:
+    value = {"pair": {key: "password", "value": "error"}, "status": "error"}
+    masked = Veil.over(secrets_in(value)).value(value)
+    assert masked["pair"]["value"].startswith("${SECRET:")
+    assert masked["status"] == "error"
+
+
+def test_each_value_under_one_name_has_a_number_of_its_own() -> None:
+    values = [f"hunter{number}mine" for number in range(4)]
+    veil = Veil.over(Secret("TOKEN", value) for value in (*values, values[0]))
+    assert [veil.text(value) for value in values] == [
+        "${SECRET:TOKEN}", "${SECRET:TOKEN_2}", "${SECRET:TOKEN_3}", "${SECRET:TOKEN_4}",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "pieces", [["it is hunter2", "-is-mine"], ["hunt", "er2-is", "-mine"], ["so: hunter2-is-min", "e!"]]
+)
+def test_a_secret_that_is_printed_in_pieces_is_in_none_of_them(pieces: list[str]) -> None:
+    masked = Veil.over([Secret("KEY", "hunter2-is-mine")]).value({"messages": [*pieces, "hi"]})["messages"]
+    assert len(masked) == len(pieces) + 1
+    assert masked[-1] == "hi"
+    assert "hunt" not in "".join(masked)
+    assert "mine" not in "".join(masked)
+
+
+@pytest.mark.parametrize(("members", "masked"), [(8, True), (9, False)])
+def test_a_name_tells_of_the_value_beside_it_in_small_mappings_alone(members: int, masked: bool) -> None:
+    more = {f"field{number}": number for number in range(members - 2)}
+    value = {"name": "password", "value": "blue whale", **more}
+    found = Veil.over(secrets_in(value)).value(value)
+    assert found["value"] == ("${SECRET:PASSWORD}" if masked else "blue whale")

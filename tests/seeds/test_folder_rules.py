@@ -13,6 +13,7 @@ from hookscope.core.look import look
 from hookscope.core.standing import Gate
 from hookscope.dialects import DIALECTS
 from hookscope.embedded import embedded_host
+from hookscope.workbench import Options, Workbench
 
 HOSTS = ["openclaw", "milady", "eliza"]
 DIALECTS_WITH_FOLDERS = [name for name in DIALECTS if name.partition("@")[0] in HOSTS]
@@ -194,3 +195,16 @@ def test_what_cannot_be_read_may_replace_hooks_of_the_other_extra_folder_and_non
     rows = {row.hook.name: [gate.name for gate in row.verdict.shut()] for row in look(host).hooks}
     assert "precedence" in rows["beside"]
     assert "precedence" not in rows["above"]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS_WITH_FOLDERS)
+def test_where_settings_cannot_be_read_each_hook_has_that_check_once(
+    dialect: str, workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", metadata(), file="handler.ts")
+    options = Options(workspace=workspace, dialect=dialect)
+    file = Workbench(options).open().settings.file
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.symlink_to(file.name)
+    (row,) = (row for row in Workbench(options).look().inventory.hooks if row.hook.name == "greet")
+    assert [gate.passed for gate in row.verdict.gates if gate.name == "settings"] == [False]

@@ -408,3 +408,18 @@ def test_the_hook_that_ends_a_load_is_reached_itself(program: Program, write: Wr
     assert reached == {"a-before": [], "b-odd": [], "c-after": [False]}
     assert "never reached" not in rows["b-odd"].verdict.why()
     assert rows["b-odd"].verdict.stops_load is not None
+
+
+async def test_a_strict_load_that_does_not_come_to_its_end_leaves_everything_as_it_was(
+    program: Program, write: Write
+) -> None:
+    write("a-before")
+    assert not (await program.load()).stopped
+    before = program.engine.registry
+    write("b-odd", {"requires": {"anyBins": "npm"}})
+    write("a-again")
+    report = await program.engine.load(program.host({}), strict=True)
+    assert report.stopped
+    assert (report.committed, report.registered) == (False, 0)
+    assert program.engine.registry is before
+    assert (await program.engine.fire(NEW)).messages == ("a-before",)
