@@ -10,7 +10,8 @@ import pytest
 from hookscope.core.trust import TrustTarget, trust_target
 from hookscope.library import load_hooks
 from hookscope.workbench import Options, Refusal, Workbench
-from hookscope.workbench.left_out import not_yet_trusted, untrusted_folders
+from hookscope.workbench.left_out import not_yet_trusted, topmost, untrusted_folders
+from hookscope.workbench.trust import TrustStore
 from hookscope.workbench.trust_requests import TrustRequest, trust_request
 
 MakeHook = Callable[..., Path]
@@ -307,9 +308,17 @@ def test_a_trusted_folder_replaced_by_a_link_is_not_followed(repo: Path, make_ho
     assert states(repo) == {"b": "untrusted"}
 
 
-@pytest.mark.parametrize("wide", ["home", "above home", "root", "above the workspace"])
+WIDE = ("home", "above home", "root", "above the workspace")
+UNCHECKED: tuple[object, ...] = ({"since": "2026-01-01"}, 1, {"everything_below": "yes"})
+CHECKED = {"everything_below": False}  # by this version, when it was recorded
+
+
 @pytest.mark.parametrize(
-    "entry", [{"since": "2026-01-01"}, 1, {"everything_below": "yes"}, {"everything_below": False}]
+    ("wide", "entry"),
+    [
+        *((wide, entry) for wide in WIDE for entry in UNCHECKED),
+        *((wide, CHECKED) for wide in WIDE if wide != "above the workspace"),
+    ],
 )
 def test_a_wide_record_of_an_earlier_version_does_not_count(
     home: Path, repo: Path, tmp_path: Path, make_hook: MakeHook, wide: str, entry: object
@@ -335,6 +344,21 @@ def test_a_wide_record_of_an_earlier_version_does_not_count(
     assert states(workspace) == {"a": "ready"}
 
 
+@pytest.mark.parametrize("others", [0, 7, 8, 20])
+def test_a_record_of_this_version_counts_for_all_below_it_however_many_there_are(
+    repo: Path, tmp_path: Path, make_hook: MakeHook, others: int
+) -> None:
+    make_hook(repo / "hooks", "a", NEW)
+    folders = [str(tmp_path / f"elsewhere-{number}") for number in range(others)]
+    (tmp_path / "state").mkdir()
+    file = tmp_path / "state/trust.json"
+    file.write_text(json.dumps({"folders": dict.fromkeys(folders, CHECKED)}))
+    assert states(repo) == {"a": "untrusted"}
+    for trusted in (repo.parent, repo / "hooks", repo / "hooks/a"):
+        file.write_text(json.dumps({"folders": dict.fromkeys([*folders, str(trusted)], CHECKED)}))
+        assert states(repo) == {"a": "ready"}
+
+
 async def test_an_embedding_program_trusts_what_it_likes(home: Path, make_hook: MakeHook) -> None:
     make_hook(home / "hooks", "greet", NEW)
     (home / "all").symlink_to(".")
@@ -350,3 +374,31 @@ def test_a_bind_mount_of_a_wide_folder_is_known_by_what_it_is(home: Path, repo: 
         pytest.skip("this system has no /proc")
     with pytest.raises(Refusal, match="it is a home folder"):
         a_bench(repo).trust(spelled)
+
+
+def test_where_a_hook_is_itself_too_wide_its_hooks_folder_is_what_to_trust(
+    home: Path, repo: Path, make_hook: MakeHook
+) -> None:
+    make_hook(home.parent, home.name, NEW)
+    config = home / ".openclaw/openclaw.json"
+    config.parent.mkdir()
+    config.write_text(json.dumps({"hooks": {"internal": {"load": {"extraDirs": [str(home.parent)]}}}}))
+    found = [target for target in targets(repo) if target.refused]
+    assert [target.folder for target in found] == [home.parent]
+
+
+def test_what_is_trusted_no_longer_goes_with_all_below_it_and_nothing_else(tmp_path: Path) -> None:
+    store = TrustStore(tmp_path / "state" / "trust.json")
+    above, folder, below = tmp_path / "a", tmp_path / "a/b", tmp_path / "a/b/c/d"
+    beside = tmp_path / "a/bb"
+    for one in (above, folder, below, beside):
+        store.add(one, {})
+    store.drop([folder])
+    assert store.trust().folders == {above, beside}
+    store.drop([tmp_path / "elsewhere"])
+    assert store.trust().folders == {above, beside}
+
+
+def test_only_the_topmost_of_nested_folders_are_asked_for() -> None:
+    targets = [TrustTarget(Path(path)) for path in ("/w/a/b", "/w/a", "/w/ab", "/w/a", "/x/y/z")]
+    assert [str(target.folder) for target in topmost(targets)] == ["/w/a", "/w/ab", "/x/y/z"]

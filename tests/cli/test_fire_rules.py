@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from itertools import combinations
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.done import Done
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Program
+    from tests.conftest import MakeHook
 
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     "several events": ("command:reset",),
@@ -83,3 +88,18 @@ def test_each_pair_goes_together_or_says_in_a_sentence_why_not(
 def test_too_few_fires_to_shuffle_are_told(hookscope: Callable[..., Done], bundled: Path) -> None:
     done = hookscope("--bundled", str(bundled), "fire", "command:new", "--repeat", "3", "--shuffle")
     assert (done.code, "4 times at least. --repeat 20 --shuffle" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize("names", [("a",), ("a", "a"), ("a", "b", "a")])
+def test_only_named_twice_is_one_hook_and_two_names_are_refused(
+    names: tuple[str, ...], hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    for name in "ab":
+        make_hook(workspace / "hooks", name, "{openclaw: {events: ['command:new']}}")
+    words = [word for name in names for word in ("--only", name)]
+    done = hookscope("fire", "command:new", "--trust", "--json", *words)
+    if len(set(names)) == 1:
+        assert [item["hook"] for item in done.json["results"]] == ["a"]
+    else:
+        assert done.code == 2
+        assert "--only names one hook, and has a and b." in done.err

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import subprocess
 import sys
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pytest
+
+from hookscope.cli.main import code_of
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Program
@@ -36,3 +42,44 @@ def test_what_comes_into_a_journal_that_was_begun_anew_is_followed(
         following.communicate()
     for line, key in zip(lines, ("first", "second", "third"), strict=True):
         assert f"command:{key}" in line
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_ctrl_c_ends_following_with_a_word_on_standard_error_alone(
+    hookscope: Program, workspace: Path, bundled: Path, form: tuple[str, ...]
+) -> None:
+    here = ("--bundled", str(bundled))
+    assert hookscope("fire", "command:first", *here).code == 0
+    program = [sys.executable, "-m", "hookscope", *here, "log", "--follow", *form]
+    following = subprocess.Popen(
+        program, cwd=workspace, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+    )
+    late = threading.Timer(60, following.kill)  # then a line is empty
+    late.start()
+    try:
+        assert following.stdout is not None
+        line = following.stdout.readline()
+        following.send_signal(signal.SIGINT)
+        out, err = following.communicate()
+    finally:
+        late.cancel()
+        following.kill()
+    assert "first" in line
+    assert (out, err.strip(), following.returncode) == ("", "hookscope: stopped.", 1)
+    if form:
+        assert json.loads(line)["event"] == "command:first"
+
+
+def test_ctrl_c_of_a_command_that_prints_one_document_is_a_document(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def stopped() -> object:
+        raise KeyboardInterrupt
+
+    assert code_of(stopped, ["list", "--json"]) == 1
+    said = capsys.readouterr()
+    assert json.loads(said.out) == {"error": "stopped", "next": ""}
+    assert said.err == "hookscope: stopped.\n"
+    for stream in ("--json-lines", "--follow", "--watch"):
+        assert code_of(stopped, ["log", stream, "--json"]) == 1
+        assert capsys.readouterr().out == ""

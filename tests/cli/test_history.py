@@ -119,6 +119,8 @@ def test_a_pinned_run_outlives_the_others(
     [
         ("journal: {runs: 0}", "wants a number of runs, above 0"),
         ("journal: {runs: 1.5}", "wants a number of runs, above 0"),
+        ("journal: {runs: true}", "wants a number of runs, above 0"),
+        ("journal: {size: true}", "wants MiB, above 0"),
         ("journal: {size: many}", "wants MiB, above 0"),
         ("journal: {size: .inf}", "wants MiB, above 0"),
         ("journal: {days: 3}", "has 'days'; there are size, runs"),

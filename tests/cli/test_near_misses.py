@@ -89,3 +89,72 @@ def test_of_many_near_misses_six_are_told_and_the_others_counted(
     planned = hookscope("--bundled", str(bundled), "plan", "command:new").out
     assert planned.count("write command:new to hear this") == 6
     assert "3 other hooks listen to other events" in planned
+
+
+def test_beside_only_no_other_hook_is_a_near_miss(
+    workspace: Path, make_hook: MakeHook, bundled: Path
+) -> None:
+    heard = {"good": "command:new", "slip": "command:nwe", "case": "Command:New", "plugins": "message_sent"}
+    for name, key in heard.items():
+        make_hook(workspace / "hooks", name, f"{{openclaw: {{events: ['{key}']}}}}")
+    bench = Workbench(Options(workspace=workspace, bundled=bundled, dialect="openclaw"))
+    view = bench.look()
+
+    def near(only: str | None, event: str = "command:new") -> set[str]:
+        plan = run_documents.plan(bench.plan(view, bench.template(view, event), only=only))
+        return {item["hook"] for item in plan["not_run"] if item.get("near")}
+
+    assert near(None) == {"slip", "case"}
+    assert near("good") == set()
+    assert near("slip") == {"slip"}
+    assert near("case") == {"case"}
+    assert near("plugins", "message:sent") == {"plugins"}
+
+
+def test_an_event_of_plugins_is_no_near_miss_of_the_hook_that_only_names(
+    workspace: Path, make_hook: MakeHook, bundled: Path
+) -> None:
+    make_hook(workspace / "hooks", "other", "{openclaw: {events: ['agent:bootstrap']}}")
+    make_hook(workspace / "hooks", "slip", "{openclaw: {events: ['command:nwe']}}")
+    bench = Workbench(Options(workspace=workspace, bundled=bundled, dialect="openclaw"))
+    view = bench.look()
+    plan = run_documents.plan(bench.plan(view, bench.template(view, "command:new"), only="other"))
+    assert [item["hook"] for item in plan["not_run"] if item.get("near")] == []
+
+
+def test_a_folder_hook_is_never_called_for_an_event_of_plugins(
+    workspace: Path, make_hook: MakeHook, bundled: Path
+) -> None:
+    make_hook(workspace / "hooks", "both", "{openclaw: {events: ['message_sent', 'message:sent']}}")
+    bench = Workbench(Options(workspace=workspace, bundled=bundled, dialect="openclaw"), trust_all=True)
+    view = bench.look()
+
+    def called(event: str) -> list[str]:
+        return [call.name for call in bench.plan(view, bench.template(view, event)).calls]
+
+    assert (called("message:sent"), called("message_sent")) == (["both"], [])
+
+
+def test_beside_only_whatever_else_stops_other_hooks_is_not_told(
+    workspace: Path, make_hook: MakeHook, bundled: Path
+) -> None:
+    new = "{openclaw: {events: ['command:new']}}"
+    make_hook(workspace / "hooks", "good", new)
+    make_hook(
+        workspace / "hooks", "blocked", "{openclaw: {events: ['command:new'], requires: {env: [NO_SUCH]}}}"
+    )
+    (make_hook(workspace / "hooks", "empty", new) / "handler.py").unlink()
+    bench = Workbench(Options(workspace=workspace, bundled=bundled, dialect="openclaw"), trust_all=True)
+    view = bench.look()
+
+    def left(only: str | None) -> dict[str, str]:
+        return {
+            item.name: item.reason
+            for item in bench.plan(view, bench.template(view, "command:new"), only=only).not_run
+        }
+
+    assert "NO_SUCH" in left(None)["blocked"]
+    assert "no handler" in left(None)["empty"]
+    assert left("good") == {"blocked": "left out: only good was asked for"}
+    assert "NO_SUCH" in left("blocked")["blocked"]
+    assert left("blocked")["good"] == "left out: only blocked was asked for"

@@ -117,6 +117,7 @@ def test_a_miss_reads_line_by_line(test: Program, save: Save, expect: str, lines
         ("{mesages: 1}", "`expect:` has 'mesages'; did you mean messages?"),
         ("{errors: many}", "`errors` in `expect:` wants a number, and has 'many'."),
         ("{messages: [1]}", "`messages` in `expect:` wants a list of texts, and has [1]."),
+        ("{max_ms: true}", "`max_ms` in `expect:` wants a number, and has True."),
         ("{max_ms: .nan}", "`max_ms` in `expect:` wants a number, and has nan."),
         ("{blocked: 1}", "`blocked` in `expect:` wants true or false, and has 1."),
         ("[errors]", "`expect` wants a mapping."),

@@ -115,6 +115,8 @@ def test_what_it_knows_is_taken(settings: dict[str, Any], program: Program) -> N
         ({}, "commands.native", True),
         ({"commands": {"restart": False}}, "commands.restart", False),
         ({}, "messages.ackReactionScope", True),
+        ({"agents": {"defaults": {"maxConcurrent": False}}}, "agents.defaults.maxConcurrent", True),
+        ({"agents": {"defaults": {"maxConcurrent": 0}}}, "agents.defaults.maxConcurrent", False),
         ({}, "agents.defaults.compaction.mode", True),
         ({}, "agents.defaults.subagents.archiveAfterMinutes", True),
         (

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -273,3 +274,117 @@ async def test_a_password_that_is_a_word_of_ours_does_no_harm(
     await journal.end(run_of_id(await journal.begin(event), status="error", event=event))
     (run,) = journal.recent()
     assert run.document["results"][0]["status"] == "error"
+
+
+@pytest.mark.parametrize(
+    ("pointer", "value"),
+    [
+        ("/context/token", "blue whale"),
+        ("/context/cfg/apiKey", {"now": "blue whale"}),
+        ("/context/credentials/user/0", ["blue whale"]),
+        ("/context/a~1b/clientSecret", "blue whale"),
+        ("/password", "blue whale"),
+    ],
+)
+async def test_what_a_patch_writes_under_a_secrets_path_is_masked_wherever_the_run_has_it(
+    journal: Journal, run_of_id: Callable[..., Run], pointer: str, value: object
+) -> None:
+    run = run_of_id(await journal.begin(Event("command", "new")))
+    change = {"op": "add", "path": pointer, "value": value}
+    result = replace(run.results[0], patch=(change,), stdout="it was the blue whale\n")
+    await journal.end(replace(run, results=(result,)))
+    (stored,) = journal.recent()
+    (told,) = stored.document["results"]
+    assert "blue whale" not in json.dumps(stored.document)
+    assert told["stdout"].startswith("it was the ${SECRET:")
+    assert told["patch"][0]["path"] == pointer
+
+
+@pytest.mark.parametrize("value", ["error", 1234, True])
+async def test_a_common_value_is_masked_in_a_patch_under_a_secrets_path_and_nowhere_else(
+    journal: Journal, run_of_id: Callable[..., Run], value: object
+) -> None:
+    run = run_of_id(await journal.begin(Event("command", "new")))
+    patch = (
+        {"op": "add", "path": "/context/password", "value": value},
+        {"op": "add", "path": "/context/count", "value": value},
+    )
+    await journal.end(replace(run, results=(replace(run.results[0], patch=patch),)))
+    (stored,) = journal.recent()
+    secret, plain = stored.document["results"][0]["patch"]
+    assert secret["value"] == (value if value is True else "${SECRET:PASSWORD}")
+    assert plain["value"] == value
+
+
+async def test_a_secret_of_a_follow_up_event_is_masked_in_what_is_printed_later(
+    journal: Journal, run_of_id: Callable[..., Run]
+) -> None:
+    run = run_of_id(await journal.begin(Event("command", "new")))
+    follow_up = Event("again", context={"password": "blue whale"}, messages=("blue whale",))
+    later = replace(run_of_id(0, event=Event("again")), notes=("the blue whale came",))
+    run = replace(run, ending=Ending(follow_ups=(follow_up,)), caused=(later,), messages=("blue whale!",))
+    await journal.end(run)
+    (stored,) = journal.recent()
+    assert "blue whale" not in json.dumps(stored.document)
+    assert stored.document["follow_ups"][0]["context"] == {"password": "${SECRET:PASSWORD}"}
+    assert stored.document["messages"] == ["${SECRET:PASSWORD}!"]
+
+
+async def test_a_secret_of_an_event_that_was_caused_is_masked_in_the_run_that_caused_it(
+    journal: Journal, run_of_id: Callable[..., Run]
+) -> None:
+    run = run_of_id(await journal.begin(Event("command", "new")))
+    caused = run_of_id(0, event=Event("again", context={"password": "blue whale"}))
+    await journal.end(replace(run, caused=(caused,), messages=("blue whale!",)))
+    (stored,) = journal.recent()
+    assert "blue whale" not in json.dumps(stored.document)
+
+
+def test_what_is_masked_already_is_masked_no_further() -> None:
+    veil = Veil.over([Secret("hunter2mine", "hunter2mine"), Secret("KEY", "correct horse")])
+    once = veil.text("hunter2mine, then correct horse")
+    assert once == "${SECRET:hunter2mine}, then ${SECRET:KEY}"
+    assert veil.text(once) == once
+    assert veil.text("${SECRET:hunter2mine} hunter2mine") == "${SECRET:hunter2mine} ${SECRET:hunter2mine}"
+
+
+@pytest.mark.parametrize("number", [123456789012, 1234567.25])
+def test_a_long_number_that_is_a_secret_is_masked_wherever_it_stands(number: float) -> None:
+    value = {"password": number, "also": [number], "count": 12}
+    masked = Veil.over(secrets_in(value)).value(value)
+    assert masked == {"password": "${SECRET:PASSWORD}", "also": ["${SECRET:PASSWORD}"], "count": 12}
+
+
+@pytest.mark.parametrize("key", ["name", "key", "header", "field"])
+def test_a_common_word_is_masked_beside_the_name_that_says_it_is_a_secret(key: str) -> None:
+    value = {"pair": {key: "password", "value": "error"}, "status": "error"}
+    masked = Veil.over(secrets_in(value)).value(value)
+    assert masked["pair"]["value"].startswith("${SECRET:")
+    assert masked["status"] == "error"
+
+
+def test_each_value_under_one_name_has_a_number_of_its_own() -> None:
+    values = [f"hunter{number}mine" for number in range(4)]
+    veil = Veil.over(Secret("TOKEN", value) for value in (*values, values[0]))
+    assert [veil.text(value) for value in values] == [
+        "${SECRET:TOKEN}", "${SECRET:TOKEN_2}", "${SECRET:TOKEN_3}", "${SECRET:TOKEN_4}",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "pieces", [["it is hunter2", "-is-mine"], ["hunt", "er2-is", "-mine"], ["so: hunter2-is-min", "e!"]]
+)
+def test_a_secret_that_is_printed_in_pieces_is_in_none_of_them(pieces: list[str]) -> None:
+    masked = Veil.over([Secret("KEY", "hunter2-is-mine")]).value({"messages": [*pieces, "hi"]})["messages"]
+    assert len(masked) == len(pieces) + 1
+    assert masked[-1] == "hi"
+    assert "hunt" not in "".join(masked)
+    assert "mine" not in "".join(masked)
+
+
+@pytest.mark.parametrize(("members", "masked"), [(8, True), (9, False)])
+def test_a_name_tells_of_the_value_beside_it_in_small_mappings_alone(members: int, masked: bool) -> None:
+    more = {f"field{number}": number for number in range(members - 2)}
+    value = {"name": "password", "value": "blue whale", **more}
+    found = Veil.over(secrets_in(value)).value(value)
+    assert found["value"] == ("${SECRET:PASSWORD}" if masked else "blue whale")

@@ -183,3 +183,10 @@ async def test_a_failing_handler_stops_nobody(place: Home, hook: str) -> None:
 def test_the_dialect_is_the_guides(place: Home) -> None:
     assert place.host().dialect.name == GUIDE
     assert place.host().dialect.kinds == ("folder", "plugin")
+
+
+@pytest.mark.parametrize("own", ["telegram", "signal"])
+async def test_a_member_of_the_event_stays_its_own_when_the_ctx_has_it_too(place: Home, own: str) -> None:
+    payload = {"content": "Hi.", "channel": own}
+    run = await fired(place.host(), "message_sent", [Plugin("idle")], payload, {"channel": "telegram"})
+    assert run.context == payload

@@ -72,6 +72,7 @@ WRONG: tuple[tuple[Any, str, int], ...] = (
     ({"event": "message_sent", "module": ["audit"]}, "`module` wants a text", 6),
     ({"event": "message_sent", "file": "audit.py", "priority": "high"}, "`priority` wants a whole number", 7),
     ({"event": "message_sent", "file": "audit.py", "priority": 1.5}, "`priority` wants a whole number", 7),
+    ({"event": "message_sent", "file": "audit.py", "priority": True}, "`priority` wants a whole number", 7),
     ({"event": "message_sent", "file": "audit.py", "priority": inf}, "`priority` wants a whole number", 7),
     ({"event": "message_sent", "file": "audit.py", "priority": nan}, "`priority` wants a whole number", 7),
     ({"event": "message_sent", "file": "audit.py", "export": 3}, "`export` wants a text", 7),
@@ -138,3 +139,15 @@ def test_what_nobody_reads_is_noted(audit: Home) -> None:
     item = {"event": "message_sent", "file": "audit.py", "priorty": 1}
     (standing,) = look(audit.host(GUIDE, item)).hooks
     assert standing.notes == ("plugin_hooks[0]: nothing reads `priorty`",)
+
+
+@pytest.mark.parametrize(
+    "lists", [{"allow": ["other"]}, {"deny": ["audit"]}, {"allow": ["other"], "deny": ["audit"]}]
+)
+def test_the_lists_of_allowed_and_denied_plugins_mean_no_mapped_handler(
+    audit: Home, lists: dict[str, list[str]]
+) -> None:
+    audit.plugin("plugins", "audit", id="audit")
+    audit.settings(plugins={"hooks": [{"event": "message_sent", "file": "audit.py"}], **lists})
+    states = {(row.hook.role == "mapped"): row.state for row in look(audit.host()).hooks}
+    assert states == {True: State.READY, False: State.OFF}

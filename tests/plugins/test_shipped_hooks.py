@@ -6,7 +6,7 @@ from threading import Lock
 from typing import Any
 
 import pytest
-from tests.plugins.conftest import SHIPPED, Home, Plugin, fired
+from tests.plugins.conftest import GUIDE, SHIPPED, Home, Plugin, fired
 
 from hookscope.core.arguments import ASKED, EVENT, NULL, PROMISE, SYNC, Arguments
 from hookscope.core.failure import Failure
@@ -535,3 +535,33 @@ async def test_a_conversation_is_offered_to_its_owner_alone(place: Home) -> None
 async def test_limits(place: Home, hook: str, own: float | None, limit: float | None) -> None:
     run = await run_of(place, hook, Plugin("p", limit=own))
     assert run.results[0].call.limit == limit
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+async def test_a_persist_hook_answers_the_message_as_it_came_when_all_its_handlers_fail(
+    place: Home, count: int
+) -> None:
+    plugins = [Plugin(f"p{number}", failing()) for number in range(count)]
+    run = await run_of(place, "tool_result_persist", *plugins, context={"message": {"content": "long"}})
+    assert [result.status for result in run.results] == ["error"] * count
+    assert run.ending.answer == ({"message": {"content": "long"}} if count else None)
+    assert (run.ending.failure, run.ending.verdict) == (None, "allowed")
+    assert run.context["message"] == {"content": "long"}
+
+
+async def test_a_write_hook_has_no_answer_when_all_its_handlers_fail(place: Home) -> None:
+    run = await run_of(place, "before_message_write", Plugin("bad", failing()))
+    assert (run.ending.answer, run.ending.verdict) == (None, "allowed")
+
+
+@pytest.mark.parametrize("dialect", [GUIDE, SHIPPED])
+@pytest.mark.parametrize("hook", ["before_tool_call", "message_received", "tool_result_persist"])
+async def test_the_switch_of_folder_hooks_leaves_what_plugins_hear_with_on(
+    place: Home, dialect: str, hook: str
+) -> None:
+    place.settings(hooks={"internal": {"enabled": False}})
+    host = place.host(dialect)
+    assert host.hooks_setting("enabled")[0] is False
+    run = await fired(host, hook, [Plugin("on")], {"message": {"content": "x"}})
+    assert [result.status for result in run.results] == ["ok"]
+    assert run.not_run == ()

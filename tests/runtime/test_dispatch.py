@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from hookscope.core.failure import Failure
+from hookscope.core.hooks import LogLine
 from hookscope.core.lanes import Lane
-from hookscope.core.runs import Code, Event, Fold, Group, OnStep, Plan, Registration, Result, Step
+from hookscope.core.runs import Code, Ending, Event, Fold, Group, OnStep, Plan, Registration, Result, Step
 from hookscope.runtime import InProcessLane, dispatch
 
 PlanOf = Callable[..., Plan]
@@ -138,3 +139,41 @@ async def test_what_cannot_be_recorded_is_said_and_a_stream_goes_no_further(
         "warn",
         "This run could not be recorded: [Errno 28] No space left on device",
     )
+
+
+async def test_who_ends_an_event_ends_it_for_handlers_of_other_lanes_too(
+    plan_of: PlanOf, policy_of: Any, steps: list[Step]
+) -> None:
+    left, right = Scripted(), Scripted()
+    calls = (named("a"), named("b", "stop"), named("c"))
+    plan = plan_of(Group(calls), policy=policy_of(batched=False))
+    await dispatch(plan, lambda call: right if call.name == "c" else left, steps.append)
+    assert (left.batches, right.batches) == ([["a"], ["b"]], [])
+
+
+@pytest.mark.parametrize("answer", ["stop", "fail"])
+async def test_of_calls_that_start_together_none_counts_behind_the_one_that_ends_the_event(
+    plan_of: PlanOf, policy_of: Any, steps: list[Step], answer: str
+) -> None:
+    folds: list[Fold] = []
+    calls = (named("a", 1), named("b", answer), named("c", 3))
+    plan = plan_of(Group(calls, together=True), Group((named("d"),)), policy=policy_of(batched=False))
+    lane = Scripted()
+    await dispatch(plan, lambda _: lane, steps.append, None, folds.append)
+    assert lane.batches == [["a"], ["b"], ["c"]]
+    assert "c" not in folds[-1].answer
+    assert len(folds) == 3, "the first, then those of a and b"
+
+
+async def test_that_a_run_is_on_no_record_is_told_before_what_its_handlers_come_to(
+    plan_of: PlanOf, policy_of: Any, steps: list[Step]
+) -> None:
+    async def record() -> None:
+        raise OSError(28, "full")
+
+    def finish(self: object, fold: Fold) -> Ending:
+        return Ending(log=(LogLine("error", "of a handler"),))
+
+    policy = type("Loud", (policy_of,), {"finish": finish})(batched=True)
+    ending = await dispatch(plan_of(named("a"), policy=policy), lambda _: Scripted(), steps.append, record)
+    assert [line.level for line in ending.log] == ["warn", "error"]

@@ -360,3 +360,54 @@ def test_every_planned_call_ends_as_one_result_or_one_not_run(
     assert len(have) == len(set(have))
     assert sorted([call.name for call in have] + [left.name for left in run.not_run]) == sorted(names)
     assert all(isinstance(result, Result) for result in run.results)
+
+
+async def test_a_cancel_while_a_follow_up_runs_fires_none_of_those_behind_it(
+    plan_of: PlanOf, policy_of: Any, call_of: CallOf
+) -> None:
+    events = tuple(Event("after", name) for name in ("one", "two"))
+    began, book = asyncio.Event(), Book()
+
+    async def waits(_: object) -> None:
+        began.set()
+        await asyncio.Event().wait()
+
+    def follow(event: Event) -> Plan:
+        return plan_of(call_of(waits), event=event)
+
+    plan = plan_of(call_of(pushes), policy=policy_of(follow_ups=events))
+    firing = Firing(plan, lane_of, recorder=book, follow=follow)
+    await began.wait()
+    firing.cancel()
+    run = await firing
+    assert [caused.event.action for caused in run.caused] == ["one"]
+    assert run.caused[0].cancelled
+    assert run.cancelled
+    assert [event.action for event in book.begun] == ["new", "one"]
+
+
+@pytest.mark.parametrize("kind", ["folder", "plugin"])
+async def test_a_run_on_no_record_says_of_the_rest_what_ended_it(
+    plan_of: PlanOf, policy_of: Any, call_of: CallOf, kind: Any
+) -> None:
+    event = Event("command", "new", kind=kind)
+    plan = plan_of(call_of(stops), call_of(pushes), event=event, policy=policy_of(batched=False))
+    run = await Firing(plan, lane_of, recorder=Book(fails_at="begin"))
+    assert [(item.name, item.reason) for item in run.not_run] == [
+        ("pushes", "an earlier handler ended the event")
+    ]
+
+
+async def test_results_of_handlers_that_run_side_by_side_are_in_plan_order(
+    plan_of: PlanOf, call_of: CallOf
+) -> None:
+    ended = asyncio.Event()
+
+    async def first(_: object) -> None:
+        await ended.wait()
+
+    async def second(_: object) -> None:
+        ended.set()
+
+    run = await Firing(plan_of(Group((call_of(first), call_of(second)), together=True)), lane_of)
+    assert [result.call.name for result in run.results] == ["first", "second"]

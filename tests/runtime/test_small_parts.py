@@ -18,6 +18,7 @@ from hookscope.core.runs import Registration, Step
 from hookscope.runtime import digest_of, python_worker
 from hookscope.runtime.child import in_words
 from hookscope.runtime.course import Course, seconds_of
+from hookscope.runtime.declared import module_of
 from hookscope.runtime.failures import CANCELLED
 from hookscope.runtime.limits import MIB, Limits
 from hookscope.runtime.output import HEAD, TAIL, Capture
@@ -39,6 +40,18 @@ def test_what_the_worker_loads_is_python_3_9_and_stands_alone(file: Path) -> Non
         for name in node.names
     }
     assert not [name for name in imported if name.startswith("hookscope")]
+
+
+# Modules
+
+
+@pytest.mark.parametrize(
+    ("told", "priority"), [(2, 2), (-1.5, -1.5), (True, 0), (None, 0), ("9", 0), (float("inf"), 0)], ids=str
+)
+def test_a_priority_that_is_no_number_counts_as_none(told: object, priority: float) -> None:
+    document = {"declares": [{"key": "k", "member": "m", "priority": told}], "log": []}
+    (declared,) = module_of(document, lambda member: print).declares
+    assert (type(declared.priority) is not bool, declared.priority) == (True, priority)
 
 
 # Courses

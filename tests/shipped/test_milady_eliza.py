@@ -394,3 +394,32 @@ async def test_what_cannot_be_read_is_logged_in_the_programs_words(
     assert lines[0] == (
         f"[hooks] Error scanning {managed}: {before}EACCES: permission denied, scandir '{managed}'"
     )
+
+
+def test_the_hook_that_ends_a_load_is_reached_itself(program: Program, write: Write) -> None:
+    write("a-before")
+    write("b-odd", {"requires": {"anyBins": "npm"}})
+    write("c-after")
+    rows = {row.hook.name: row for row in look(program.host({})).hooks}
+    reached = {
+        name: [gate.passed for gate in row.verdict.gates if gate.name == "reached"]
+        for name, row in rows.items()
+    }
+    assert reached == {"a-before": [], "b-odd": [], "c-after": [False]}
+    assert "never reached" not in rows["b-odd"].verdict.why()
+    assert rows["b-odd"].verdict.stops_load is not None
+
+
+async def test_a_strict_load_that_does_not_come_to_its_end_leaves_everything_as_it_was(
+    program: Program, write: Write
+) -> None:
+    write("a-before")
+    assert not (await program.load()).stopped
+    before = program.engine.registry
+    write("b-odd", {"requires": {"anyBins": "npm"}})
+    write("a-again")
+    report = await program.engine.load(program.host({}), strict=True)
+    assert report.stopped
+    assert (report.committed, report.registered) == (False, 0)
+    assert program.engine.registry is before
+    assert (await program.engine.fire(NEW)).messages == ("a-before",)

@@ -1,0 +1,121 @@
+"""A plan that was made and shown is carried out only where everything is still as it was then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.packs.conftest import SETTINGS, Cli, make_pack, on_disk
+
+from hookscope.workbench import Options, Refusal, Workbench
+from hookscope.workbench.packs.desk import PackDesk
+from hookscope.workbench.packs.planned import Planned
+
+Change = Callable[[Path, Cli], object]
+
+
+def settings_edited(state: Path, cli: Cli) -> None:
+    (state / "openclaw.json").write_text(SETTINGS.replace("// mine", "// ours"))
+
+
+def settings_gone(state: Path, cli: Cli) -> None:
+    (state / "openclaw.json").unlink()
+
+
+def target_taken(state: Path, cli: Cli) -> None:
+    (state / "hooks" / "hello").mkdir()
+
+
+def target_linked(state: Path, cli: Cli) -> None:
+    (state / "hooks" / "hello").symlink_to(state / "nowhere")
+
+
+def installed_meanwhile(state: Path, cli: Cli) -> None:
+    assert cli("install", str(make_pack(state.parent / "same", "other")), "--yes").code == 0
+
+
+def recorded_meanwhile(state: Path, cli: Cli) -> None:
+    """Nothing but the record of what is installed tells of it."""
+    installed_meanwhile(state, cli)
+    (state / "openclaw.json").write_text(SETTINGS)
+
+
+def handler_edited(state: Path, cli: Cli) -> None:
+    (state / "hooks" / "hello" / "handler.py").write_text("# mine\n")
+
+
+def handler_gone(state: Path, cli: Cli) -> None:
+    (state / "hooks" / "hello" / "handler.py").unlink()
+
+
+def file_added(state: Path, cli: Cli) -> None:
+    (state / "hooks" / "hello" / "notes.txt").write_text("mine")
+
+
+def uninstalled_meanwhile(state: Path, cli: Cli) -> None:
+    assert cli("uninstall", "greetings", "--yes").code == 0
+
+
+@pytest.fixture
+def desk(settings: Path, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> PackDesk:
+    monkeypatch.chdir(workspace)
+    return PackDesk(Workbench(Options()))
+
+
+def refused(desk: PackDesk, plan: Planned, state: Path, cli: Cli, change: Change) -> str:
+    """Why the plan is not carried out after the change; it leaves the host's folder as it is then."""
+    change(state, cli)
+    before = on_disk(state)
+    with pytest.raises(Refusal) as caught:
+        desk.carry_out(plan)
+    assert on_disk(state) == before
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [settings_edited, settings_gone, target_taken, target_linked, installed_meanwhile, recorded_meanwhile],
+)
+def test_an_install_is_refused_when_the_disk_changed_since_it_was_planned(
+    change: Change, desk: PackDesk, cli: Cli, settings: Path, tmp_path: Path
+) -> None:
+    plan = desk.plan_install(str(make_pack(tmp_path / "pack", "hello")))
+    said = refused(desk, plan, settings.parent, cli, change)
+    assert "has changed since this was planned; nothing was written. Try again." in said
+
+
+@pytest.mark.parametrize(
+    "change", [settings_edited, handler_edited, handler_gone, file_added, uninstalled_meanwhile]
+)
+@pytest.mark.parametrize("action", ["update", "uninstall"])
+def test_a_change_of_a_pack_is_refused_when_the_disk_changed_since_it_was_planned(
+    change: Change, action: str, desk: PackDesk, cli: Cli, settings: Path, tmp_path: Path
+) -> None:
+    pack = make_pack(tmp_path / "pack", "hello")
+    desk.carry_out(desk.plan_install(str(pack)))
+    make_pack(pack, "hello", version="2.0.0")
+    plan = desk.plan_update("greetings") if action == "update" else desk.plan_uninstall("greetings")
+    assert isinstance(plan, Planned)
+    said = refused(desk, plan, settings.parent, cli, change)
+    assert "has changed since this was planned; nothing was written. Try again." in said
+
+
+def test_a_plan_is_carried_out_when_only_other_files_changed_since(
+    desk: PackDesk, cli: Cli, settings: Path, tmp_path: Path
+) -> None:
+    plan = desk.plan_install(str(make_pack(tmp_path / "pack", "hello")))
+    (settings.parent / "hooks" / "mine" / "handler.js").write_text("export default 1\n")
+    desk.carry_out(plan)
+    assert (settings.parent / "hooks" / "hello" / "handler.py").is_file()
+
+
+@pytest.mark.parametrize("was_there", [False, True])
+def test_the_lock_of_the_settings_goes_again_unless_another_program_made_it(
+    was_there: bool, desk: PackDesk, settings: Path, tmp_path: Path
+) -> None:
+    lock = settings.with_name(f".{settings.name}.hookscope-lock")
+    if was_there:
+        lock.touch()
+    desk.carry_out(desk.plan_install(str(make_pack(tmp_path / "pack", "hello"))))
+    assert lock.exists() == was_there
