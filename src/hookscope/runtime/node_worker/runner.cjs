@@ -111,6 +111,7 @@ class Runner {
     // First, for what follows stands on what it puts back.
     answer.dirty = !this.baseline.restore() || !load.isClean;
     answer.notes.push(...this.baseline.sentences("it"));
+    await new OwnPromise(atTick); // what it left for the next tick is its own still: warnings are printed there
     fillIn(answer, outcome);
     noteArguments(answer, load.handler, view);
     return await this.withRest(answer, call.code, load.loaded);
@@ -189,7 +190,6 @@ class Runner {
     };
     const outcome = await this.calls.run(who ?? "", this.stopping ? () => this.stopping.bare.call(call) : call);
     this.stopping?.ended();
-    await new OwnPromise(atTick); // what it left for the next tick is its own still: warnings are printed there
     if (outcome.outside) await new OwnPromise(soon); // its timer is over only when what it threw is dealt with
     return outcome;
   }
