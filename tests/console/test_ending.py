@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,17 @@ from tests.console.test_killed import terminal, until
 from textual.drivers.headless_driver import HeadlessDriver
 
 from hookscope.console import run
+from hookscope.console.screen import MainScreen
+from hookscope.core.dialect import Dialect
 from hookscope.core.noted import NotedFiles, ScanStopped
 from hookscope.workbench import Options, Workbench
 
 
 def divide() -> float:
     return 1 / int("0")
+
+
+ROOT = Path(__file__).parents[2]
 
 
 class Crashing(HeadlessDriver):
@@ -97,3 +103,43 @@ def test_a_console_is_left_while_it_scans(workspace: Path, make_hook: MakeHook) 
         assert console.process.wait(60) == 0
         assert not console.shows("Traceback")
         assert not console.shows("Exception in thread")
+
+
+class Comparing(HeadlessDriver):
+    """A terminal whose user opens the mode of hosts, and leaves while they are compared."""
+
+    def start_application_mode(self) -> None:
+        super().start_application_mode()
+        self._app.set_interval(0.01, self._go_on)
+
+    def _go_on(self) -> None:
+        screen = self._app.screen
+        if isinstance(screen, MainScreen) and screen.state.view is not None and screen.state.mode != "hosts":
+            screen.action_mode("hosts")
+        if any(thread.name == "hosts" for thread in threading.enumerate()):
+            self._app.exit()
+
+
+class Endless(Workbench):
+    """A workbench whose comparison of hosts takes for ever."""
+
+    @property
+    def dialect(self) -> Dialect:
+        if threading.current_thread().name == "hosts":
+            threading.Event().wait()
+        return super().dialect
+
+
+def leave_while_comparing(workspace: Path) -> int:
+    return run(Endless(Options(workspace=workspace)), driver=Comparing, size=(80, 24))
+
+
+def test_a_console_is_left_while_it_compares_hosts(workspace: Path, make_hook: MakeHook) -> None:
+    make_hook(workspace / "hooks", "greet", READY, "def handler(event): pass")
+    program = (
+        "import sys\nfrom pathlib import Path\nfrom hookscope.console.scanning import exit_now\n"
+        "from tests.console.test_ending import leave_while_comparing\n"
+        "exit_now(leave_while_comparing(Path(sys.argv[1])) + 4)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(workspace)], check=False, timeout=60, cwd=ROOT)
+    assert done.returncode == 4
