@@ -100,6 +100,24 @@ def test_a_hook_that_is_left_out_does_not_run_for_what_the_event_causes_either(
     assert ran == [["b"], ["b"]]
 
 
+def test_a_hook_that_is_broken_on_purpose_is_broken_for_what_the_event_causes_too(
+    hookscope: Program, tmp_path: Path, bundled: Path
+) -> None:
+    hooks = tmp_path / "project" / "agent" / "hooks"
+    hooks.mkdir(parents=True)
+    (tmp_path / "project" / "package.json").write_text('{"dependencies": {"eve": "0.11.0"}}')
+    (hooks / "a.py").write_text(
+        "from hookscope import define_hook\n\n"
+        "async def heard(event, ctx):\n    pass\n\n"
+        "default = define_hook(events={'turn.started': heard, 'turn.failed': heard})\n"
+    )
+    where = ("--bundled", str(bundled), "--dialect", "eve", "--workspace", str(tmp_path / "project"))
+    done = hookscope(*where, "fire", "turn.started", "--trust", "--break", "a=exception", "--json").json
+    (caused,) = (run for run in done["caused"] if run["event"]["type"] == "turn.failed")
+    ended = [[(result["hook"], result["status"]) for result in run["results"]] for run in (done, caused)]
+    assert ended == [[("a", "error")], [("a", "error")]]
+
+
 def test_a_repeated_fire_says_what_was_done_again(
     scope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:

@@ -283,6 +283,7 @@ async def test_a_password_that_is_a_word_of_ours_does_no_harm(
         ("/context/cfg/apiKey", {"now": "blue whale"}),
         ("/context/credentials/user/0", ["blue whale"]),
         ("/context/a~1b/clientSecret", "blue whale"),
+        ("/context/my~1token", "blue whale"),
         ("/password", "blue whale"),
     ],
 )
@@ -388,3 +389,31 @@ def test_a_name_tells_of_the_value_beside_it_in_small_mappings_alone(members: in
     value = {"name": "password", "value": "blue whale", **more}
     found = Veil.over(secrets_in(value)).value(value)
     assert found["value"] == ("${SECRET:PASSWORD}" if masked else "blue whale")
+
+
+@pytest.mark.parametrize(("number", "sought"), [("12345", False), ("123456", True)])
+def test_a_number_is_searched_for_elsewhere_when_it_has_six_digits(number: str, sought: bool) -> None:
+    value = {"otp": number, "said": f"code {number}."}
+    masked = Veil.over(secrets_in(value)).value(value)
+    assert masked == {"otp": "${SECRET:OTP}", "said": "code ${SECRET:OTP}." if sought else f"code {number}."}
+
+
+def test_the_values_of_cookies_are_masked_alone_too() -> None:
+    value = {"cookie": "sid=abc12345x; theme=dark", "said": "session abc12345x of theme dark"}
+    masked = Veil.over(secrets_in(value)).value(value)
+    assert masked["cookie"] == "${SECRET:COOKIE}"
+    assert masked["said"] == "session ${SECRET:COOKIE_SID} of theme dark"
+
+
+@pytest.mark.parametrize(
+    ("items", "secret"),
+    [
+        (["Authorization", "blue-whale"], True),
+        (["name", "ada", "password", "blue-whale"], True),
+        (["it is", "x", "password", "blue-whale"], False),
+        (["name", "password", "blue-whale"], False),
+        (["name", "--password", "blue-whale"], True),
+    ],
+)
+def test_in_a_list_of_pairs_a_name_tells_of_the_value_behind_it(items: list[str], secret: bool) -> None:
+    assert ("blue-whale" in {one.value for one in secrets_in(items)}) is secret

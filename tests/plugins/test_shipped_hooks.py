@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.plugins.conftest import GUIDE, SHIPPED, Home, Plugin, fired
 
+from hookscope import HookEngine
 from hookscope.core.arguments import ASKED, EVENT, NULL, PROMISE, SYNC, Arguments
 from hookscope.core.failure import Failure
 from hookscope.core.hooks import LogLine
@@ -565,3 +566,16 @@ async def test_the_switch_of_folder_hooks_leaves_what_plugins_hear_with_on(
     run = await fired(host, hook, [Plugin("on")], {"message": {"content": "x"}})
     assert [result.status for result in run.results] == ["ok"]
     assert run.not_run == ()
+
+
+async def test_hooks_that_the_program_switches_off_are_those_of_folders_alone(place: Home) -> None:
+    engine = HookEngine(place.host(SHIPPED))
+    for key in ("command:new", "before_tool_call"):
+        engine.register(key, lambda view: None, key)
+    events = (Event("command", "new"), Event("before_tool_call", kind="plugin"))
+    assert [len(engine.plan(event).calls) for event in events] == [1, 1]
+    engine.enabled = False
+    off, on = (engine.plan(event) for event in events)
+    assert ([call.name for call in off.calls], [call.name for call in on.calls]) == ([], ["before_tool_call"])
+    assert [item.reason for item in off.not_run] == ["hooks are switched off by the program"]
+    await engine.close()
