@@ -41,7 +41,7 @@ def node() -> str:
 def test_where_none_is_found_the_command_is_named_that_brings_one() -> None:
     missing = find_node(None, asked=lambda _: None)
     assert isinstance(missing, NoNode)
-    assert missing.sentence.startswith("needs Node 22.18 or newer (none is on PATH); `")
+    assert missing.sentence.startswith("needs Node 22.18 or newer (none is on PATH outside the workspace); `")
     assert missing.sentence.endswith(f"`{brings('node')}` brings one")
 
 

@@ -125,7 +125,11 @@ def find_node(
     """
     if named is not None:
         return _checked(named, NAMED, asked)
-    found = _checked(on_path, "found on PATH", asked) if on_path is not None else NoNode("none is on PATH")
+    found = (
+        _checked(on_path, "found on PATH", asked)
+        if on_path is not None
+        else NoNode("none is on PATH outside the workspace")
+    )
     if isinstance(found, Node) and found.types:
         return found
     from_wheel = _of_wheel()
