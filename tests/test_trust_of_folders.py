@@ -289,7 +289,7 @@ def test_a_trusted_folder_replaced_by_a_link_is_not_followed(repo: Path, make_ho
     assert states(repo) == {"b": "untrusted"}
 
 
-WIDE = ("home", "above home", "root", "above the workspace")
+TOO_WIDE_RECORDS = ("home", "above home", "root", "above the workspace")
 UNCHECKED: tuple[object, ...] = ({"since": "2026-01-01"}, 1, {"everything_below": "yes"})
 CHECKED = {"everything_below": False}  # by this version, when it was recorded
 
@@ -297,8 +297,8 @@ CHECKED = {"everything_below": False}  # by this version, when it was recorded
 @pytest.mark.parametrize(
     ("wide", "entry"),
     [
-        *((wide, entry) for wide in WIDE for entry in UNCHECKED),
-        *((wide, CHECKED) for wide in WIDE if wide != "above the workspace"),
+        *((wide, entry) for wide in TOO_WIDE_RECORDS for entry in UNCHECKED),
+        *((wide, CHECKED) for wide in TOO_WIDE_RECORDS if wide != "above the workspace"),
     ],
 )
 def test_a_wide_record_of_an_earlier_version_does_not_count(
