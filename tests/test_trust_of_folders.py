@@ -10,7 +10,7 @@ import pytest
 from hookscope.core.trust import TrustTarget, trust_target
 from hookscope.library import load_hooks
 from hookscope.workbench import Options, Refusal, Workbench
-from hookscope.workbench.left_out import not_yet_trusted, topmost, untrusted_folders
+from hookscope.workbench.left_out import not_yet_trusted, topmost, untrusted_folders, waiting_for_trust
 from hookscope.workbench.trust import TrustStore
 from hookscope.workbench.trust_requests import TrustRequest, trust_request
 
@@ -308,7 +308,7 @@ def test_a_trusted_folder_replaced_by_a_link_is_not_followed(repo: Path, make_ho
     assert states(repo) == {"b": "untrusted"}
 
 
-TOO_WIDE = ("home", "above home", "root", "above the workspace")
+TOO_WIDE_RECORDS = ("home", "above home", "root", "above the workspace")
 UNCHECKED: tuple[object, ...] = ({"since": "2026-01-01"}, 1, {"everything_below": "yes"})
 CHECKED = {"everything_below": False}  # by this version, when it was recorded
 
@@ -316,8 +316,8 @@ CHECKED = {"everything_below": False}  # by this version, when it was recorded
 @pytest.mark.parametrize(
     ("wide", "entry"),
     [
-        *((wide, entry) for wide in TOO_WIDE for entry in UNCHECKED),
-        *((wide, CHECKED) for wide in TOO_WIDE if wide != "above the workspace"),
+        *((wide, entry) for wide in TOO_WIDE_RECORDS for entry in UNCHECKED),
+        *((wide, CHECKED) for wide in TOO_WIDE_RECORDS if wide != "above the workspace"),
     ],
 )
 def test_a_wide_record_of_an_earlier_version_does_not_count(
@@ -402,3 +402,21 @@ def test_what_is_trusted_no_longer_goes_with_all_below_it_and_nothing_else(tmp_p
 def test_only_the_topmost_of_nested_folders_are_asked_for() -> None:
     targets = [TrustTarget(Path(path)) for path in ("/w/a/b", "/w/a", "/w/ab", "/w/a", "/x/y/z")]
     assert [str(target.folder) for target in topmost(targets)] == ["/w/a", "/w/ab", "/x/y/z"]
+
+
+def test_a_fire_waits_for_the_folders_of_those_that_it_would_call_alone(
+    home: Path, repo: Path, make_hook: MakeHook
+) -> None:
+    make_hook(repo / "hooks", "a", NEW)
+    make_hook(home / ".openclaw/hooks", "b", "{openclaw: {events: ['agent:bootstrap']}}")
+    bench = a_bench(repo)
+    view = bench.look()
+
+    def waits(event: str, only: str | None = None) -> list[Path]:
+        plan = bench.plan(view, bench.template(view, event), only=only)
+        return [target.folder for target in waiting_for_trust(view, plan)]
+
+    assert waits("command:new") == [repo / "hooks"]
+    assert waits("agent:bootstrap") == [home / ".openclaw/hooks"]
+    assert waits("command:new", only="b") == []
+    assert waits("command:new", only="a") == [repo / "hooks"]

@@ -186,14 +186,14 @@ def test_settings_that_count_as_empty_are_told_by_whoever_answers_for_their_hook
     settings.parent.mkdir(exist_ok=True)
     settings.write_text("{hooks: {internal: {entries: {greet: {enabled: false}}}}")
     done = hookscope(*asked, "--json")
-    told = "openclaw.json, line 1, column 1: unclosed object; its settings count as empty until it is mended."
+    told = "openclaw.json, line 1, column 1: unclosed object; no hook runs until it is mended."
     first, *rest = done.err.splitlines()
     assert first == f"hookscope: {told} `hookscope doctor` names the file."
     assert [line for line in rest if "it may switch" not in line] == []
     assert asked[0] != "fire" or (done.code, done.json["results"]) == (1, [])
     assert done.json, "one document still"
     refused = hookscope("--dialect", "openclaw@2026.9", *asked, "--json")
-    assert "count as empty" not in refused.err, "a check of each hook says it there"
+    assert "no hook runs until" not in refused.err, "a check of each hook says it there"
 
 
 def test_what_is_not_eligible_is_still_a_hook_whose_entry_counts(

@@ -158,3 +158,19 @@ def test_beside_only_whatever_else_stops_other_hooks_is_not_told(
     assert left("good") == {"blocked": "left out: only good was asked for"}
     assert "NO_SUCH" in left("blocked")["blocked"]
     assert left("blocked")["good"] == "left out: only blocked was asked for"
+
+
+def test_near_misses_stand_behind_who_listens_and_are_never_shadowed_hooks(
+    workspace: Path, make_hook: MakeHook, bundled: Path
+) -> None:
+    make_hook(
+        workspace / "hooks", "z-needy", "{openclaw: {events: ['command:new'], requires: {env: [NO_SUCH]}}}"
+    )
+    for folder in (bundled, workspace / "hooks"):
+        make_hook(folder, "slip", "{openclaw: {events: ['command:nwe']}}")
+    make_hook(workspace / "hooks", "other", "{openclaw: {events: ['agent:bootstrap']}}")
+    bench = Workbench(Options(workspace=workspace, bundled=bundled, dialect="openclaw"), trust_all=True)
+    view = bench.look()
+    left = bench.plan(view, bench.template(view, "command:new")).not_run
+    assert [item.name for item in left][:2] == ["z-needy", "slip"]
+    assert [item.hook.folder.source for item in left if item.near and item.hook is not None] == ["workspace"]

@@ -139,3 +139,29 @@ def test_a_disk_that_fills_up_leaves_all_of_it_or_nothing(
     assert (told.err, len(told.json["packs"])) == ("", int(installed))
     assert (on_disk(home) == before) is not installed
     assert not [path for path in on_disk(home) if "staging" in path]
+
+
+def test_a_folder_of_another_pack_is_left_to_it(cli: Cli, settings: Path, tmp_path: Path) -> None:
+    assert cli("install", str(make_pack(tmp_path / "first", "hello")), "--yes").code == 0
+    second = renamed(make_pack(tmp_path / "second", "hello"), "others")
+    before = on_disk(settings.parent)
+    done = cli("install", str(second), "--yes")
+    folder = settings.parent / "hooks" / "hello"
+    assert done.code == 1
+    assert f"{folder} is of the pack greetings. `hookscope uninstall greetings` first." in done.err
+    assert on_disk(settings.parent) == before
+
+
+@pytest.mark.parametrize("more", [0, 2, 3, 6])
+def test_three_files_that_stay_behind_are_named_and_the_others_counted(
+    more: int, cli: Cli, settings: Path, tmp_path: Path
+) -> None:
+    pack = make_pack(tmp_path / "pack", "hello")
+    for number in range(more):
+        (pack / f"more{number}.txt").write_text("x")
+    notes = cli("install", str(pack), "--dry-run", "--json").json["notes"]
+    behind = [note for note in notes if "stays behind" in note]
+    counted = [note for note in notes if note.startswith("and ")]
+    left = more + 2  # and package.json, and run.sh
+    assert len(behind) == min(left, 3)
+    assert counted == ([f"and {left - 3} more files"] if left > 3 else [])

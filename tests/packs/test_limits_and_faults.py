@@ -146,3 +146,15 @@ def test_several_at_once_are_each_installed_or_not(cli: Cli, settings: Path, tmp
         assert cli("uninstall", name, "--yes").code == 0
     assert settings.read_text() == SETTINGS
     assert sorted(path.name for path in (settings.parent / "hooks").iterdir()) == ["mine"]
+
+
+def test_what_another_process_is_at_is_left_to_it(interrupted: Path) -> None:
+    desk = PackDesk(Workbench(Options()))
+    before = interrupted.read_text()
+    with desk.store.locked():
+        assert desk.recover() == ""
+        assert desk.store.journal.exists()
+        assert interrupted.read_text() == before
+    assert desk.recover() == "An interrupted install of greetings was finished first."
+    assert desk.recover() == ""
+    assert "'hello'" in interrupted.read_text()

@@ -117,7 +117,7 @@ def really_written(options: Options, file: Path) -> tuple[str, ...]:
 
 
 def unread_settings(host: Host) -> tuple[str, ...]:
-    """A sentence for each settings file that counts as empty. No hook runs then: it may switch them off.
+    """A sentence for each settings file that cannot be read. No hook runs then: it may switch them off.
 
     For answers about hooks that do not list what is wrong. Where the host refuses such settings as a whole,
     a check of each hook says so.

@@ -18,6 +18,7 @@ from hookscope.settings.including import IncludeError, Includes
 from hookscope.settings.variables import filled, with_own
 
 PLAIN = SettingsRules()
+UNTIL_MENDED = "no hook runs until it is mended"  # since it may switch any of them off
 ROOT = "<root>"  # how hosts call the path of the whole document
 
 
@@ -65,12 +66,12 @@ def settings_of(
         value = formats.read_json5(source)
     except FormatError as error:
         place = Place(file, error.span.line, error.span.column)
-        problem = Problem(f"{file.name}, {error}; its settings count as empty until it is mended", place)
+        problem = Problem(f"{file.name}, {error}; {UNTIL_MENDED}", place)
         said = _refusal(rules, file, [((), f"JSON5 parse failed: {error}")])
         return Settings(file, exists=True, problems=(problem,), refusal=said, unread=_not_known(problem))
     if not isinstance(value, dict):
         problem = Problem(
-            f"{file.name} wants an object at its top; its settings count as empty until it is mended",
+            f"{file.name} wants an object at its top; {UNTIL_MENDED}",
             Place(file),
         )
         kind = _KINDS.get(type(value), "number")
@@ -109,9 +110,7 @@ def _completed(settings: Settings, rules: SettingsRules, files: Files, env: Mapp
         try:
             value = includes.resolved(value, settings.file)
         except IncludeError as error:
-            problem = Problem(
-                f"{error}; the settings count as empty until it is mended", Place(settings.file)
-            )
+            problem = Problem(f"{error}; {UNTIL_MENDED}", Place(settings.file))
             said = _refusal(rules, settings.file, [((), f"Include failed: {error}")])
             return replace(settings, value={}, problems=(problem,), refusal=said, unread=_not_known(problem))
     if rules.variables:
