@@ -579,3 +579,21 @@ async def test_hooks_that_the_program_switches_off_are_those_of_folders_alone(pl
     assert ([call.name for call in off.calls], [call.name for call in on.calls]) == ([], ["before_tool_call"])
     assert [item.reason for item in off.not_run] == ["hooks are switched off by the program"]
     await engine.close()
+
+
+@pytest.mark.parametrize(
+    ("hook", "option", "value", "member", "called"),
+    [
+        ("before_agent_reply", "eligibleTriggers", "cron", "Cron", False),
+        ("before_agent_reply", "eligibleTriggers", "cron", "cron", True),
+        ("reply_dispatch", "eligibleDispatchKinds", "agent", "AGENT", False),
+        ("before_tool_call", "matcher", "Read", "read", True),
+    ],
+)
+async def test_only_the_names_of_tools_are_the_same_in_any_case(
+    place: Home, hook: str, option: str, value: str, member: str, called: bool
+) -> None:
+    name = {"eligibleTriggers": "trigger", "eligibleDispatchKinds": "dispatchKind", "matcher": "toolName"}
+    plugin = Plugin("p", options={option: [value]})
+    run = await fired(place.host(SHIPPED), hook, [plugin], {name[option]: member})
+    assert bool(run.results) is called
