@@ -17,7 +17,9 @@ from hookscope.cli.main import cli
 
 def options() -> dict[str, list[str]]:
     """Command, with the names of those around it → its arguments and options, as they are typed."""
-    return dict(sorted(_options_of(cli, click.Context(cli, info_name="hookscope")).items()))
+    return dict(
+        sorted(_options_of(cli, click.Context(cli, info_name="hookscope", **cli.context_settings)).items())
+    )
 
 
 def _options_of(command: click.Command, ctx: click.Context) -> dict[str, list[str]]:
