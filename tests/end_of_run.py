@@ -11,7 +11,7 @@ from _pytest.terminal import TerminalReporter
 
 # Reason → why a test may be skipped for it. A program that CI installs is never such a reason.
 EXPECTED = {
-    r"root (reads everything|writes everywhere)": "the test needs a user whom permissions stop",
+    r"root (reads|writes) every(thing|where)": "the test needs a user whom permissions stop",
     r"only root may give a file away": "the test needs root",
     r"no Python 3\.\d+ here": "CI has one Python; a developer may have more",
     r"no path is that long here": "the file system decides",

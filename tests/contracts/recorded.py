@@ -17,6 +17,7 @@ PROJECT = Path(__file__).parents[2]
 TIMES = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?")
 DIGESTS = re.compile(r"\b(sha(256|512)[-:])?[0-9a-f]{32,128}\b")
 VERSIONS = re.compile(r"(?<=version )\d+\.\d+\.\d+|(?<=python)3\.\d+")
+PYTHON = re.compile(r"<PREFIX>/bin/python[\d.]+")
 MEASURED = re.compile(r"(^|_)(ms|pid|seconds|bytes|size)$")
 OPENCLAW = ("--dialect", "openclaw")
 SHIPPED = ("--dialect", "openclaw@2026.9")
@@ -145,5 +146,5 @@ def _of_other_programs(item: Any) -> bool:
 def _steady_text(text: str, sample: Sample) -> str:
     for folder, word in ((sample.root, "<ROOT>"), (sys.prefix, "<PREFIX>"), (PROJECT, "<PROJECT>")):
         text = text.replace(str(folder), word)
-    text = TIMES.sub("<TIME>", text)
+    text = TIMES.sub("<TIME>", PYTHON.sub("<PREFIX>/bin/python", text))
     return VERSIONS.sub("<VERSION>", DIGESTS.sub("<DIGEST>", text))
