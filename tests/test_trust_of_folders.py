@@ -222,7 +222,7 @@ def test_a_question_names_the_real_folder_the_handlers_and_the_programs(
     request = trust_request(view, TrustTarget(repo.parent / "other"))
     assert request.question == (
         f"3 handlers in {repo.parent / 'other'} and below have never run here. "
-        f"The workspace runs them with {repo.parent / 'other/evil.sh'} (`node:` in its configuration). "
+        f"The workspace runs them with {repo.parent / 'other/evil.sh'} (`node:` in .hookscope/config.yaml). "
         "Trust this folder and everything below it?"
     )
 

@@ -165,8 +165,8 @@ def apply(
 
     A link stays a link: what it leads to is written. Missing folders are made for a file that is new.
     Others do not take our lock, so the file is read again right before it is replaced. Where the system can
-    exchange two files, the replaced file is read once more, and put back where somebody has written into it.
-    Elsewhere an edit of theirs in the microseconds between could be lost.
+    exchange two files, the replaced file is read again, and put back if another program has changed it.
+    Elsewhere a change made in the microseconds between the two can be lost.
 
     Args:
         patience: seconds to wait for the lock.

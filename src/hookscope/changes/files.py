@@ -66,8 +66,8 @@ def replace_file(
     """Write the whole file, under the lock of `locked`. Mode, owner and extended attributes stay; a new file
     has this mode, as far as the umask allows.
 
-    `check` stops the write by raising. It sees the file at the last moment, and once more when it has been
-    replaced: what another program wrote in between is put back.
+    `check` stops the write by raising. It is called right before the replacement, and again with the replaced
+    file: if another program has changed that, the exchange is reverted.
     Returns True where the file could only be written in place, which is neither atomic nor safe from a crash:
     a file that is mounted by itself (EBUSY, EXDEV).
     """

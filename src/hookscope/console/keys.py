@@ -139,7 +139,7 @@ def _waits(item: object, state: ConsoleState) -> bool:
     """Return whether a hook waits for trust in its folder, or in the workspace that names its interpreter."""
     if not isinstance(item, Standing) or state.view is None:
         return False
-    from hookscope.workbench.left_out import targets_of  # here: the first frame asks of no hook
+    from hookscope.workbench.left_out import targets_of  # not needed for the first frame
 
     return bool(targets_of(item, state.view))
 

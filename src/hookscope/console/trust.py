@@ -81,7 +81,9 @@ def hooks_below(folder: Path, view: View) -> list[Hook]:
 def question(requests: tuple[TrustRequest, ...], view: View, width: int) -> Content:
     """What would be allowed: real folders, hooks, the files that would run, and programs."""
     sheet = Sheet(width)
-    sheet.say(Content("Their code would run with your rights, whenever you fire an event they listen to."))
+    sheet.say(
+        Content("These handlers run with your rights whenever you fire an event that they subscribe to.")
+    )
     for request in requests:
         folder, hooks = request.folder, hooks_below(request.folder, view)
         sheet.blank()
@@ -89,8 +91,7 @@ def question(requests: tuple[TrustRequest, ...], view: View, width: int) -> Cont
         below = f"and everything below it, now and later: {request.counted} so far"
         sheet.say(Content.styled(below, MUTED), 2)
         for program in request.programs:
-            named = f"{program.path}, which its configuration names under `{program.key}:`"
-            sheet.say(foreign(f"runs them with {named}"), 2)
+            sheet.say(foreign(f"The workspace runs them with {program.in_words}."), 2)
         for hook in hooks[:MOST]:
             sheet.put([(foreign(hook.name), 24)], foreign(_file(hook, folder, view)).stylize(MUTED), 2)
         if len(hooks) > MOST:

@@ -37,6 +37,11 @@ class NamedProgram:
         return allows(Path(os.path.realpath(self.workspace)), host)
 
     @property
+    def in_words(self) -> str:
+        """The program, and where it is named."""
+        return f"{self.path} (`{self.key}:` in {CONFIG})"
+
+    @property
     def not_trusted(self) -> str:
         """Why it is not used, without the next step."""
         return f"{self.path}, named under `{self.key}:` in {CONFIG}, is not trusted yet"

@@ -51,7 +51,7 @@ class TrustRequest:
     def question(self) -> str:
         """The question on a terminal."""
         verb = "has" if self.handlers == 1 and not self.more else "have"
-        named = " and ".join(f"{one.path} (`{one.key}:` in its configuration)" for one in self.programs)
+        named = " and ".join(one.in_words for one in self.programs)
         programs = f" The workspace runs them with {named}." if named else ""
         return (
             f"{self.counted} in {self.folder} and below {verb} never run here.{programs} "

@@ -66,7 +66,7 @@ def command(
         raise Refusal(
             "A console in a browser needs the package textual-serve.", f"`{brings('serve')}` brings it."
         )
-    bench = answers.bench_of(options)  # what cannot be opened is said here, not in the page
+    bench = answers.bench_of(options)  # errors in options are reported here, not in the page
     from hookscope.serve.serving import Wish, serve, signpost
 
     def tell(address: Address) -> None:

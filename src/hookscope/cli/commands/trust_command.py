@@ -44,10 +44,7 @@ def command(options: Options, folder: str, everything_below: bool) -> Answer:
     found = f": {asked.counted} so far" if asked.handlers else ""
     lines = [
         f"Handlers in {printable(short(real))} may run now, in all folders below it too{found}.",
-        *(
-            f"So may {printable(short(Path(one.path)))}, which the workspace names under `{one.key}:`."
-            for one in asked.programs
-        ),
+        *(f"The workspace may run them with {printable(one.in_words)}." for one in asked.programs),
     ]
     left = waiting_below(view, Path(folder))
     for path, target in left[:MOST]:

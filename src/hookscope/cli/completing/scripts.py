@@ -1,8 +1,8 @@
 """The script that a shell reads once. At each tab it passes the line up to the cursor, and reads lines back.
 
 The script starts the program that printed it, by its absolute path, and no other program: a `hookscope` in
-the current folder is never started by a tab. Nothing that goes wrong there is told: somebody is in the middle
-of a line.
+the current folder is never started by a tab. Errors are not printed: they would appear in the middle of the
+line that the user is typing.
 """
 
 from __future__ import annotations

@@ -249,7 +249,7 @@ class HooksPane(Leaves, Container):
         row = self._may("trust")
         view = self.state.view
         if row is not None and view is not None and isinstance(row.item, Standing):
-            from hookscope.workbench.left_out import targets_of  # here: the first frame asks of no hook
+            from hookscope.workbench.left_out import targets_of  # not needed for the first frame
 
             self.post_message(TrustAsked(targets_of(row.item, view)))
 
