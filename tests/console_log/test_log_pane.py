@@ -104,6 +104,7 @@ async def test_enter_leads_to_the_run(log: Any) -> None:
         assert "text 0" in c.app.copied
 
 
+@pytest.mark.thorough
 async def test_no_entry_does_harm(log: Any) -> None:
     async with log((120, 36)) as c:
         for text in HOSTILE:

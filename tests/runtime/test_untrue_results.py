@@ -186,9 +186,10 @@ def handler(event):
     read, write = os.pipe()
     if os.fork() == 0:
         os.setsid()
-        os.close(read)
+        os.write(write, b"!")
         while not os.path.exists("go"): pass
         os.execve("/bin/sleep", ["sleep", "4799"], {"A": "b"})
+    os.read(read, 1)  # so that the handler ends after its child has left the group
     return None
 """
     call = written(tmp_path, "h", text, ".py")
