@@ -4,7 +4,6 @@ import base64
 import html
 import json
 import shlex
-import time
 import urllib.parse
 
 import pytest
@@ -181,11 +180,10 @@ def test_a_value_that_is_no_utf_8_is_masked_in_every_spelling(spell: object) -> 
     assert "bytes" not in masked
 
 
-@pytest.mark.parametrize("text", ["aB3+" * 15_000, "aB3_" * 14 + "\r" + "x" * 60_000], ids=["line", "tail"])
+@pytest.mark.parametrize("text", ["aB3+" * 120_000, "aB3_" * 14 + "\r" + "x" * 480_000], ids=["line", "tail"])
 def test_a_long_line_of_code_is_searched_in_one_pass(text: str) -> None:
-    began = time.monotonic()
+    """So long that a search from each character would not end before the run's timeout."""
     assert find(f"{text} correct-horse-battery-77", {"correct-horse-battery-77": "OURS"})
-    assert time.monotonic() - began < 10  # some milliseconds; it was half a minute
 
 
 @pytest.mark.parametrize("end", ["\r", "\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\r\n"], ids=ascii)
