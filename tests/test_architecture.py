@@ -62,13 +62,12 @@ MAY_IMPORT = {
     "adapter": {"workbench", "core"},  # an editor's debugger; in a process of its own
     "pytest_plugin": {"workbench", "core"},
     "values": set(),
-    "patterns": set(),
     "bringing": set(),
     "helpers": set(),
     "__init__": {"plugins", "library", "embedded", "engine", "runtime", "core"},
     "__main__": {"cli"},
 }
-EVERYBODYS = {"values", "patterns", "bringing", "helpers"}  # below all rooms
+EVERYBODYS = {"values", "bringing", "helpers"}  # below all rooms
 PURE_ROOMS = {"formats", "core", "systems", "dialects"}
 WORLDLY = {"asyncio", "subprocess", "sqlite3", "time", "os", "socket", "shutil"}
 MAY_TOUCH_THE_DISK = {"core/surroundings.py", "core/noted.py", "core/regular_file.py"}

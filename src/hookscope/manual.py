@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 TOPICS: Mapping[str, str] = {
@@ -37,9 +36,9 @@ TOPICS: Mapping[str, str] = {
 }
 """Topic → the heading of its chapter."""
 
-_HEADING = pattern(r"^## (?P<title>.+)$")
-_UNREAD = pattern(r"^(!\[[^\]]*\]\([^)]*\)\n\n?|<!--.*-->\n?)", re.MULTILINE)  # pictures, marks for programs
-_FENCE = pattern(r"^(```|~~~)")
+_HEADING = re.compile(r"^## (?P<title>.+)$")
+_UNREAD = re.compile(r"^(!\[[^\]]*\]\([^)]*\)\n\n?|<!--.*-->\n?)", re.MULTILINE)  # pictures, marks
+_FENCE = re.compile(r"^(```|~~~)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from hookscope.patterns import pattern
-
 Message = dict[str, Any]
 
 LARGEST = 64 * 1024 * 1024  # bytes of one body
 HEAD = 4096  # bytes of its headers
 BEHIND = b"\r\n\r\n"
-_LENGTH = pattern(rb"^content-length: *(\d{1,9}) *$", re.IGNORECASE | re.MULTILINE)
+_LENGTH = re.compile(rb"^content-length: *(\d{1,9}) *$", re.IGNORECASE | re.MULTILINE)
 
 
 class Garbled(Exception):

@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -10,7 +11,6 @@ from pathlib import Path
 from hookscope.core.hooks import Edit
 from hookscope.core.surroundings import leads_nowhere, read_or_none
 from hookscope.core.text import why_of
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 from .errors import CannotWrite, ChangeError, Stale
@@ -32,7 +32,7 @@ from .obstacles import refuse_obstacles
 from .settings_edit import edited_all
 from .settling import read_settled, wait_until_written
 
-HUNK = pattern(r"( [-+])(\d+)")  # in its first line
+HUNK = re.compile(r"( [-+])(\d+)")  # in its first line
 PATIENCE = 10.0  # seconds to wait for another of our processes, each of which takes milliseconds
 
 

@@ -7,6 +7,7 @@ What is inserted is JSON on one line, which readers of YAML, JSON5 and JSON all 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 
 from hookscope.formats import (
@@ -19,15 +20,14 @@ from hookscope.formats import (
     read_frontmatter,
     text_of,
 )
-from hookscope.patterns import pattern
 
 from .errors import CannotEdit
 from .layout import first_newline
 from .meanings import MISSING, reached, same, value_at, verified, with_value, without_member
 
-_PLAIN = pattern(r"[A-Za-z_][\w.:/-]*[\w]|[A-Za-z_]")  # reads as a text without quotes
+_PLAIN = re.compile(r"[A-Za-z_][\w.:/-]*[\w]|[A-Za-z_]")  # reads as a text without quotes
 _WORDS = {"true", "false", "null", "yes", "no", "on", "off"}
-_BEFORE = pattern("\ufeff?\\s*(?=---)")
+_BEFORE = re.compile("\ufeff?\\s*(?=---)")
 
 
 def header_of(source: bytes) -> Mapping[str, object]:

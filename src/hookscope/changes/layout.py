@@ -6,23 +6,23 @@ Everything here takes the text for valid JSON5, as `formats` has read it.
 from __future__ import annotations
 
 import json
+import re
 
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 LINE_ENDS = "\n\r\u2028\u2029"
-_LINE_END = pattern(f"\r\n|[{LINE_ENDS}]")
+_LINE_END = re.compile(f"\r\n|[{LINE_ENDS}]")
 _COMMENT = rf"//[^{LINE_ENDS}]*|/\*[\s\S]*?\*/"
-_GAP = pattern(rf"(?:[\s\ufeff]|{_COMMENT})*")
-_BLANKS = pattern(rf"[^\S{LINE_ENDS}]*")
-_REST_OF_LINE = pattern(
+_GAP = re.compile(rf"(?:[\s\ufeff]|{_COMMENT})*")
+_BLANKS = re.compile(rf"[^\S{LINE_ENDS}]*")
+_REST_OF_LINE = re.compile(
     rf"(?:[^\S{LINE_ENDS}]|\ufeff|/\*[\s\S]*?\*/)*+(?://[^{LINE_ENDS}]*+)?+(?=[{LINE_ENDS}])"
 )
 _STRING = r""""(?:[^"\\]|\\[\s\S])*"|'(?:[^'\\]|\\[\s\S])*'"""
 _NAME = r"""[^\s\ufeff{}\[\]:,"'/]+"""
-_TIGHT_MEMBER = pattern(rf"(?:{_STRING}|{_NAME}):(?=[^\s\ufeff/])")
-_TOKEN = pattern(rf"{_STRING}|{_COMMENT}|[{{}}\[\]:,]|{_NAME}")
-_IDENTIFIER = pattern(r"[A-Za-z_$][A-Za-z0-9_$]*")
+_TIGHT_MEMBER = re.compile(rf"(?:{_STRING}|{_NAME}):(?=[^\s\ufeff/])")
+_TOKEN = re.compile(rf"{_STRING}|{_COMMENT}|[{{}}\[\]:,]|{_NAME}")
+_IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 
 
 @dataclass(frozen=True, slots=True)

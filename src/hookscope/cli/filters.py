@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any, get_args
@@ -9,14 +10,13 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from hookscope.core.local_time import in_local_time
-from hookscope.patterns import pattern
 from hookscope.workbench import Refusal
 
 if TYPE_CHECKING:
     from hookscope.workbench.history import Wanted
 
 OUTCOMES = ("ok", "failed", "cancelled", "interrupted", "running")
-AGO = pattern(r"(\d{1,9}(?:\.\d{1,9})?)\s*([smhdw])")
+AGO = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*([smhdw])")
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 NAMES = ("hook", "event", "outcome", "failed", "since", "until", "text", "pinned")
 

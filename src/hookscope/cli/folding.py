@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
@@ -9,11 +10,9 @@ from collections.abc import Iterable, Iterator
 import click
 from rich.cells import cell_len
 
-from hookscope.patterns import pattern
-
 NARROWEST = 30  # cells: a column with less room than this has its text below the row
-_WORDS = pattern(r"( *)([^ `]*`[^`]+`[^ ]*|[^ ]+)")  # a command in backticks stays whole, to be copied
-_COLUMNS = pattern(r" *[^ ]+(?: [^ ]+)* {2,}")
+_WORDS = re.compile(r"( *)([^ `]*`[^`]+`[^ ]*|[^ ]+)")  # a command in backticks stays whole, to be copied
+_COLUMNS = re.compile(r" *[^ ]+(?: [^ ]+)* {2,}")
 
 
 def columns() -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
@@ -10,13 +11,12 @@ from hookscope.cli.cells import column, fitted, names_apart
 from hookscope.core.runs import Run
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import duration, one_line, printable
-from hookscope.patterns import pattern
 from hookscope.workbench import run_documents
 from hookscope.workbench.documents import Document
 from hookscope.workbench.hiding import NOTHING_KNOWN, Redaction, without_secrets
 from hookscope.workbench.testing import Verified
 
-NOT_IN_XML = pattern(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, "Char"
+NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, "Char"
 
 
 def document(item: Verified, dialect: str) -> Document:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from hookscope.core.failure import Failure
 from hookscope.core.meant import meant
 from hookscope.core.runs import Event, EventKind, Patch
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 NAMES: Mapping[EventKind, str] = {"folder": "context", "stream": "data", "plugin": "event"}  # as handlers say
 MEMBERS = frozenset(("type", "action", "sessionKey", "session_key", "timestamp", "messages", *NAMES.values()))
-PROPERTY = pattern(r"(?:\.|\[\s*[\"'])([A-Za-z_]\w*)")  # read of something, in all three languages
+PROPERTY = re.compile(r"(?:\.|\[\s*[\"'])([A-Za-z_]\w*)")  # read of something, in all three languages
 NOTHING = ("undefined", "null", "NoneType")
 
 

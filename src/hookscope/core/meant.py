@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
-from hookscope.patterns import pattern
-
-BETWEEN = pattern(r"[^A-Za-z0-9*]+|(?<=[a-z0-9])(?=[A-Z])")
+BETWEEN = re.compile(r"[^A-Za-z0-9*]+|(?<=[a-z0-9])(?=[A-Z])")
 LONGEST = 80  # characters; a longer word is no slip of the pen
 
 

@@ -6,11 +6,10 @@ from datetime import datetime
 from difflib import get_close_matches
 
 from hookscope.core.open_files import REACHED, is_exhausted
-from hookscope.patterns import pattern
 
 # Controls but tab and newline, lone surrogates, noncharacters, line separators, and all that Unicode lets a
 # terminal ignore: marks that turn, hide or annotate text, fillers, variation selectors and tags.
-_UNSEEN = pattern(
+_UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"

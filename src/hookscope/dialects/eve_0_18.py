@@ -11,7 +11,6 @@ from hookscope.core.runs import Event, Registration
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.eve import BUILD, EVE, as_bundled, stopped, swallowed
 from hookscope.dialects.eve_sessions import OF_0_18
-from hookscope.patterns import pattern
 from hookscope.systems.streams import ContextRule, FailureRule, FileRules, Household, stream_system_of
 from hookscope.systems.streams.cascade import session_failed, session_waiting, step_failed, turn_failed
 
@@ -32,8 +31,8 @@ HOUSEHOLD = Household(
     | {"subagents", "tools"},
     of_root=frozenset({"channels"}),
 )
-FILE = pattern(r' from "([^"]+)" ')  # in the sentence of a refused module
-FAILED = pattern(r'Failed to execute the hook export "[^"]*" from "([^"]+)": (.*)', re.DOTALL)
+FILE = re.compile(r' from "([^"]+)" ')  # in the sentence of a refused module
+FAILED = re.compile(r'Failed to execute the hook export "[^"]*" from "([^"]+)": (.*)', re.DOTALL)
 REPEATED = 'Step "step//eve@0.18.1//turnStep" failed after 3 retries: {error}'
 
 

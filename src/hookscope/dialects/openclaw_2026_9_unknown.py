@@ -5,16 +5,16 @@ It was one of older versions, stands in the wrong place, or is misspelt.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
 from hookscope.core.text import nearest
 from hookscope.dialects.openclaw_2026_9_schema import SCHEMA, SECTIONS
-from hookscope.patterns import pattern
 from hookscope.systems.folders.closed_settings import EACH, NAMES, OTHERS, UNKNOWN
 
 Path: TypeAlias = tuple[str | int, ...]  # of keys and numbers, as `Issue` has it
-_KEY: Final = pattern(r'"([^"]*)"')
+_KEY: Final = re.compile(r'"([^"]*)"')
 _KNOWN: Final[Mapping[tuple[Path, str], str]] = {
     (("hooks", "internal"), "handlers"): (
         "write each of these handlers as a folder with a HOOK.md (`hookscope new NAME`), "

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 
-from hookscope.patterns import pattern
-
 from .places import BOM
 
-_ASSIGNMENT = pattern(
+_ASSIGNMENT = re.compile(
     r"""^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*
     ( "(?:\\"|[^"])*" | '(?:\\'|[^'])*' | `(?:\\`|[^`])*` | [^#\n]* )""",
     re.MULTILINE | re.VERBOSE,

@@ -6,14 +6,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import field
 
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 from .dotenv import read_dotenv
 from .places import BOM
 
-NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
-_LINE = pattern(r"([A-Za-z_][\w.()%-]*)=(.*)", re.DOTALL)  # bash's exported functions have odd names
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LINE = re.compile(r"([A-Za-z_][\w.()%-]*)=(.*)", re.DOTALL)  # bash's exported functions have odd names
 
 
 @dataclass(frozen=True, slots=True)

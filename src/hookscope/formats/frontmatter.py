@@ -6,7 +6,6 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 from .places import FormatError, KeyPath, Span, span_at, text_of
@@ -114,10 +113,10 @@ def repair_mojibake(text: str) -> str | None:
     return repaired if max(repaired, default="") >= "\u2000" else None
 
 
-_OPENING = pattern("\ufeff?---[ \t]*(?:\r?\n|\\Z)")
-_CLOSING = pattern("---[ \t]*(?:\r?\n|\\Z)")
-_OPENING_BYTES = pattern(rb"(?:\xef\xbb\xbf)?---[ \t]*\r?\n")
-_CLOSING_BYTES = pattern(rb"^---[ \t]*\r?\n", re.MULTILINE)
+_OPENING = re.compile("\ufeff?---[ \t]*(?:\r?\n|\\Z)")
+_CLOSING = re.compile("---[ \t]*(?:\r?\n|\\Z)")
+_OPENING_BYTES = re.compile(rb"(?:\xef\xbb\xbf)?---[ \t]*\r?\n")
+_CLOSING_BYTES = re.compile(rb"^---[ \t]*\r?\n", re.MULTILINE)
 
 
 def _cut(text: str) -> Header | None:

@@ -14,23 +14,21 @@ from typing import Final
 
 import yaml
 
-from hookscope.patterns import pattern
-
 from .whole_yaml import MOST_CHARACTERS
 from .yaml_nodes import Wrong, compose_yaml
 
 # A line at the margin that is no key, comment, or last bracket: it goes on with what was begun above it.
-_AT_THE_MARGIN: Final = pattern(r"^(?![ \t\n#}\]-]|[A-Za-z0-9_-]+:(?:[ \t\n]|\Z)).", re.MULTILINE)
+_AT_THE_MARGIN: Final = re.compile(r"^(?![ \t\n#}\]-]|[A-Za-z0-9_-]+:(?:[ \t\n]|\Z)).", re.MULTILINE)
 # A block in a block, and an indented line that opens what it does not close.
-_NESTED: Final = pattern(
+_NESTED: Final = re.compile(
     r"""^[^\s#][^\n]*:[ ]*\n(?:[ ]*\n)*[ ]+["']?[A-Za-z0-9_-]+["']?[ ]*:""", re.MULTILINE
 )
 # What a line opens and closes again; then any sign that is left may open something for the lines below it.
-_QUOTED: Final = pattern(r"""(?<=[\s\[{,])(?:"[^"\\\n]*"|'[^'\n]*')""")
-_IN_BRACKETS: Final = pattern(r"\[[^\[\]{}\n]*\]|\{[^\[\]{}\n]*\}")
-_OPEN: Final = pattern(r"""^[ ][^\n]*[\[{"']""", re.MULTILINE)
-_OPEN_AT_THE_MARGIN: Final = pattern(r"""^[^\s#][^\n]*:[ \t]+[\[{"']""", re.MULTILINE)
-_GLUED: Final = pattern(r"""["'\]}]#""")
+_QUOTED: Final = re.compile(r"""(?<=[\s\[{,])(?:"[^"\\\n]*"|'[^'\n]*')""")
+_IN_BRACKETS: Final = re.compile(r"\[[^\[\]{}\n]*\]|\{[^\[\]{}\n]*\}")
+_OPEN: Final = re.compile(r"""^[ ][^\n]*[\[{"']""", re.MULTILINE)
+_OPEN_AT_THE_MARGIN: Final = re.compile(r"""^[^\s#][^\n]*:[ \t]+[\[{"']""", re.MULTILINE)
+_GLUED: Final = re.compile(r"""["'\]}]#""")
 _MOST_IN_ONE_ANOTHER: Final = 8  # brackets that are taken away; more are looked at by the parser
 
 

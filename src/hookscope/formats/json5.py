@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-
-from hookscope.patterns import pattern
+import re
 
 from .places import DEPTH, FormatError, span_at, text_of
 
@@ -36,7 +35,7 @@ def read_json5(source: bytes) -> object:
     return read_in_full(text)
 
 
-_HALF_WRITTEN = pattern(r"\\u[dD]")  # which the json module reads otherwise
+_HALF_WRITTEN = re.compile(r"\\u[dD]")  # which the json module reads otherwise
 
 
 def _in_range(digits: str) -> float:

@@ -6,8 +6,6 @@ import re
 
 import pyjson5
 
-from hookscope.patterns import pattern
-
 from .json5_places import TOKEN, closing_of, tokens_of
 from .places import DEPTH, FormatError, span_at
 
@@ -81,7 +79,7 @@ def _second(text: str) -> int | None:
 
 # What pyjson5 and JSON5 disagree on
 
-_HALF = pattern(
+_HALF = re.compile(
     r"(?<!\\)((?:\\\\)*)\\u[dD](?:([89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|[89a-fA-F][0-9a-fA-F]{2})"
 )
 
@@ -96,7 +94,7 @@ def _mend_halves(text: str) -> str:
 # pyjson5 also takes `1_0`, `5.5.`, `+-1`, `0e` and '\01'. Of a sound document these matches touch one
 # another. Nothing in them can be read in two ways, so that nothing is tried twice. (Possessive repetition
 # would say the same, and is at fault in the first releases of Python 3.11.)
-_SOUND = pattern(
+_SOUND = re.compile(
     r"""
     [\s\ufeff{}\[\]:,]+
   | "[^"\\]*(?:\\(?!0[0-9])[\s\S][^"\\]*)*"
@@ -115,7 +113,7 @@ _SOUND = pattern(
 
 
 # What nearly all documents are made of, in fewer matches and simpler ones.
-_PLAIN = pattern(
+_PLAIN = re.compile(
     r"""(?:(?:
     [A-Za-z_$][A-Za-z0-9_$]*
   | "[^"\\]*(?:\\[^0][^"\\]*)*"

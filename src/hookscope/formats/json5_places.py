@@ -6,8 +6,6 @@ import re
 from bisect import bisect_left
 from typing import TypeAlias
 
-from hookscope.patterns import pattern
-
 from .json5 import read_json5
 from .places import BOM, FormatError, KeyPath, Span, text_of
 
@@ -64,7 +62,7 @@ class Json5Places:
 
 _Token: TypeAlias = tuple[int, int]
 
-TOKEN = pattern(
+TOKEN = re.compile(
     r"""
     "[^"\\]*(?:\\[\s\S][^"\\]*)*"
   | '[^'\\]*(?:\\[\s\S][^'\\]*)*'

@@ -11,8 +11,6 @@ import re
 from functools import lru_cache
 from typing import Any, Final
 
-from hookscope.patterns import pattern
-
 from .yaml_scalars import plain_value
 
 _QUOTES: Final = "'\""
@@ -22,7 +20,7 @@ _MOST_BRACKETS: Final = 30  # in one value
 _DEEPEST: Final = 30  # blocks in one another
 
 # Nothing that was taken is given back (`+` behind a repetition): of thousands of spaces each would be tried.
-_LINES: Final = pattern(
+_LINES: Final = re.compile(
     r"""
     ([ ]*+)
     (?: \#[^\n]*
@@ -42,11 +40,11 @@ _LINES: Final = pattern(
     re.VERBOSE,
 )
 _WORD = r"[A-Za-z_](?:[A-Za-z0-9_./*-]|:(?=[A-Za-z0-9_*]))*"
-_WORDS: Final = pattern(rf"\[ *{_WORD}(?: *, *{_WORD})* *\]")
-_LAST_COMMA: Final = pattern(r'("[^"\n]*")|(?<=["\]}a-z0-9]),(?=[ \n]*[\]}])')
-_KEY_APART: Final = pattern(r"\n *:")  # from its colon: no key to the full reader
+_WORDS: Final = re.compile(rf"\[ *{_WORD}(?: *, *{_WORD})* *\]")
+_LAST_COMMA: Final = re.compile(r'("[^"\n]*")|(?<=["\]}a-z0-9]),(?=[ \n]*[\]}])')
+_KEY_APART: Final = re.compile(r"\n *:")  # from its colon: no key to the full reader
 _MANY_DIGITS: Final = 300
-_LONG_NUMBER: Final = pattern(rf"[0-9]{{{_MANY_DIGITS}}}")
+_LONG_NUMBER: Final = re.compile(rf"[0-9]{{{_MANY_DIGITS}}}")
 
 
 class _Beyond(Exception):

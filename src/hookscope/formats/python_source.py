@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import threading
 import tokenize
 import warnings
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 from .places import FormatError, Span, span_at
@@ -95,7 +95,7 @@ def _misfit(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int | None:
 
 
 _BINDERS = frozenset({"globals", "locals", "vars", "exec", "eval", "setattr"})
-_HINTS = pattern(rb":=|__getattr__|globals|locals|vars|exec|eval|setattr")
+_HINTS = re.compile(rb":=|__getattr__|globals|locals|vars|exec|eval|setattr")
 
 
 def _bound_in_passing(node: ast.AST) -> Iterator[Export]:

@@ -6,12 +6,12 @@ a template has holes, nothing is said: a load tells.
 
 from __future__ import annotations
 
-from hookscope.patterns import pattern
+import re
 
 from .places import BOM, FormatError, span_at
 from .script_tokens import read_script
 
-_PASSED_OVER = pattern(  # comments, strings, and templates without holes
+_PASSED_OVER = re.compile(  # comments, strings, and templates without holes
     r"""//[^\n\r\u2028\u2029]*+|/\*(?:[^*]|\*(?!/))*+\*/"""
     r"""|"(?:[^"\\\n\r]|\\[^\r])*+"|'(?:[^'\\\n\r]|\\[^\r])*+'|`[^`\\$]*+`"""
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal, TypeAlias
 
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 from .script_objects import constant_at, default_export, ends_at, members_of, skip, top_level
@@ -13,8 +13,8 @@ from .script_tokens import Script, read_script
 Kind: TypeAlias = Literal["an object", "a list", "a text", "a number", "a class"]
 
 LONGEST = 65_536  # bytes; of more nothing is said
-_FUNCTION = pattern(rb"export\s+default\s+(?:async\b|function\b|\()")  # most are: no token is read of them
-_DEFAULT = pattern(rb"export\s+default\b|\bmodule\s*\.\s*exports\s*=")
+_FUNCTION = re.compile(rb"export\s+default\s+(?:async\b|function\b|\()")  # most are: no token is read of them
+_DEFAULT = re.compile(rb"export\s+default\b|\bmodule\s*\.\s*exports\s*=")
 _DEEPEST = 8  # names that stand for names
 
 

@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 from .places import BOM
@@ -66,16 +65,16 @@ def read_script(source: bytes) -> Script | None:
 _IDENTIFIER = r"(?:[\w$]|\\u(?:[0-9a-fA-F]{4}|\{[0-9a-fA-F]+\}))"
 # Each part eats all it can and gives nothing back, so that no text makes it slow. What does not end, a string
 # or a comment, is eaten too.
-_TOKEN = pattern(
+_TOKEN = re.compile(
     r"""(?P<blank>[\s\ufeff]++|//[^\n\r\u2028\u2029]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?)"""
     rf"""|(?P<number>\.?+\d[\w.]*+)|(?P<name>\#?{_IDENTIFIER}++)"""
     r"""|(?P<string>"(?:[^"\\\n\r]|\\(?:\r\n|[\s\S])|\\)*+"?+|'(?:[^'\\\n\r]|\\(?:\r\n|[\s\S])|\\)*+'?+)"""
     r"""|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<mark>=>|\.\.\.|\?\.|[\s\S])"""
 )
-_HASHBANG = pattern(r"#![^\n\r]*+")
-_TEMPLATE = pattern(r"(?:[^`\\$]++|\\[\s\S]|\\|\$(?!\{))*+(?P<end>`|\$\{)?+")
-_REGEX = pattern(r"/(?:[^/\\\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*+\])++/[\w$]*+")
-_LINE_END = pattern(r"[\n\r]|\Z")
+_HASHBANG = re.compile(r"#![^\n\r]*+")
+_TEMPLATE = re.compile(r"(?:[^`\\$]++|\\[\s\S]|\\|\$(?!\{))*+(?P<end>`|\$\{)?+")
+_REGEX = re.compile(r"/(?:[^/\\\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*+\])++/[\w$]*+")
+_LINE_END = re.compile(r"[\n\r]|\Z")
 
 # Behind these words an expression begins, so that `/` begins a regular expression.
 _BEFORE_VALUES = frozenset(
@@ -192,7 +191,7 @@ class _Reader:
         return self._add("string" if start < at else "template", text, start)
 
 
-_ESCAPE = pattern(r"\\(?:\r\n|u([0-9a-fA-F]{4})|u\{0*([0-9a-fA-F]{1,6})\}|x([0-9a-fA-F]{2})|([\s\S]))")
+_ESCAPE = re.compile(r"\\(?:\r\n|u([0-9a-fA-F]{4})|u\{0*([0-9a-fA-F]{1,6})\}|x([0-9a-fA-F]{2})|([\s\S]))")
 _SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
 _CONTINUED = "\n\r\u2028\u2029"
 

@@ -10,17 +10,16 @@ import re
 
 import yaml
 
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 from .places import BOM
 
-_FOREIGN = pattern("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-_LONE_RETURN = pattern(r"\r(?!\n)")
+_FOREIGN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_LONE_RETURN = re.compile(r"\r(?!\n)")
 # The backslash of "\ud83d", half of a pair as JSON writes it. One behind an odd number of others is text.
-_HALF = pattern(r"(?<!\\)((?:\\\\)*)\\(?=u[dD][89a-fA-F][0-9a-fA-F]{2})")
-_PAIR = pattern(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
-_LONG = pattern(r"\\U([0-9a-fA-F]{8})")
+_HALF = re.compile(r"(?<!\\)((?:\\\\)*)\\(?=u[dD][89a-fA-F][0-9a-fA-F]{2})")
+_PAIR = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+_LONG = re.compile(r"\\U([0-9a-fA-F]{8})")
 _WIDE = {"\u2028": 0xA1, "\u2029": 0xA2, BOM: 0xA3, "\ufffe": 0xA4, "\uffff": 0xA5}  # 0 to 0x9F: the rest
 _BLOCKS = range(0xF00, 0x1100)  # of 256 characters each: planes 15 and 16, which belong to nobody
 

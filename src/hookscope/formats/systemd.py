@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 from .environment import NAME
@@ -13,9 +12,9 @@ from .places import BOM
 
 _ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "s": " ",
             "\\": "\\", '"': '"', "'": "'"}  # fmt: skip
-_NUMBERED = pattern(r"x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})")
+_NUMBERED = re.compile(r"x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})")
 _SPACES = " \t\n\r"
-_SPECIFIER = pattern(r"%(.)", re.DOTALL)
+_SPECIFIER = re.compile(r"%(.)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +127,8 @@ def assignment(word: str) -> tuple[str, str] | None:
     return (name, value) if sign and NAME.fullmatch(name) and "\0" not in value else None
 
 
-_COMMENT = pattern(r"[ \t]*[#;]")
-_ENV_LINE = pattern(r"[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*=")
+_COMMENT = re.compile(r"[ \t]*[#;]")
+_ENV_LINE = re.compile(r"[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*=")
 
 
 def read_environment_file(source: bytes) -> dict[str, str]:

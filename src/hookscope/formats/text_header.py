@@ -12,34 +12,32 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
-from hookscope.patterns import pattern
-
 from .indents import has_glued_comment, starts_too_far_left
 from .places import BOM, FormatError, Span
 from .script_values import BLANK, script_double, script_number, script_trim, script_whole
 from .whole_yaml import read_whole_yaml
 from .yaml12 import read_part
 
-_ANY: Final = pattern("")
-_KEY_IN_TEXT: Final = pattern(r"(?![\[{]|- )[\s\S]*: ")
+_ANY: Final = re.compile("")
+_KEY_IN_TEXT: Final = re.compile(r"(?![\[{]|- )[\s\S]*: ")
 QUOTED_WHEN_BROKEN: Final = {"description": _ANY, "summary": _KEY_IN_TEXT, "read_when": _KEY_IN_TEXT}
 """Keys whose value is put in quotes before YAML is given up, and how it must begin for that."""
 
 _compact: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 REMEMBERED: Final = 4096  # headers
 _SPACES = BLANK.replace(r"\n", "")  # on one line
-_OPENING = pattern(rf"---{_SPACES}*\n")
-_CLOSING = pattern(rf"(?:^|\n)---{_SPACES}*(?:\n|\Z)")
-_LINE = pattern(rf"([A-Za-z0-9_-]+):{BLANK}*([^\n\r\u2028\u2029]*)")
-_FIELD = pattern(rf"([\"']?)(?P<key>[A-Za-z0-9_-]+)\1:{_SPACES}+(?P<value>[^\n\u2028\u2029]+)")
+_OPENING = re.compile(rf"---{_SPACES}*\n")
+_CLOSING = re.compile(rf"(?:^|\n)---{_SPACES}*(?:\n|\Z)")
+_LINE = re.compile(rf"([A-Za-z0-9_-]+):{BLANK}*([^\n\r\u2028\u2029]*)")
+_FIELD = re.compile(rf"([\"']?)(?P<key>[A-Za-z0-9_-]+)\1:{_SPACES}+(?P<value>[^\n\u2028\u2029]+)")
 _KEY = r"""[^\s:#\[{"'-][^:\n]*"""
-_FLOW = pattern(rf"^{_KEY}:(?:[ \t]+|[ \t]*\n[ \t]+)(?=[{{\[])", re.MULTILINE)
-_FLOW_AS_KEY = pattern(
+_FLOW = re.compile(rf"^{_KEY}:(?:[ \t]+|[ \t]*\n[ \t]+)(?=[{{\[])", re.MULTILINE)
+_FLOW_AS_KEY = re.compile(
     rf"^({_KEY}:[ \t]+)(\[[^\[\]{{}}\n]*\]|\{{[^\[\]{{}}\n]*\}}):[ \t][^\n]*$", re.MULTILINE
 )
-_QUOTED = pattern(r""""(?:[^"\\]|\\[\s\S])*"|'(?:[^']|'')*'""")
-_BLANK_LINE = pattern(r"^[ \t]+$", re.MULTILINE)  # PyYAML takes no tab at the beginning of one
-_COMMENT = pattern(r"(?<=\s)#[^\n]*")
+_QUOTED = re.compile(r""""(?:[^"\\]|\\[\s\S])*"|'(?:[^']|'')*'""")
+_BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)  # PyYAML takes no tab at the beginning of one
+_COMMENT = re.compile(r"(?<=\s)#[^\n]*")
 
 
 def read_text_header(source: bytes) -> dict[str, str]:

@@ -6,12 +6,11 @@ which recurses.
 
 from __future__ import annotations
 
+import re
 from itertools import accumulate
 from typing import Any
 
 import yaml
-
-from hookscope.patterns import pattern
 
 from .places import DEPTH
 from .standins import standins_for
@@ -89,9 +88,9 @@ if yaml.__with_libyaml__:
 
 
 # A tag, anchor or alias where a value may start (a harmless `&` or `!` in prose costs one slower read).
-_PROPERTY = pattern(r"[&*!](?<![^\s\[{,:?\-].)(?:(?<=!)|\S)")
+_PROPERTY = re.compile(r"[&*!](?<![^\s\[{,:?\-].)(?:(?<=!)|\S)")
 # More indicators on one line, or more indentation, than it takes to get deep without a bracket.
-_STEPS = pattern(r"[-?:][ \t]+(?:[-?:][ \t]+){31}")
+_STEPS = re.compile(r"[-?:][ \t]+(?:[-?:][ \t]+){31}")
 _INDENT = " " * 100
 TOO_DEEP = f"more than {DEPTH} lists and mappings in one another"
 _STEP_OF = {"[": 1, "{": 1, "]": -1, "}": -1}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
-
-from hookscope.patterns import pattern
 
 _DIGITS: Final = 500
 """A longer integer is a float, as in JS: Python refuses to print one of over 4,300 digits."""
@@ -17,7 +16,7 @@ _WORDS: Final[dict[str, float | None]] = {
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
     **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
 }
-_NUMBER: Final = pattern(
+_NUMBER: Final = re.compile(
     r"(?P<decimal>[-+]?[0-9]+)|0o(?P<octal>[0-7]+)|0x(?P<hex>[0-9a-fA-F]+)"
     r"|(?P<real>[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)"
 )

@@ -7,13 +7,13 @@ in base64 (also inside a longer value, as in `user:password`), in hexadecimal, o
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from html import unescape
 from typing import Any, Literal
 
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 Form = Literal["", "PART", "BASE64", "HEX"]  # empty: the whole value, perhaps with escapes
@@ -22,20 +22,20 @@ ANYWHERE = 8  # characters; a shorter value is found only where it is a word of 
 WORTH_A_SEARCH = 4  # characters; a shorter value is never searched for
 SHORTEST_CODE = 8  # characters of base64 that tell a value from chance
 LEVELS = 4  # of nested escapes
-ESCAPE = pattern(
+ESCAPE = re.compile(
     r"\\u\{(?P<braced>[0-9a-fA-F]{1,6})\}|\\u(?P<unit>[0-9a-fA-F]{4})|\\U(?P<wide>[0-9a-fA-F]{8})"
     r"|\\x(?P<byte>[0-9a-fA-F]{2})|\\(?P<char>[\\\"'/bfnrt])|(?P<percents>(?:%[0-9a-fA-F]{2})+)"
     r"|(?P<entity>&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});)"
 )
-SURROGATE = pattern("[\ud800-\udfff]")
-SURROGATES = pattern("[\ud800-\udbff][\udc00-\udfff]")
+SURROGATE = re.compile("[\ud800-\udfff]")
+SURROGATES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 SIGNS = ("\\", "%", "&")
 CHARS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-CODE = pattern(r"[A-Za-z0-9+/_=-]{8,}")  # what base64 and hexadecimal consist of
+CODE = re.compile(r"[A-Za-z0-9+/_=-]{8,}")  # what base64 and hexadecimal consist of
 CODE_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-=")
-WRAPPED = pattern(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{48,}\r?\n")
-MARKER = pattern(r"-{3,}[A-Z ]*-{3,}|[^0-9A-Za-z]*")  # `-----BEGIN …-----`: a line that is no secret
-CUT = pattern(r"\n… [\d,]+ bytes are left out here …\n|…")  # in output, in lines that were too long
+WRAPPED = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{48,}\r?\n")
+MARKER = re.compile(r"-{3,}[A-Z ]*-{3,}|[^0-9A-Za-z]*")  # `-----BEGIN …-----`: a line that is no secret
+CUT = re.compile(r"\n… [\d,]+ bytes are left out here …\n|…")  # in output, in lines that were too long
 SHELL_QUOTES = ("'\\''", "'\"'\"'", "'" * 3)  # the last one: the first with its escape undone
 CUT_HINT = "…"
 SHORTEST_PIECE = 6  # characters of a value before or behind such a cut

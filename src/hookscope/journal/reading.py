@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -20,7 +21,6 @@ from hookscope.journal.search import ENDED, has_index, match_of
 from hookscope.journal.storable import storable
 from hookscope.journal.thin import whole
 from hookscope.journal.wanted import Wanted
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 COLUMNS = """
@@ -30,7 +30,7 @@ COLUMNS = """
 # `cross join` everywhere: tables are asked in the order in which they stand, so that nothing is sorted.
 NAMED = "cross join workspaces w on w.id = r.workspace cross join circumstances c on c.id = r.circumstances"
 LAST = 2**63 - 1
-MASK = pattern(r"\$\{SECRET:(\w+)\}")
+MASK = re.compile(r"\$\{SECRET:(\w+)\}")
 ENTRY_COLUMNS = "id, at, workspace, kind, subject, level, text, detail"
 
 

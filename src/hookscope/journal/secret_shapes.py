@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 
@@ -22,7 +21,7 @@ class SecretShape:
 
 
 def _shape(name: str, hints: str, text: str) -> SecretShape:
-    return SecretShape(name, tuple(hints.split()), pattern(text, re.DOTALL))
+    return SecretShape(name, tuple(hints.split()), re.compile(text, re.DOTALL))
 
 
 SHAPES = (

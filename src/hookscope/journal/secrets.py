@@ -18,7 +18,6 @@ from functools import lru_cache
 from typing import Any
 
 from hookscope.journal.secret_shapes import BY_COLON, RARE_HINTS, SHAPES
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 SECRET_WORDS = (
@@ -40,13 +39,13 @@ SECRET_NAMES = {"pass", "pwd", "passcode", "dsn", "creds", "otp", "pat"}  # as t
 SECRET_KEYS = {"api", "private", "secret", "access", "signing", "encryption", "master"}  # … key
 ADDRESSES = {"continuation"}  # … token: says where a session goes on; Eve asks for authority besides
 TRAILERS = {"value", "header", "old", "new"}  # `cookieHeader` is as secret as `cookie`
-WORD = pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 LONGEST_KEY = 64
-KEY = pattern(rf"[\w .:/-]{{1,{LONGEST_KEY}}}")  # longer ones, or with line ends, are texts and no names
-REFERENCE = pattern(r"\$\{[^{}]*\}")
+KEY = re.compile(rf"[\w .:/-]{{1,{LONGEST_KEY}}}")  # longer ones, or with line ends, are texts and no names
+REFERENCE = re.compile(r"\$\{[^{}]*\}")
 
 
-VARIABLE = pattern(r"_*[A-Z][A-Z0-9_]*")  # how variables of an environment are written
+VARIABLE = re.compile(r"_*[A-Z][A-Z0-9_]*")  # how variables of an environment are written
 # A variable with a secret word in its name is none where its last word says what else it is.
 OTHER_THINGS = """
     file files path paths dir folder url uri urls endpoint host port address name names id ids type kind
@@ -64,22 +63,22 @@ COMMON_WORDS = """
 """
 ORDINARY = frozenset(COMMON_WORDS.split())
 PAIRED = ("name", "key", "header", "variable", "field", "id")  # what names the `value` beside it
-FLAG = pattern(r"--?[A-Za-z][\w-]*")
-PLAIN_WORD = pattern(r"[A-Za-z]{1,15}")
+FLAG = re.compile(r"--?[A-Za-z][\w-]*")
+PLAIN_WORD = re.compile(r"[A-Za-z]{1,15}")
 
 # `--api-key=abc123` and `"token": "abc123"` inside a text. A digit, so that code and prose stay readable.
-ASSIGNED = pattern(
+ASSIGNED = re.compile(
     r"""[\w-](?<![\w-].)(?P<rest>[\w-]{1,59})["']?(?:=|: ?)["']?"""
     r"""(?P<value>(?=[^\s"'&,;]{0,200}\d)[^\s"'&,;()<>{}$]{6,})"""
 )
-VARIABLE_SET = pattern(
+VARIABLE_SET = re.compile(
     r"""^(?:export )?(?P<name>[A-Z][A-Z0-9_]{2,59})=["']?(?P<value>[^\s"'&,;()<>{}$]{8,})""", re.MULTILINE
 )
-COOKIES = pattern(r"[\w.-]{1,60}=[^\s;]*(?:; {0,2}[\w.-]{1,60}(?:=[^;]*)?)*;?")
-COOKIE = pattern(r"(?P<name>[\w.-]{1,60})=(?P<value>(?=[^;]*\d)[^\s;,]{8,})")
+COOKIES = re.compile(r"[\w.-]{1,60}=[^\s;]*(?:; {0,2}[\w.-]{1,60}(?:=[^;]*)?)*;?")
+COOKIE = re.compile(r"(?P<name>[\w.-]{1,60})=(?P<value>(?=[^;]*\d)[^\s;,]{8,})")
 ASSIGNED_HINTS = (*SECRET_WORDS, "key")  # as a shape's
-LONG = pattern(r"[A-Za-z0-9_-]{32,}={0,2}")
-KINDS = (pattern("[0-9]"), pattern("[a-z]"), pattern("[A-Z]"))
+LONG = re.compile(r"[A-Za-z0-9_-]{32,}={0,2}")
+KINDS = (re.compile("[0-9]"), re.compile("[a-z]"), re.compile("[A-Z]"))
 PARTS = "/+.:-"  # beside one of these, a long word is a part of something else: a path, a digest, an image
 RANDOM_BITS = 4.2  # a character; hexadecimal digests and UUIDs have 4.0 at most, English names less
 IDENTIFIERS = {"id", "ids", "hash", "digest", "commit", "sha", "checksum", "integrity", "etag", "revision"}

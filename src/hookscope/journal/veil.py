@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import accumulate, pairwise
@@ -16,10 +17,9 @@ from hookscope.journal.encodings import (
     searchable,
 )
 from hookscope.journal.secrets import KEYS, Secret, SecretKeys, is_ordinary, pair_key, secret_text
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
-MASK = pattern(r"\$\{SECRET:\w+\}")
+MASK = re.compile(r"\$\{SECRET:\w+\}")
 
 
 @dataclass(frozen=True, slots=True)

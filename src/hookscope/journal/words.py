@@ -5,12 +5,12 @@ An index rests on this: another answer for the same run would leave its old word
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 LONGEST_TEXT = 2_000  # characters of one text that are searched
@@ -19,8 +19,8 @@ LONGEST_WORD = 64
 
 # Scripts without blanks between words: each sign is a word, and a word in a sentence is a phrase.
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_WORD = pattern(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
-_ASCII_WORD = pattern(r"[a-z0-9]+")
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
 
 
 def words(text: str) -> list[str]:

@@ -23,10 +23,9 @@ from collections.abc import Mapping
 from inspect import cleandoc
 from textwrap import dedent
 
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
-SECTION = pattern(r"^(Bad|Good|Host|Folder):[ \t]*(.*)$", re.MULTILINE)
+SECTION = re.compile(r"^(Bad|Good|Host|Folder):[ \t]*(.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

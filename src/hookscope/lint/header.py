@@ -10,12 +10,11 @@ from typing import Any
 from hookscope.formats import FormatError, read_json5, read_text_header
 from hookscope.formats.frontmatter import LARGEST_HEADER, cut_header, locate_frontmatter, read_frontmatter
 from hookscope.formats.places import KeyPath
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 LIMIT = LARGEST_HEADER  # bytes of a HOOK.md that are read
-CONFLICT = pattern(rb"^<{7}[ \t]", re.MULTILINE)  # as a merge leaves it where both sides have changed
-METADATA = pattern(rb"^metadata[ \t]*:", re.MULTILINE)
+CONFLICT = re.compile(rb"^<{7}[ \t]", re.MULTILINE)  # as a merge leaves it where both sides have changed
+METADATA = re.compile(rb"^metadata[ \t]*:", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,14 @@ key = os.environ["KEY"]  # hookscope: ignore[env-undeclared]
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from hookscope.lint.header import Header
-from hookscope.patterns import pattern
 
 PATH = ("metadata", "hookscope", "lint", "ignore")
 MARK = "hookscope:"
-IDS = pattern(r"[ \t]*ignore\[([^\]\n]*)\]")
+IDS = re.compile(r"[ \t]*ignore\[([^\]\n]*)\]")
 COMMENTS = ("#", "//", "/*")
 
 

@@ -16,14 +16,13 @@ from hookscope.packs.errors import PackError
 from hookscope.packs.names import NOTHING_WRITTEN, fault_of_pack_name, refused, shown
 from hookscope.packs.tree import DEPENDENCIES as MODULES
 from hookscope.packs.tree import Tree
-from hookscope.patterns import pattern
 
 DEPENDENCIES, OPTIONAL, PEERS = "dependencies", "optionalDependencies", "peerDependencies"
 INSTALLED = (DEPENDENCIES, OPTIONAL)  # the members of package.json that npm is given
 MOST = 500  # packages that one pack may name
 # A range of versions or a tag. Everything else (paths, addresses, other schemes) has a character of its own.
-RANGE = pattern(r"(?!\.|~ *$|.*\.(?:tgz|tar.gz|tar) *$)[0-9a-z*^~<>=|.+_ -]*", re.IGNORECASE)
-ALIAS = pattern(r"npm:(?P<name>(?:@[^@/\s]+/)?[^@/\s]+)(?:@(?P<range>.*))?")
+RANGE = re.compile(r"(?!\.|~ *$|.*\.(?:tgz|tar.gz|tar) *$)[0-9a-z*^~<>=|.+_ -]*", re.IGNORECASE)
+ALIAS = re.compile(r"npm:(?P<name>(?:@[^@/\s]+/)?[^@/\s]+)(?:@(?P<range>.*))?")
 SETTINGS = ("overrides", "resolutions", "workspaces", "bundledDependencies", "bundleDependencies")
 FILES = (
     *(".npmrc", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", ".yarnrc", ".yarnrc.yml"),

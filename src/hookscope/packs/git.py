@@ -6,6 +6,7 @@ So no hook, filter or submodule of it, and none of its user's, is ever run.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -16,10 +17,9 @@ from hookscope.packs.fetched import Fetched, Fetching
 from hookscope.packs.limits import LIMITS
 from hookscope.packs.programs import Ran, run
 from hookscope.packs.specs import Spec, without_login
-from hookscope.patterns import pattern
 
 OFF = ("-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false", "-c", "submodule.recurse=false")
-SHORT = pattern(r"[0-9a-f]{6,39}")  # of a commit, perhaps
+SHORT = re.compile(r"[0-9a-f]{6,39}")  # of a commit, perhaps
 ASIDE = ("warning:", "hint:")
 PROTOCOLS = "https:ssh:file"
 # What git tells its hooks, and would have ours work on the repository that they stand in.

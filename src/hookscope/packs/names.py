@@ -10,15 +10,14 @@ from typing import Literal
 from hookscope.core.text import has_controls, one_line
 from hookscope.packs.errors import PackError
 from hookscope.packs.limits import LIMITS, PackLimits
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 Kind = Literal["file", "folder"]
 Parts = tuple[str, ...]
 NOTHING_WRITTEN = "Nothing was written."
-FORBIDDEN = pattern(r'[<>"|?*]')
+FORBIDDEN = re.compile(r'[<>"|?*]')
 # Characters that take no room on a screen and that `CONTROLS` does not list.
-INVISIBLE = pattern(
+INVISIBLE = re.compile(
     "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u3164\ufe00-\ufe0f\uffa0\ufff0-\uffff"
     "\U000e0000-\U000e0fff]"
 )
@@ -34,7 +33,7 @@ RESERVED = frozenset(
 # Letters of other alphabets that look like those in reserved names.
 LOOK_ALIKES = str.maketrans("аеорсухѕіјԁһӏոԛոαικνορτυχ", "aeopcyxsijdhlnqnaiknoptux")
 PROPERTIES = frozenset({"__proto__", "constructor", "prototype"})
-DEVICES = pattern(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])", re.IGNORECASE)
+DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

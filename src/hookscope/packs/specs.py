@@ -11,20 +11,21 @@ from typing import Literal
 from hookscope.packs.archives import SUFFIXES, is_archive
 from hookscope.packs.errors import PackError
 from hookscope.packs.names import fault_of_pack_name, shown
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 Source = Literal["folder", "archive", "npm", "git", "python"]
 PART = r"[a-z0-9~-][a-z0-9._~-]*"
-NPM = pattern(rf"(?P<name>(?:@{PART}/)?{PART})(?:@(?P<wanted>[^@\s]+))?", re.IGNORECASE)
-EXACT = pattern(r"\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?")
-TAG = pattern(r"[A-Za-z][A-Za-z0-9._-]*")
-GIT = pattern(r"git\+(?P<url>(?:https|ssh|file)://[^\s-][^\s]*)")
-PLAIN_GIT = pattern(r"(?:https://[^\s-][^\s]*\.git|ssh://[^\s-][^\s]*|[\w][\w.-]*@[\w][\w.-]*:[^\s-][^\s]*)")
-REF = pattern(r"[\w][\w./+-]*")
-DISTRIBUTION = pattern(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
-RUNS = pattern(r"[-_.]+")  # a distribution has one name, however these and capitals are written
-LOGIN = pattern(r"(?<=://)[^/@\s]+(?=@)")
+NPM = re.compile(rf"(?P<name>(?:@{PART}/)?{PART})(?:@(?P<wanted>[^@\s]+))?", re.IGNORECASE)
+EXACT = re.compile(r"\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?")
+TAG = re.compile(r"[A-Za-z][A-Za-z0-9._-]*")
+GIT = re.compile(r"git\+(?P<url>(?:https|ssh|file)://[^\s-][^\s]*)")
+PLAIN_GIT = re.compile(
+    r"(?:https://[^\s-][^\s]*\.git|ssh://[^\s-][^\s]*|[\w][\w.-]*@[\w][\w.-]*:[^\s-][^\s]*)"
+)
+REF = re.compile(r"[\w][\w./+-]*")
+DISTRIBUTION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+RUNS = re.compile(r"[-_.]+")  # a distribution has one name, however these and capitals are written
+LOGIN = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 KINDS = "A folder, an archive, `name` or `name@version` of npm, `python:NAME` or `git+https://…` is taken."
 
 

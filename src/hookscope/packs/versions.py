@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hookscope.patterns import pattern
+import re
 
-VERSION = pattern(r"v?(?P<numbers>\d+(?:\.\d+)+)(?:-(?P<stage>[0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?")
+VERSION = re.compile(r"v?(?P<numbers>\d+(?:\.\d+)+)(?:-(?P<stage>[0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?")
 Order = tuple[tuple[int, ...], bool, tuple[tuple[bool, int, str], ...]]
 
 

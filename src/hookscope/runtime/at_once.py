@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import marshal
+import re
 from typing import Any
 
-from hookscope.patterns import pattern
 from hookscope.runtime.python_worker.plain import DEPTH, DIGITS
 from hookscope.runtime.python_worker.protocol import decode, encode
 
 SMALL = 16 * 1024  # bytes; what is larger is measured part by part
 _ORDER = 2  # of marshal's formats
-_LONG = pattern(rf"\d{{{DIGITS // 4}}}")  # digits of a number that may be too large
+_LONG = re.compile(rf"\d{{{DIGITS // 4}}}")  # digits of a number that may be too large
 
 
 def plain_at_once(value: Any) -> tuple[Any, str] | None:

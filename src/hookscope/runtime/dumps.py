@@ -6,13 +6,12 @@ import re
 from pathlib import Path
 
 from hookscope.core.failure import Frame
-from hookscope.patterns import pattern
 
 _RUNTIME = Path(__file__).parent
 _CORE = _RUNTIME.parent / "core"
 _OURS = (str(_RUNTIME), str(_CORE / "authoring.py"), str(_CORE / "given.py"))
-_BEGINS = pattern(r"^(?:Current thread|Thread) 0x[0-9a-f]+.*\(most recent call first\):$", re.MULTILINE)
-_FRAME = pattern(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$', re.MULTILINE)
+_BEGINS = re.compile(r"^(?:Current thread|Thread) 0x[0-9a-f]+.*\(most recent call first\):$", re.MULTILINE)
+_FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$', re.MULTILINE)
 
 
 def has_dump(text: str) -> bool:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.runtime.python_worker.protocol import Message
 
 LONGEST = 8 * 1024  # characters of what can be asked: it must fit a pipe that nobody reads for a while
-_HITS = pattern(r"\s*(===?|>=?|<=?|%)?\s*(\d{1,15})\s*")
+_HITS = re.compile(r"\s*(===?|>=?|<=?|%)?\s*(\d{1,15})\s*")
 _QUOTES = "\"'`"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,11 +16,9 @@ from enum import Enum
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from hookscope.patterns import pattern
-
 COOKIE = "hookscope"
 SHORTEST = 16  # characters of a token that its user made up
-_PLAIN = pattern(r"[A-Za-z0-9._:\[\]-]+")
+_PLAIN = re.compile(r"[A-Za-z0-9._:\[\]-]+")
 OWN_PAGE = frozenset({"same-origin", "none"})  # none: typed, or chosen from the bookmarks
 
 

@@ -12,10 +12,9 @@ from hookscope.core.hooks import Place, Problem
 from hookscope.core.surroundings import Files
 from hookscope.core.text import why_of
 from hookscope.formats import KeyPath, read_dotenv
-from hookscope.patterns import pattern
 
 LARGEST = 1_048_576  # bytes of a .env file
-_VARIABLE = pattern(r"\$(\$?)\{([A-Z_][A-Z0-9_]*)\}")
+_VARIABLE = re.compile(r"\$(\$?)\{([A-Z_][A-Z0-9_]*)\}")
 
 
 def filled(

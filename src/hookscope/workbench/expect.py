@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
@@ -12,7 +13,6 @@ from hookscope.core.alike import alike
 from hookscope.core.copies import FileChange, TouchedFile
 from hookscope.core.runs import Code, Result, Run
 from hookscope.core.text import nearest
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 
@@ -26,7 +26,7 @@ class Word(str):
 ABSENT = Word("nothing")
 UNKNOWN = Word("not known: the run was not on copies")
 PATTERNS = ("messages", "output", "ran", "files")  # lists of texts in which * ? [ have a meaning
-WILD = pattern(r"[*?[]")
+WILD = re.compile(r"[*?[]")
 ANY = "*"  # in the place of a value: any other fits
 FILES = "files"  # what is expected of the disk: such events are fired on copies
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,18 +14,17 @@ from hookscope.core.alike import alike
 from hookscope.core.runs import Event
 from hookscope.formats import FormatError, read_yaml
 from hookscope.journal.redaction import NOTHING_KNOWN, Redaction
-from hookscope.patterns import pattern
 from hookscope.workbench.compose import WORKSPACE_FIELD
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saved import EVENTS, is_saved_event
 from hookscope.workbench.user_files import Write, write
 from hookscope.workbench.variables import CFG, WORKSPACE, escaped
 
-BREAKS = pattern("[\x7f-\x9f\u2028\u2029\ufeff]")  # fine in JSON, not in YAML
-PLAIN = pattern(r"[A-Za-z_][\w.:/-]*")  # needs no quotes in a file of ours, where keys are always text
+BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")  # fine in JSON, not in YAML
+PLAIN = re.compile(r"[A-Za-z_][\w.:/-]*")  # needs no quotes in a file of ours, where keys are always text
 NOT_TEXT = "Take out what is no text: half of a surrogate pair, NaN or Infinity."
 WORDS = {"true", "false", "null"}
-MASK = pattern(r"\$\{SECRET:(\w+)\}")
+MASK = re.compile(r"\$\{SECRET:(\w+)\}")
 
 
 def place_of(name: str, workspace: Path, cwd: Path) -> Path:

@@ -1,5 +1,6 @@
 """Secrets put back into an event that the journal gave out: it keeps `${SECRET:NAME}` in their place."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -7,11 +8,10 @@ from typing import Any
 from hookscope.core.dialect import Host
 from hookscope.core.runs import Event
 from hookscope.journal.secrets import Secret
-from hookscope.patterns import pattern
 from hookscope.workbench.compose import as_plain
 from hookscope.workbench.refusal import Refusal
 
-MASK = pattern(r"\$\{SECRET:(\w+)\}")
+MASK = re.compile(r"\$\{SECRET:(\w+)\}")
 
 
 def resolved(event: Event, host: Host, variables: Callable[[], Mapping[str, str]]) -> Event:

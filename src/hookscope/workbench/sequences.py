@@ -15,7 +15,6 @@ from hookscope.core.dialect import Dialect
 from hookscope.core.text import nearest
 from hookscope.dialects.catalogues import source
 from hookscope.formats import read_yaml
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 from hookscope.workbench.project import PROJECT_FOLDER
 from hookscope.workbench.refusal import Refusal
@@ -27,7 +26,7 @@ SEQUENCES = Path(PROJECT_FOLDER) / "sequences"  # of a workspace
 KEYS = ("name", "tags", "notes", "source", "session", "steps")
 OF_STEP = ("after", "with", *(key for key in EVENT_KEYS if key != "tags"))
 OF_FILE_STEP = ("after", "file", "session", "expect")
-AFTER = pattern(r"(\d{1,6}(?:\.\d{1,3})?) ?(ms|s|m)", re.ASCII)
+AFTER = re.compile(r"(\d{1,6}(?:\.\d{1,3})?) ?(ms|s|m)", re.ASCII)
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0}
 LONGEST = 3_600  # seconds between two steps
 

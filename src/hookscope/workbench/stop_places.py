@@ -13,7 +13,6 @@ from hookscope.core.regular_file import read_regular
 from hookscope.core.runs import Code, Plan, Registration
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import nearest, one_line
-from hookscope.patterns import pattern
 from hookscope.runtime.points import Point
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
@@ -23,7 +22,7 @@ FOREIGN = ("node_modules", "__pycache__", "venv", "dist-packages", "site-package
 Files: TypeAlias = tuple[tuple[Path, ...], tuple[Path, ...]]  # of users; that ship with the host
 MOST = 2000  # files of a run that are looked at
 SHOWN = 4  # of several
-_PLACE = pattern(r"(?:(?P<file>.+?):)?(?P<line>\d{1,9})(?:\s+if\s+(?P<condition>.*\S))?\s*", re.DOTALL)
+_PLACE = re.compile(r"(?:(?P<file>.+?):)?(?P<line>\d{1,9})(?:\s+if\s+(?P<condition>.*\S))?\s*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

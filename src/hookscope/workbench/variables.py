@@ -21,7 +21,6 @@ from hookscope.core.regular_file import read_regular
 from hookscope.core.text import nearest
 from hookscope.formats import read_dotenv
 from hookscope.journal.secrets import Secret, secrets_in
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 from hookscope.workbench.compose import as_plain
 from hookscope.workbench.environments import Environment
@@ -31,13 +30,13 @@ DOTENV = ".env"
 LARGEST = 1_048_576  # bytes of a .env file
 HIDDEN = "••••"
 # Doubled, the sign makes a text of it: `$${X}` reads as `${X}`. All else in braces is left as it stands.
-REFERENCE = pattern(r"\$\{([A-Za-z_]\w*|now[^\w{}\n][^{}\n]*)\}", re.ASCII)
-WRITTEN = pattern(rf"(\$?){REFERENCE.pattern}", re.ASCII)
+REFERENCE = re.compile(r"\$\{([A-Za-z_]\w*|now[^\w{}\n][^{}\n]*)\}", re.ASCII)
+WRITTEN = re.compile(rf"(\$?){REFERENCE.pattern}", re.ASCII)
 NOW = "now"
 WORKSPACE, CFG = "workspace", "cfg"
 SPAN = r"\d{1,9}(?:ms|[smhdw])"
-TIME = pattern(rf"now(?P<away>(?:[+-](?:{SPAN})+)*)(?::(?P<form>iso|ms|s))?", re.ASCII)
-PART = pattern(r"([+-])?(\d+)(ms|[smhdw])", re.ASCII)
+TIME = re.compile(rf"now(?P<away>(?:[+-](?:{SPAN})+)*)(?::(?P<form>iso|ms|s))?", re.ASCII)
+PART = re.compile(r"([+-])?(\d+)(ms|[smhdw])", re.ASCII)
 UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}  # seconds
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,7 +20,6 @@ from typing import TypeAlias
 from hookscope.core.dialect import Host
 from hookscope.core.surroundings import identity_of
 from hookscope.core.text import why_of
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 from hookscope.workbench.filling import files_of
 
@@ -33,7 +33,9 @@ UP = 300  # milliseconds after which a watch without news has begun: what was sa
 LAST = 1.0  # seconds that a program which ends waits for its threads
 POLL = 1.0  # seconds between two looks where there are no native events
 AUTHORED = frozenset({".py", ".md", ".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"})  # not what handlers write
-NOISE = pattern(r"__pycache__|node_modules|\.git|.*~|\.#.*|.*\.sw[a-z]|4913|.*\.tmp|\..*\.[A-Za-z0-9_-]{6,}")
+NOISE = re.compile(
+    r"__pycache__|node_modules|\.git|.*~|\.#.*|.*\.sw[a-z]|4913|.*\.tmp|\..*\.[A-Za-z0-9_-]{6,}"
+)
 STAGED = ".hookscope-staging"  # where files of packs wait for a moment, before they come or when they go
 
 

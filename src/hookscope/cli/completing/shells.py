@@ -9,10 +9,9 @@ from typing import Any
 from click.shell_completion import CompletionItem, ShellComplete, add_completion_class
 
 from hookscope.cli.completing.line import Line, line_of
-from hookscope.patterns import pattern
 
-AS_IT_STANDS = pattern(r"[\w@%+=:,./-]", re.ASCII)  # what bash reads as it stands, outside of quotes
-OPTION = pattern(r"--[\w-]+=")
+AS_IT_STANDS = re.compile(r"[\w@%+=:,./-]", re.ASCII)  # what bash reads as it stands, outside of quotes
+OPTION = re.compile(r"--[\w-]+=")
 
 
 class Asked(ShellComplete):

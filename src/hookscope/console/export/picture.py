@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from html import escape, unescape
 from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 
-from hookscope.patterns import pattern
-
 if TYPE_CHECKING:
     from hookscope.workbench.hiding import Redaction
 
-TEXT = pattern(r"(<text\b[^>]*>)([^<]*)(</text>)")
+TEXT = re.compile(r"(<text\b[^>]*>)([^<]*)(</text>)")
 HIDDEN = "•"
 WINDOW = 8  # characters of a secret that are hidden wherever a line has them: a screen cuts and wraps
 

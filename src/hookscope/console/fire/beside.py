@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -21,7 +22,6 @@ from hookscope.console.reading import Reading
 from hookscope.core.differences import Difference, calls_of
 from hookscope.core.runs import Run
 from hookscope.core.text import duration
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 NOTHING = "–"
@@ -29,7 +29,7 @@ SLOWER = 2.0  # a handler's time is worth a line when it is that many times the 
 FRAME = 7  # cells of the frame, its padding and its bar
 LEAST = 0.005  # and when that many seconds lie between them
 NARROWEST, WIDEST = 14, 34  # cells of the first column
-ENDED = pattern(r"(\w+)(?=: |$)")  # the status before what a handler said
+ENDED = re.compile(r"(\w+)(?=: |$)")  # the status before what a handler said
 LONGEST = 400  # characters of a value
 
 

@@ -12,12 +12,11 @@ from typing import Literal
 
 from hookscope.console.fire.fields import laid_out, on_one_line
 from hookscope.console.fire.offers import Offer, offers_at
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 Slot = Literal["name", "value", "after"]  # `after`: behind a member, where a comma is missing yet
 
-TOKEN = pattern(r'"(?:[^"\\\n]|\\.)*"?|[{}\[\],:]|[^\s{}\[\],:"]+')
+TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"?|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,6 @@ from hookscope.console.marks import count, word
 from hookscope.core.event_notes import placed_notes
 from hookscope.core.runs import Event
 from hookscope.core.text import has_controls, with_signs
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 from hookscope.workbench.compose import BadContext, check_complete, parse_context, template
 from hookscope.workbench.filling import Filling, filled_event
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SMALL = 400  # characters of settings that may stand in the text
 CFG = "cfg"
-TOKEN = pattern(r'"(?:[^"\\\n]|\\.)*"?|[{}\[\]:]')
+TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"?|[{}\[\]:]')
 
 
 @dataclass(frozen=True, slots=True)

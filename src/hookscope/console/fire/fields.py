@@ -11,15 +11,14 @@ from typing import Literal
 
 from hookscope.console.fire.draft import escaped
 from hookscope.console.fire.json_places import SCANNER, members
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 from hookscope.workbench.compose import BadContext, parse_context
 
 Kind = Literal["text", "number", "true/false", "null", "list", "object", "value"]
 
 LONGEST = 10_000  # characters of a value that a row of a form takes
-TOKEN = pattern(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
-QUOTE = pattern(r'(\\.)|"', re.DOTALL)
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+QUOTE = re.compile(r'(\\.)|"', re.DOTALL)
 KINDS: dict[str, Kind] = {
     '"': "text",
     "{": "object",

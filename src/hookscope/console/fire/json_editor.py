@@ -1,5 +1,6 @@
 """An editor for the JSON of a context: plain, coloured, and deaf to characters that nobody sees."""
 
+import re
 from typing import ClassVar
 
 from rich.style import Style
@@ -11,9 +12,8 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult, Selection, TextAreaTheme
 
 from hookscope.console.fire.draft import escaped
-from hookscope.patterns import pattern
 
-TOKENS = pattern(
+TOKENS = re.compile(
     r'(?P<key>"(?:[^"\\]|\\.)*"(?=\s*:))|(?P<text>"(?:[^"\\]|\\.)*"?)'
     r"|(?P<number>-?\b\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\b)|(?P<word>\b(?:true|false|null)\b)|(?P<sign>[{}\[\],:])"
 )

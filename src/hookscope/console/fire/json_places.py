@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from json import JSONDecoder
 from typing import NamedTuple, NoReturn, TypeAlias
 
-from hookscope.patterns import pattern
-
 Path: TypeAlias = tuple[str | int, ...]
 
-SPACE = pattern(r"[ \t\n\r]*")
+SPACE = re.compile(r"[ \t\n\r]*")
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Protocol, runtime_checkable
 
@@ -12,14 +13,13 @@ from textual.style import Style
 from hookscope.console.keymap.actions import binding_of
 from hookscope.console.keymap.names import NONE, written
 from hookscope.console.keymap.resolve import DEFAULT, Keymap
-from hookscope.patterns import pattern
 
 ENTER = "enter"  # in a field or on a button: Textual's own, no action of ours, so nobody moves it
 ARROWS = {"left": "←", "right": "→", "up": "↑", "down": "↓"}
-NAMED = pattern(r"\{([a-z_]+\.[a-z_]+)\}")
+NAMED = re.compile(r"\{([a-z_]+\.[a-z_]+)\}")
 PALETTE = "console.palette"
 CLICK = "@click"
-PRESSED = pattern(r"app\.simulate_key\('(.+)'\)")
+PRESSED = re.compile(r"app\.simulate_key\('(.+)'\)")
 
 _force = DEFAULT  # a process has one console, and all its sentences have that one's keys
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
@@ -10,7 +11,6 @@ from typing import Any
 
 from hookscope.core.called import Order
 from hookscope.core.runs import Registration, Result, Run
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 GONE = "gone"  # what was there and is no more; no JSON, as all other values are
@@ -18,7 +18,7 @@ UNTOUCHED = ""
 PART = "part"  # of a list was changed: what the whole came to, its patch does not say
 NOT_RUN = "did not run: "
 OK = "ok"
-_ADDRESS = pattern(r"0x[0-9a-fA-F]{4,}")  # of an object: another one in every run
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")  # of an object: another one in every run
 
 
 class Kind(StrEnum):

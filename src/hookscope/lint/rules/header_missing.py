@@ -29,10 +29,9 @@ from collections.abc import Iterator
 
 from hookscope.lint.model import Rule, Said
 from hookscope.lint.subject import Subject, error, hint
-from hookscope.patterns import pattern
 
 REGISTERS = r"^(?:export\s+default\s+(?:async\s+)?function\s+register|(?:async\s+)?def\s+register)\s*\("
-PLUGIN = pattern(REGISTERS, re.MULTILINE)
+PLUGIN = re.compile(REGISTERS, re.MULTILINE)
 
 
 def check(subject: Subject) -> Iterator[Said]:

@@ -30,16 +30,16 @@ Good:
         export function tidy(event: object) { console.log(event); }
 """
 
+import re
 from collections.abc import Iterator
 
 from hookscope.core.text import one_line
 from hookscope.lint.importing import is_misnamed
 from hookscope.lint.model import Rule, Said
 from hookscope.lint.subject import Absent, Subject, error, warning
-from hookscope.patterns import pattern
 
-OF_A_HOST = pattern(r"(?:\.\./)+src/")  # the guides' way to what their host has in its own tree
-PACKAGE = pattern(r"(?:@[\w.-]+/)?[\w.-]+")
+OF_A_HOST = re.compile(r"(?:\.\./)+src/")  # the guides' way to what their host has in its own tree
+PACKAGE = re.compile(r"(?:@[\w.-]+/)?[\w.-]+")
 
 
 def check(subject: Subject) -> Iterator[Said]:

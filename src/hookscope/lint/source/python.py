@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 
 from hookscope.lint.source.facts import MOST, HandlerFacts, Met
 from hookscope.lint.source.python_names import Names
 from hookscope.lint.source.python_without import SCOPES, Without, text_of
 from hookscope.lint.source.words import ANSWERS, HOME, program_in, program_named
-from hookscope.patterns import pattern
 
 COMMANDS = {  # function → does it take a whole command line
     "subprocess.run": False,
@@ -45,7 +45,7 @@ WRITERS = frozenset(
     }
 )
 WRITING_METHODS = frozenset({"write_text", "write_bytes"})
-LINE_END = pattern(r"\r\n|\r|\n")  # as Python counts lines
+LINE_END = re.compile(r"\r\n|\r|\n")  # as Python counts lines
 
 
 def python_facts(text: str) -> HandlerFacts:

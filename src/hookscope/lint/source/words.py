@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hookscope.patterns import pattern
-
-EVENT = pattern(r"_?(?:event|evt|hook_?event)\Z", re.IGNORECASE)  # what authors call the event
+EVENT = re.compile(r"_?(?:event|evt|hook_?event)\Z", re.IGNORECASE)  # what authors call the event
 GUARDED = ("type", "action")
 ANSWERS = frozenset(  # of tool gates and of other programs' hooks
     {
@@ -20,9 +18,9 @@ ANSWERS = frozenset(  # of tool gates and of other programs' hooks
         "requireApproval",
     }
 )
-HOME = pattern(r"(?:/Users/(?!Shared(?:/|\Z))|/home/|[A-Za-z]:[\\/]+Users[\\/]+)[\w.@+-]+(?=[\\/]|\Z)")
-SHELL_WORD = pattern(r"(?:[A-Za-z_]\w*=\S*\s+)*(?P<word>[^\s;|&<>()\"'`$]+)")
-PROGRAM = pattern(r"[A-Za-z0-9_][\w.+-]*\Z")
+HOME = re.compile(r"(?:/Users/(?!Shared(?:/|\Z))|/home/|[A-Za-z]:[\\/]+Users[\\/]+)[\w.@+-]+(?=[\\/]|\Z)")
+SHELL_WORD = re.compile(r"(?:[A-Za-z_]\w*=\S*\s+)*(?P<word>[^\s;|&<>()\"'`$]+)")
+PROGRAM = re.compile(r"[A-Za-z0-9_][\w.+-]*\Z")
 # Of a shell, or on every machine that has one.
 COMMON = """
 . : [ alias bash bg break builtin cat cd chmod command continue cp date dirname echo env eval exec exit export

@@ -14,7 +14,6 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from hookscope.formats.places import KeyPath
-from hookscope.patterns import pattern
 
 Issue = tuple[KeyPath, str]
 Shape = Any
@@ -22,7 +21,7 @@ EACH: Final = "*"
 NAMES: Final = "="
 OTHERS: Final = "..."
 UNKNOWN: Final = "Unrecognized key"
-_PLAIN_KEY: Final = pattern(r"[A-Za-z_$][A-Za-z0-9_$:-]*")
+_PLAIN_KEY: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$:-]*")
 _NEVER_READ: Final = "__proto__"  # what a host of JavaScript leaves out as it reads
 
 

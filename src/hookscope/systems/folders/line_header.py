@@ -12,16 +12,15 @@ from typing import Any, Final
 from hookscope.core.hooks import Metadata, Requires
 from hookscope.formats import script_text, script_trim
 from hookscope.formats.script_values import BLANK
-from hookscope.patterns import pattern
 from hookscope.systems.folders.manifest import Manifest
 from hookscope.systems.folders.metadata import REQUIREMENTS, describe
 from hookscope.systems.folders.requirements import truthy
 
 UNREADABLE = "[hooks] Failed to parse metadata in HOOK.md"
-_HEADER = pattern(rf"---{BLANK}*\n(?P<block>.*?)\n---", re.DOTALL)
-_LINE = pattern(rf"(?P<key>[A-Za-z0-9_]+):{BLANK}*(?P<value>[^\n\r\u2028\u2029]+)")
+_HEADER = re.compile(rf"---{BLANK}*\n(?P<block>.*?)\n---", re.DOTALL)
+_LINE = re.compile(rf"(?P<key>[A-Za-z0-9_]+):{BLANK}*(?P<value>[^\n\r\u2028\u2029]+)")
 LOOKED_UP = ("bins", "anyBins", "config")
-_QUOTES = pattern(r"^[\"']|[\"']\Z")
+_QUOTES = re.compile(r"^[\"']|[\"']\Z")
 _NOTHING: Final = object()  # what JSON cannot be
 
 

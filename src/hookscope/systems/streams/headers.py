@@ -7,13 +7,12 @@ import re
 from typing import Final
 
 from hookscope import formats
-from hookscope.patterns import pattern
 from hookscope.systems.streams.rooms import LARGEST
 from hookscope.systems.streams.sources import Household
 from hookscope.values import dataclass
 
-OPENING: Final = pattern("\ufeff?---(?!-)([^\r\n]*)(?:\r?\n|$)")
-CLOSING: Final = pattern(r"^---[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
+OPENING: Final = re.compile("\ufeff?---(?!-)([^\r\n]*)(?:\r?\n|$)")
+CLOSING: Final = re.compile(r"^---[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
 UNCLOSED: Final = "Markdown frontmatter is missing a closing delimiter."
 NO_OBJECT: Final = "Markdown frontmatter must parse to an object."
 SKILL: Final = "Expected authored skill markdown to match the public eve shape."

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from hookscope.core.node_packages import places_of
 from hookscope.core.surroundings import Files, FolderItem
-from hookscope.patterns import pattern
 from hookscope.systems.streams.collation import name_key
 from hookscope.systems.streams.rooms import (
     Room,
@@ -56,9 +55,9 @@ NO_EXTENSION = (
 )
 LARGEST = 1_048_576  # bytes of a mount or a manifest that are read
 
-PASSED_ON = pattern(r"export\s*\{[^}]*\bdefault\b[^}]*\}\s*from\s*['\"]([^'\"]+)['\"]")
-CALLED = pattern(r"export\s+default\s+([A-Za-z_$][\w$]*)\s*[(;\n]")
-IMPORTED = pattern(r"import\s*(?:[A-Za-z_$][\w$]*\s*,\s*)?\{([^}]*)\}\s*from\s*['\"]([^'\"]+)['\"]")
+PASSED_ON = re.compile(r"export\s*\{[^}]*\bdefault\b[^}]*\}\s*from\s*['\"]([^'\"]+)['\"]")
+CALLED = re.compile(r"export\s+default\s+([A-Za-z_$][\w$]*)\s*[(;\n]")
+IMPORTED = re.compile(r"import\s*(?:[A-Za-z_$][\w$]*\s*,\s*)?\{([^}]*)\}\s*from\s*['\"]([^'\"]+)['\"]")
 ROOM = Room(
     EXTENSIONS,
     "discover/extensions-directory-invalid",

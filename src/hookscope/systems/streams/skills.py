@@ -1,11 +1,11 @@
 """The skills of an agent, and what the host says of them when it builds the project. Pure but for `Files`."""
 
+import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 from hookscope.core.surroundings import Files, FolderItem
-from hookscope.patterns import pattern
 from hookscope.systems.streams.headers import wrong_schedule, wrong_skill
 from hookscope.systems.streams.rooms import (
     LARGEST,
@@ -20,7 +20,7 @@ from hookscope.systems.streams.sources import DECLARATION, Diagnostic, FileRules
 from hookscope.values import dataclass
 
 SKILLS = "skills"
-NAME = pattern(r"[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}")
+NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}")
 NO_FOLDER = 'Expected "{folder}" to be a directory of authored skills.'
 NO_SKILL = (
     'Expected "{file}" to be a skill directory containing SKILL.md or a flat ".md", ".ts", ".cts", ".mts", '

@@ -3,12 +3,13 @@
 The sentences are recorded in eve 04 to 07 for hooks; those of tools and channels are read from the program.
 """
 
-from hookscope.patterns import pattern
+import re
+
 from hookscope.systems.streams.sources import Slot
 
-NAME = pattern(r"[a-zA-Z][a-zA-Z0-9_-]{0,63}")
-CHANNEL = pattern(r"\.?[a-z][a-z0-9-]{0,63}|\[[a-zA-Z][a-zA-Z0-9_]{0,63}\]")
-CONNECTION = pattern(r"[a-z][a-z0-9-]{0,63}")
+NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,63}")
+CHANNEL = re.compile(r"\.?[a-z][a-z0-9-]{0,63}|\[[a-zA-Z][a-zA-Z0-9_]{0,63}\]")
+CONNECTION = re.compile(r"[a-z][a-z0-9-]{0,63}")
 RULE = (
     "Expected ASCII letters, digits, underscores, and dashes only, "
     "starting with a letter, up to 64 characters."

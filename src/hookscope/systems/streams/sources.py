@@ -8,15 +8,14 @@ from dataclasses import field
 from pathlib import Path
 
 from hookscope.core.surroundings import Files, FolderItem
-from hookscope.patterns import pattern
 from hookscope.systems.streams.collation import name_key
 from hookscope.values import dataclass
 
 MODULES = (".cts", ".mts", ".cjs", ".mjs", ".ts", ".js")  # the host's own
 OWN_MODULE = ".py"  # Hookscope's addition: the host does not see it
 TESTS = "__tests__"
-TEST_FILE = pattern(r"\.(?:test|spec)\.[cm]?[jt]s$")
-DECLARATION = pattern(r"\.d\.(?:cts|mts|ts)$")
+TEST_FILE = re.compile(r"\.(?:test|spec)\.[cm]?[jt]s$")
+DECLARATION = re.compile(r"\.d\.(?:cts|mts|ts)$")
 
 DEEPEST = 64  # folders in one another; nobody names a hook so, and somebody may try
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from hookscope.core.hooks import Place
 from hookscope.core.standing import Gate, Standing
 from hookscope.core.text import as_typed
-from hookscope.patterns import pattern
 from hookscope.systems.folders.gates import UNNAMED
 from hookscope.workbench.fixing.fix import Fix, Given
 from hookscope.workbench.fixing.in_source import at
 from hookscope.workbench.fixing.sketch import Sketch
 
 OF_ENTRIES = frozenset({"handler", "path", "fields", "events"})
-_ENTRY = pattern(r"listed in (.+)\[(\d+)\]")
+_ENTRY = re.compile(r"listed in (.+)\[(\d+)\]")
 
 
 def is_listed(gate: Gate, row: Standing) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal, get_args
 
 from hookscope.core.runs import EventKind
 from hookscope.core.text import one_line
 from hookscope.dialects import DIALECTS
 from hookscope.packs.names import fault_of_pack_name
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 
@@ -17,8 +17,8 @@ Script = Literal["python", "typescript", "javascript"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LANGUAGES: tuple[Script, ...] = get_args(Script)
 WORKSPACE, MANAGED = "workspace", "managed"
-NAME = pattern(r"[A-Za-z][A-Za-z0-9_-]{0,63}")  # what every host takes, and every disk
-EVENT = pattern(r"\*|[A-Za-z][\w.:-]{0,99}")
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")  # what every host takes, and every disk
+EVENT = re.compile(r"\*|[A-Za-z][\w.:-]{0,99}")
 RESERVED = frozenset({"index"})  # a module of Eve, beside what no pack may be called
 OF_KIND: dict[Kind, EventKind] = {"hook": "folder", "pack": "folder", "plugin": "plugin", "stream": "stream"}
 

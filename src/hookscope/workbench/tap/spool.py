@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import field
@@ -15,7 +16,6 @@ from typing import IO, Any, Literal
 
 from hookscope.core.event import from_iso
 from hookscope.core.regular_file import open_regular
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 
 FILE, OLD = "events.jsonl", "events.jsonl.1"
@@ -25,7 +25,7 @@ LONGEST = 1_048_576  # bytes of a line; taps write a quarter of that at most
 AT_ONCE = 4 * 1_048_576  # bytes that one look at the end of a spool reads
 HEAD = 512  # bytes by which a file is known
 KINDS = ("folder", "stream", "plugin", "loaded")
-KEY = pattern(r"[^\s\x00-\x1f\x7f-\x9f]{1,500}")
+KEY = re.compile(r"[^\s\x00-\x1f\x7f-\x9f]{1,500}")
 
 Kind = Literal["folder", "stream", "plugin", "loaded"]
 

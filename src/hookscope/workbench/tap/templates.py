@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Literal
 
 from hookscope.core.runs import EventKind
-from hookscope.patterns import pattern
 from hookscope.values import dataclass
 from hookscope.workbench.options import shipped_hooks
 from hookscope.workbench.tap.record import NAME
@@ -26,7 +25,7 @@ IMPORT: Mapping[TapLanguage, str] = {
     "typescript": 'import { tap } from "./spool.ts";\n',
     "python": "from .spool import tap\n",
 }
-PYTHON_HEAD = pattern(r'\A""".*?"""\n\nfrom __future__ import annotations\n\n', re.DOTALL)
+PYTHON_HEAD = re.compile(r'\A""".*?"""\n\nfrom __future__ import annotations\n\n', re.DOTALL)
 EVENT = '"EVENT"'  # stands in the line that a plugin has for each of its events
 
 

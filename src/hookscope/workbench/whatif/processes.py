@@ -12,15 +12,14 @@ from hookscope.core.open_files import raise_exhausted
 from hookscope.core.text import nearest, one_line, why_of
 from hookscope.formats.environment import read_block
 from hookscope.helpers import answer_of
-from hookscope.patterns import pattern
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.whatif.source import Source
 
 PROC = Path("/proc")
 PATIENCE = 5  # seconds that `ps` may take
 MOST = 5  # processes of one name that are listed
-INTERPRETERS = pattern(r"(node|bun|deno|python[\d.]*|ruby|perl|sh|bash)")
-_VARIABLE = pattern(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
+INTERPRETERS = re.compile(r"(node|bun|deno|python[\d.]*|ruby|perl|sh|bash)")
+_VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
 
 def process_numbered(text: str) -> Source:
