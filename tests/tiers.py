@@ -28,17 +28,17 @@ THOROUGH = {
     "cli/test_no_secret_in_files.py": "a day's work, and no secret in any file",
     "cli/test_known_programs.py": "programs that change while Hookscope knows them",
     "cli/test_languages.py": "each language with and without its program",
+    "cli/test_linear_scans.py": "counts the work of large scans",
     "cli/test_locales.py": "every command in other locales",
     "cli/test_plugins_of_the_wild.py": "plugins as people write them",
     "cli/test_unreadable.py": "each kind of unreadable file in each place",
     "making/test_every_host.py": "new hooks for every host in every language",
     "packs/test_hostile_archives.py": "hostile archives",
     "packs/test_kills.py": "installs that are killed",
+    "pytest_plugin/": "pytest inside pytest",
     "serve/test_browser.py": "a real browser",
-    "test_fuzzing.py": "searches for failing events",
-    "test_linear_looks.py": "counts the work of large looks",
-    "test_pytest_plugin.py": "pytest inside pytest",
-    "test_wheel.py": "the wheel in an empty environment",
+    "shipped/test_wheel.py": "the wheel in an empty environment",
+    "workbench/test_fuzzing.py": "searches for failing events",
 }
 LAYOUT = ("console/test_layout.py", "console/test_small_screen.py", "console_fire/test_form.py")
 USUAL = (120, 36)  # the size at which the gate sees a story that is told at several

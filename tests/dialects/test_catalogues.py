@@ -17,7 +17,7 @@ from hookscope.formats import read_own_yaml, read_yaml
 from hookscope.settings import open_host
 from hookscope.workbench.compose import template
 
-RECORDED = Path(__file__).parent / "conformance/cases/eve"
+RECORDED = Path(__file__).parent.parent / "conformance/cases/eve"
 HostOf = Callable[[str], Host]
 TURN = b"""
 defaults: {source: a guide, kind: stream}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-PROJECT = Path(__file__).parent.parent
+PROJECT = Path(__file__).parent.parent.parent
 LOWEST = re.compile(r"([\w-]+)>=([\w.]+)")  # `click>=8.1,<9`
 pytestmark = pytest.mark.environment
 UV = os.environ.get("UV", "uv")  # `uv run` says where it is; an environment that it makes has no pip
