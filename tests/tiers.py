@@ -14,7 +14,7 @@ import pytest
 # Module, or the folder of several → what it adds to what the gate has seen.
 THOROUGH = {
     "faults/": "every way in which a handler can fail; the gate has the kinds, in runtime/",
-    "runtime/test_python_faults.py": "the same, under other Pythons",
+    "runtime/test_python_faults.py": "some of them under other Pythons",
     "runtime/test_hostile_events.py": "hostile events in workers",
     "helpers/test_looking_starts_nothing.py": "every command in a hostile workspace",
     "console/test_painting.py": "every line of every screen against Textual's own painting",
