@@ -69,7 +69,7 @@ FEW = 60
 
 @pytest.mark.parametrize("grown", GROWN)
 @pytest.mark.parametrize("dialect", ["openclaw", "openclaw@2026.9"])
-def test_twice_as_much_is_at_most_twice_the_work(
+def test_work_grows_linearly_with_the_number_of_hooks(
     tmp_path: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch, grown: Grown, dialect: str
 ) -> None:
     calls = []

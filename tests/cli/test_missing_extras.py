@@ -48,13 +48,13 @@ def installs_here(command: list[str], path: str) -> bool:
 
 
 @pytest.mark.parametrize("path", ["/usr/bin:/bin", f"{BIN}:/usr/bin:/bin"], ids=["aside", "first"])
-def test_it_installs_where_hookscope_runs(path: str) -> None:
+def test_suggested_command_installs_into_the_running_python(path: str) -> None:
     command = command_for(path)
     assert command[-2:] == ["install", "hookscope[serve]"] or command[0] == "uv"
     assert installs_here(command, path)
 
 
-def test_without_pip_uv_installs_there() -> None:
+def test_suggested_command_uses_uv_without_pip() -> None:
     command = command_for("/usr/bin:/bin", "pip")
     assert command[:4] == ["uv", "pip", "install", "--python"]
     assert installs_here(command, "/usr/bin:/bin")

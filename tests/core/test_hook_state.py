@@ -17,7 +17,7 @@ SHUT = {
 
 
 @pytest.mark.parametrize("state", SHUT)
-def test_the_first_that_holds_is_the_state_whatever_stands_before_it(state: State) -> None:
+def test_state_follows_precedence_in_any_gate_order(state: State) -> None:
     at_most = [*SHUT][[*SHUT].index(state) :]
     for order in permutations(SHUT[one] for one in at_most):
         verdict = Verdict((Gate("os", True), *order))
@@ -25,12 +25,12 @@ def test_the_first_that_holds_is_the_state_whatever_stands_before_it(state: Stat
         assert SHUT[state].reason in verdict.why()
 
 
-def test_eligible_and_enabled_are_two_things() -> None:
+def test_eligible_and_enabled_are_independent() -> None:
     told = {state: Verdict((gate,)) for state, gate in SHUT.items()}
     assert [state for state, verdict in told.items() if not verdict.eligible] == [State.BLOCKED]
     assert [state for state, verdict in told.items() if not verdict.enabled] == [State.OFF]
 
 
-def test_what_nobody_looked_at_stops_nothing() -> None:
+def test_unchecked_gates_do_not_block() -> None:
     verdict = Verdict((Gate("bins", None), Gate("enabled", None)))
     assert (verdict.state, verdict.eligible, verdict.enabled, verdict.why()) == (State.READY, True, True, "")

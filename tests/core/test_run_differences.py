@@ -49,13 +49,13 @@ def turned(one: Difference) -> tuple[Any, ...]:
 
 
 @given(RUNS, st.floats(0, 9), st.integers(100, 200))
-def test_a_run_is_as_itself_whatever_time_it_took(run: Run, took: float, number: int) -> None:
+def test_durations_and_ids_are_no_difference(run: Run, took: float, number: int) -> None:
     later = replace(run, id=number, took=took, results=tuple(replace(it, took=took) for it in run.results))
     assert differences(run, later) == ()
 
 
 @given(RUNS, RUNS)
-def test_both_ways_say_the_same_the_other_way_round(before: Run, after: Run) -> None:
+def test_reversed_comparison_swaps_before_and_after(before: Run, after: Run) -> None:
     there = [item for item in differences(before, after) if item.kind != "message"]
     back = [item for item in differences(after, before) if item.kind != "message"]
     assert sorted(map(turned, there)) == sorted(
@@ -64,7 +64,7 @@ def test_both_ways_say_the_same_the_other_way_round(before: Run, after: Run) -> 
 
 
 @given(RUNS, RUNS)
-def test_what_is_said_of_messages_makes_the_one_list_of_the_other(before: Run, after: Run) -> None:
+def test_message_differences_turn_one_list_into_the_other(before: Run, after: Run) -> None:
     said = [item for item in differences(before, after) if item.kind == "message"]
     gone = [item.before for item in said if item.after is None]
     came = [item.after for item in said if item.before is None]
@@ -74,7 +74,7 @@ def test_what_is_said_of_messages_makes_the_one_list_of_the_other(before: Run, a
 
 
 @given(RUNS, RUNS)
-def test_nothing_is_said_only_where_everything_is_alike(before: Run, after: Run) -> None:
+def test_no_difference_means_equal_runs(before: Run, after: Run) -> None:
     if not differences(before, after):
         assert before.messages == after.messages
         assert [(it.call.name, it.status) for it in before.results] == [
@@ -82,7 +82,7 @@ def test_nothing_is_said_only_where_everything_is_alike(before: Run, after: Run)
         ]
 
 
-def test_lists_and_mappings_are_told_by_their_paths() -> None:
+def test_nested_differences_have_paths() -> None:
     before = Run(
         1, EVENT, (), (), Ending(), context={"list": [1, {"a": 1}], "gone": 1, "replayed": {"run": 3}}
     )
@@ -94,7 +94,7 @@ def test_lists_and_mappings_are_told_by_their_paths() -> None:
     )
 
 
-def test_true_is_no_one_and_one_is_a_number_however_it_is_written() -> None:
+def test_booleans_differ_from_numbers_and_equal_numbers_do_not_differ() -> None:
     before = Run(1, EVENT, (), (), Ending(), context={"on": True, "count": 1, "list": [0]})
     after = Run(2, EVENT, (), (), Ending(), context={"on": 1, "count": 1.0, "list": [False]})
     assert differences(before, after) == (

@@ -49,20 +49,20 @@ def test_a_time_has_three_digits_and_the_unit_that_leaves_them(seconds: float, t
         (86_401, "1 d 1 s"),
     ],
 )
-def test_a_longer_time_is_told_in_its_two_largest_units(seconds: float, told: str) -> None:
+def test_long_durations_show_two_units(seconds: float, told: str) -> None:
     assert lasting(seconds) == told
     now = datetime(2026, 11, 23, tzinfo=UTC)
     assert ago(now - timedelta(seconds=seconds), now) == f"{told} ago"
 
 
-def test_one_line_is_the_first_that_says_something_and_no_longer_than_asked_for() -> None:
+def test_one_line_takes_the_first_non_empty_line_and_cuts_it() -> None:
     assert one_line("\n  \r\n  first  \nsecond") == "first"
     assert one_line("") == ""
     assert one_line("x" * 20, 20) == "x" * 20
     assert one_line("x" * 21, 20) == "x" * 19 + "…"
 
 
-def test_every_control_is_a_sign_that_one_sees() -> None:
+def test_control_characters_become_visible() -> None:
     assert printable("a\tb\r\nc\n") == "a\tb\nc\n"
     assert printable("\x1b[2J\x07\r\x7f") == "␛[2J␇␍␡"
     assert printable("\x9b\u202e\ufeff\ud800") == r"\x9b\u202e\ufeff\ud800"
@@ -105,7 +105,7 @@ def test_a_character_that_a_terminal_ignores_is_shown_as_its_escape(hidden: str)
     ],
     ids=ascii,
 )
-def test_what_looks_like_an_emoji_hides_nothing_either(text: str, hidden: int) -> None:
+def test_invalid_emoji_sequences_are_escaped(text: str, hidden: int) -> None:
     assert printable(text).count("\\") == hidden
 
 
@@ -127,6 +127,6 @@ def test_an_emoji_a_flag_and_a_joining_script_stay_as_they_are(text: str) -> Non
     assert not has_controls(text)
 
 
-def test_a_word_is_only_taken_for_one_that_it_resembles() -> None:
+def test_nearest_returns_similar_words_only() -> None:
     assert nearest("comand", ["command", "message"]) == "command"
     assert nearest("tool", ["command", "message"]) is None

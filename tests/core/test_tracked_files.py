@@ -86,7 +86,7 @@ def touched(hook: Path) -> NotedFiles:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_any_change_of_what_was_touched_is_seen(
+def test_every_change_of_a_tracked_file_is_detected(
     change: Callable[[Path], None], hook: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(noted, "TICK", -3600 * 10**9)  # what has just been written counts as settled
@@ -96,11 +96,11 @@ def test_any_change_of_what_was_touched_is_seen(
     assert not files.unchanged()
 
 
-def test_what_has_just_been_written_may_change_again_unseen(hook: Path) -> None:
+def test_recently_written_files_count_as_changed(hook: Path) -> None:
     assert not touched(hook).unchanged()
 
 
-def test_facts_are_those_of_the_look_until_it_is_over(hook: Path) -> None:
+def test_facts_are_cached_until_forgotten(hook: Path) -> None:
     files = NotedFiles()
     assert files.facts(hook / "package.json") is None
     appeared(hook)

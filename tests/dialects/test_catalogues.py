@@ -46,7 +46,7 @@ def host_of(tmp_path: Path) -> HostOf:
     return lambda dialect: open_host(DIALECTS[dialect], here, Choices(workspace=tmp_path))
 
 
-def test_a_catalogue_adds_up_defaults_groups_and_what_the_event_says() -> None:
+def test_catalogue_merges_defaults_groups_and_event() -> None:
     (event,) = read_catalogue(TURN).events
     assert (event.source, event.kind, event.required) == ("a guide", "stream", ("turnId", "why"))
     assert event.context == {"turnId": "turn_0", "why": "idle", "items": [{"id": 1}, {"id": 2, "name": "x"}]}
@@ -111,7 +111,7 @@ def test_every_field_has_a_description_and_an_example_of_its_type(dialect: str) 
                 Draft202012Validator(field_schema(field)).validate(example)
 
 
-def test_where_no_source_describes_a_context_its_schema_says_so() -> None:
+def test_schema_marks_undocumented_contexts_as_open() -> None:
     for name in ("milady", "eliza"):
         for event in DIALECTS[name].catalogue().events:
             schema = context_schema(event)
@@ -119,7 +119,7 @@ def test_where_no_source_describes_a_context_its_schema_says_so() -> None:
             assert (schema["properties"], schema["required"]) == ({}, [])
 
 
-def test_an_event_that_its_host_never_sends_says_so() -> None:
+def test_catalogue_marks_events_that_the_host_never_sends() -> None:
     silent = {
         (name, event.key)
         for name, dialect in DIALECTS.items()
@@ -156,7 +156,7 @@ def walked(place: str, fields: Mapping[str, Field]) -> Iterator[tuple[str, Field
         yield from walked(f"{place}, {name}", field.members)
 
 
-def test_our_own_files_hold_nothing_that_readers_refuse_and_no_event_twice() -> None:
+def test_shipped_catalogues_are_valid_without_duplicates() -> None:
     """They are read without a look for it, and a part at a time: the first part that has a key decides."""
     for file in Path(catalogues.__file__).parent.glob("*.yaml"):
         assert read_own_yaml(file.read_bytes()) == read_yaml(file.read_bytes()), file.name

@@ -53,11 +53,11 @@ def noted(key: str, context: dict[str, Any], dialect: str = "openclaw", **more: 
         ),
     ],
 )
-def test_what_does_not_fit_is_said(key: str, context: dict[str, Any], note: str) -> None:
+def test_a_mismatch_is_noted(key: str, context: dict[str, Any], note: str) -> None:
     assert noted(key, context) == [note]
 
 
-def test_a_field_that_was_perhaps_meant_is_named() -> None:
+def test_unknown_field_suggests_the_closest_match() -> None:
     event = Event("command", "new", context={"senderID": "dev", "sessionid": "s"})
     assert notes_on_event(event, DIALECTS["openclaw"].catalogue()) == (
         "senderID is no known field; did you mean senderId?",
@@ -65,19 +65,19 @@ def test_a_field_that_was_perhaps_meant_is_named() -> None:
     )
 
 
-def test_what_can_be_one_of_a_few_is_said() -> None:
+def test_value_outside_of_an_enumeration_is_noted() -> None:
     (note,) = noted("session:auto-reset", {"reason": "weekly"}, SHIPPED)
     assert note == "reason: one of daily, idle is described, this is another"
 
 
-def test_what_every_event_of_a_kind_has_is_missed() -> None:
+def test_missing_required_field_is_noted() -> None:
     event = Event("message", "received", context={"from": "a", "content": "b"})
     assert notes_on_event(event, DIALECTS[SHIPPED].catalogue()) == (
         "channelId is missing, which every message:received has",
     )
 
 
-def test_the_second_argument_is_looked_at_too() -> None:
+def test_ctx_is_checked_too() -> None:
     ctx = {"senderID": "dev", "channelId": 7}
     assert noted("message_received", {}, SHIPPED, ctx=ctx) == [
         "ctx.senderID is no known field; did you mean ctx.senderId?",
@@ -98,11 +98,11 @@ def test_the_second_argument_is_looked_at_too() -> None:
         ("eve@0.80", "result.completed", {"result": 7}),
     ],
 )
-def test_what_may_well_be_right_is_no_note(dialect: str, key: str, context: dict[str, Any]) -> None:
+def test_acceptable_values_have_no_note(dialect: str, key: str, context: dict[str, Any]) -> None:
     assert noted(key, context, dialect) == []
 
 
-def test_of_a_wild_context_a_few_notes_are_enough() -> None:
+def test_number_of_notes_is_limited() -> None:
     wild = {f"key{number}": number for number in range(100_000)}
     wild["x" * 1_000_000 + "\x1b[2J"] = 1
     odd = {"\x1b[2J\nsenderId": "a" * 1_000_000, "senderId": 10**9_999, "commandSource": float("nan")}
@@ -128,7 +128,7 @@ EVENTS = [
 
 
 @given(st.data(), st.sampled_from(EVENTS))
-def test_a_note_but_for_strangers_is_an_error_of_the_schema(
+def test_notes_agree_with_schema_errors_except_for_unknown_fields(
     data: st.DataObject, known: tuple[str, EventType]
 ) -> None:
     dialect, event = known
@@ -147,6 +147,6 @@ def test_a_note_but_for_strangers_is_an_error_of_the_schema(
     assert bool(notes) is bool(errors), (notes, errors)
 
 
-def test_no_note_shows_a_text_which_may_be_a_secret() -> None:
+def test_notes_show_no_possible_secret() -> None:
     event = Event("command", "new", context={"sessionEntry": "sk-secret", "cfg": "sk-secret"})
     assert not any("sk-secret" in note for note in notes_on_event(event, DIALECTS["openclaw"].catalogue()))

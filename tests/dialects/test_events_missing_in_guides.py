@@ -14,7 +14,7 @@ def heard(dialect: Dialect) -> set[str]:
 
 
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.name)
-def test_a_guide_knows_what_its_newest_program_sends_beyond_it(guide: Dialect) -> None:
+def test_guide_lists_the_later_events_of_its_program(guide: Dialect) -> None:
     programs = [one for one in SHIPPED if one.product == guide.product]
     beyond = set().union(*(heard(one) for one in programs)) - heard(guide)
     assert set(guide.later) == beyond
@@ -23,7 +23,7 @@ def test_a_guide_knows_what_its_newest_program_sends_beyond_it(guide: Dialect) -
 
 
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.name)
-def test_a_guide_knows_the_plugin_hooks_that_its_newest_program_has_beyond_it(guide: Dialect) -> None:
+def test_guide_lists_the_later_plugin_hooks_of_its_program(guide: Dialect) -> None:
     programs = [one for one in SHIPPED if one.product == guide.product]
     beyond = set().union(*(of_plugins(one) for one in programs)) - of_plugins(guide)
     assert set(guide.later_plugin) == beyond

@@ -51,7 +51,7 @@ def a_standing(number: int, keys: list[str], shut: str | None) -> Standing:
 
 @pytest.mark.parametrize("dialect", [name for name, one in DIALECTS.items() if "folder" in one.kinds])
 @given(told=hooks, key=st.sampled_from(("command:new", "session:start", "agent:startup")))
-async def test_what_is_planned_is_what_runs_and_the_rest_is_not_run(
+async def test_run_calls_the_planned_handlers_in_order_and_no_others(
     dialect: str, told: list[tuple[list[str], str | None, str]], key: str
 ) -> None:
     host = a_host(dialect)

@@ -34,7 +34,7 @@ from hookscope.runtime.escapes import marked
 MakeHook = Callable[..., Path]
 
 
-def test_every_public_name_is_there() -> None:
+def test_every_public_name_exists() -> None:
     for name in hookscope.__all__:
         assert getattr(hookscope, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
@@ -49,7 +49,7 @@ LAZY = [
 
 
 @pytest.mark.parametrize("room", LAZY)
-def test_a_room_has_what_it_says_it_has(room: str) -> None:
+def test_every_exported_name_of_a_package_exists(room: str) -> None:
     """Names that are loaded when they are used: a home that has moved is found by nobody else."""
     module = importlib.import_module(f"hookscope{room}")
     assert [name for name in module.__all__ if getattr(module, name, None) is None] == []
@@ -61,7 +61,7 @@ def test_importing_the_library_loads_nothing_else() -> None:
     assert done.stdout.strip() == "[]"
 
 
-async def test_one_handler_may_stand_under_a_key_twice_and_goes_once_at_a_time() -> None:
+async def test_handler_registered_twice_runs_twice_and_unregisters_one_at_a_time() -> None:
     calls: list[str] = []
 
     def handler(event: HookEvent) -> None:
@@ -78,7 +78,7 @@ async def test_one_handler_may_stand_under_a_key_twice_and_goes_once_at_a_time()
     assert registered_keys() == ()
 
 
-async def test_switched_off_nothing_is_called_and_every_handler_says_why() -> None:
+async def test_disabled_hooks_do_not_run_and_report_the_reason() -> None:
     register_hook("command", lambda event: event.messages.append("called"))
     set_enabled(False)
     event = create_hook_event("command", "new")
@@ -87,7 +87,7 @@ async def test_switched_off_nothing_is_called_and_every_handler_says_why() -> No
     assert [item.reason for item in run.not_run] == ["hooks are switched off by the program"]
 
 
-async def test_a_handler_registered_while_an_event_runs_hears_the_next_one() -> None:
+async def test_handler_registered_during_an_event_receives_the_next_event() -> None:
     calls: list[str] = []
 
     def second(event: HookEvent) -> None:
@@ -106,7 +106,7 @@ async def test_a_handler_registered_while_an_event_runs_hears_the_next_one() -> 
     assert calls == ["first", "other", "second"]
 
 
-async def test_a_limit_ends_a_handler_that_waits() -> None:
+async def test_limit_stops_a_waiting_handler() -> None:
     async def waits(event: HookEvent) -> None:
         await asyncio.Event().wait()
 
@@ -117,7 +117,7 @@ async def test_a_limit_ends_a_handler_that_waits() -> None:
     assert run.messages == ("after",)
 
 
-async def test_a_limit_of_the_call_is_none_of_the_hooks_own(home: Path, make_hook: MakeHook) -> None:
+async def test_limit_of_a_call_is_not_reported_as_the_hooks_limit(home: Path, make_hook: MakeHook) -> None:
     metadata = '{openclaw: {events: ["command:new"]}}'
     source = "export default () => { for (;;); };"
     make_hook(home / ".openclaw" / "hooks", "loops", metadata, source, file="handler.js")
@@ -127,7 +127,7 @@ async def test_a_limit_of_the_call_is_none_of_the_hooks_own(home: Path, make_hoo
     assert result.error.message == "did not answer within 0.2 s (the limit in the call) and was stopped"
 
 
-async def test_a_limit_is_of_the_event_it_was_given_with() -> None:
+async def test_limit_applies_to_one_event_only() -> None:
     """Plans are kept: one event's limit is none of the next one's."""
     register_hook("command", lambda event: None)
     limits = []
@@ -137,7 +137,7 @@ async def test_a_limit_is_of_the_event_it_was_given_with() -> None:
     assert limits == [5, None, 2.5, 0, 5]
 
 
-async def test_a_limit_of_nothing_is_none() -> None:
+async def test_limit_zero_means_no_limit() -> None:
     async def waits(event: HookEvent) -> None:
         await asyncio.sleep(0)
         event.messages.append("done")
@@ -158,7 +158,7 @@ SWITCHED_OFF = {
 
 
 @pytest.mark.parametrize("dialect", SWITCHED_OFF)
-async def test_what_a_load_with_all_hooks_switched_off_leaves_registered(
+async def test_disabled_load_keeps_the_registrations_of_the_dialect(
     dialect: str, workspace: Path, make_hook: MakeHook
 ) -> None:
     listens = ", ".join(
@@ -226,7 +226,7 @@ async def test_an_unknown_dialect_names_the_nearest() -> None:
         await load_hooks(dialect="miladi")
 
 
-async def test_what_the_host_would_log_is_logged(
+async def test_load_logs_the_messages_of_the_host(
     workspace: Path, make_hook: MakeHook, caplog: pytest.LogCaptureFixture
 ) -> None:
     make_hook(workspace / "hooks", "mute", "{openclaw: {}}")
@@ -235,7 +235,7 @@ async def test_what_the_host_would_log_is_logged(
     assert caplog.messages == ["Hook 'mute' has no events defined in metadata"]
 
 
-async def test_what_a_handler_raises_is_logged_without_control_characters(
+async def test_logged_errors_have_no_control_characters(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def wipe(event: HookEvent) -> None:
@@ -266,9 +266,7 @@ async def test_handlers_in_typescript_run_in_a_node_beside_the_program(
     assert registered_keys() == ()
 
 
-async def test_hooks_that_are_closed_while_one_runs_have_an_end_all_the_same(
-    home: Path, make_hook: MakeHook
-) -> None:
+async def test_closing_during_a_run_ends_the_run(home: Path, make_hook: MakeHook) -> None:
     source = "export default (event: any) => { process.kill(process.ppid, 'SIGUSR1'); for (;;); };"
     metadata = '{openclaw: {events: ["command:new"]}}'
     make_hook(home / ".openclaw" / "hooks", "busy", metadata, source, file="handler.ts")
@@ -285,7 +283,7 @@ async def test_hooks_that_are_closed_while_one_runs_have_an_end_all_the_same(
     assert result.status == "cancelled"
 
 
-async def test_an_event_that_is_fired_stays_as_it_was_asked_for() -> None:
+async def test_firing_does_not_change_the_event() -> None:
     def digs(event: HookEvent) -> None:
         event.context["entry"]["enabled"] = False
         event.messages.append("changed")
@@ -299,7 +297,7 @@ async def test_an_event_that_is_fired_stays_as_it_was_asked_for() -> None:
 
 
 @pytest.mark.parametrize("dialect", ["openclaw", "eliza", "milady"])
-def test_of_two_extra_folders_the_later_one_has_the_hook(
+def test_later_extra_folder_takes_precedence(
     tmp_path: Path, workspace: Path, make_hook: MakeHook, dialect: str
 ) -> None:
     first, second = (tmp_path / name for name in ("first", "second"))

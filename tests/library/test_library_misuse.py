@@ -219,7 +219,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-async def test_a_mistake_is_told_where_it_is_made(mistake: str) -> None:
+async def test_a_mistake_raises_at_the_call(mistake: str) -> None:
     made, kind, says = MISTAKES[mistake]
 
     async def held() -> None:
@@ -232,7 +232,7 @@ async def test_a_mistake_is_told_where_it_is_made(mistake: str) -> None:
     assert library.registered_keys() == ()
 
 
-def test_outside_of_a_loop_and_once_closed_nothing_is_fired() -> None:
+def test_fire_fails_without_a_loop_and_after_close() -> None:
     engine = an_engine()
     with pytest.raises(RuntimeError, match=r"in a running event loop: call fire\(\) in a coroutine"):
         engine.fire(library.Event("command"))
@@ -250,7 +250,7 @@ def test_outside_of_a_loop_and_once_closed_nothing_is_fired() -> None:
         asyncio.run(fired())
 
 
-def test_loops_one_after_another_share_what_is_loaded(workspace: Path, make_hook: MakeHook) -> None:
+def test_successive_loops_share_loaded_hooks(workspace: Path, make_hook: MakeHook) -> None:
     source = "export default (event: any) => { event.messages.push('heard'); };"
     make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command]}}", source, file="handler.ts")
     asyncio.run(library.load_hooks(workspace, host_config={}))
@@ -266,7 +266,7 @@ def test_loops_one_after_another_share_what_is_loaded(workspace: Path, make_hook
     assert library.registered_keys() == ()
 
 
-def test_every_public_name_says_what_it_is() -> None:
+def test_every_public_name_has_a_docstring() -> None:
     for name in library.__all__:
         told = inspect.getdoc(getattr(library, name))
         assert told, name
@@ -274,7 +274,7 @@ def test_every_public_name_says_what_it_is() -> None:
         assert "dataclass" not in told, name
 
 
-def test_the_library_loads_neither_a_screen_nor_a_command_line() -> None:
+def test_library_imports_no_console_and_no_command_line() -> None:
     code = (
         "import sys, hookscope as h; first = set(sys.modules); import asyncio;"
         "asyncio.run(h.load_hooks(host_config={}));"

@@ -52,7 +52,7 @@ class Ticks:
             await asyncio.sleep(0)
 
 
-async def test_others_run_between_two_imports(hooks: Path) -> None:
+async def test_load_yields_between_imports(hooks: Path) -> None:
     ticks = Ticks()
     load: asyncio.Task[object] = asyncio.ensure_future(load_hooks(hooks))
     await ticks.count(load)
@@ -60,7 +60,7 @@ async def test_others_run_between_two_imports(hooks: Path) -> None:
     assert set(range(10)) <= set(ticks.modules)
 
 
-async def test_others_run_while_files_are_read(hooks: Path) -> None:
+async def test_load_yields_while_reading_files(hooks: Path) -> None:
     ticks = Ticks()
     load: asyncio.Task[object] = asyncio.ensure_future(load_hooks(hooks))
     await ticks.count(load)
@@ -68,7 +68,7 @@ async def test_others_run_while_files_are_read(hooks: Path) -> None:
 
 
 @pytest.mark.parametrize("strict", [False, True])
-async def test_two_loads_at_once_come_one_after_the_other(
+async def test_concurrent_loads_run_in_sequence(
     hooks: Path, tmp_path: Path, make_hook: MakeHook, strict: bool
 ) -> None:
     make_hook(tmp_path / "other/hooks", "other", "{openclaw: {events: ['command:reset']}}")
@@ -78,7 +78,7 @@ async def test_two_loads_at_once_come_one_after_the_other(
     assert engine().host.workspace == tmp_path / "other"
 
 
-async def test_events_fire_while_a_load_goes_on(hooks: Path) -> None:
+async def test_events_during_a_load_use_the_old_registrations(hooks: Path) -> None:
     """They meet what was registered before it."""
     await load_hooks(hooks)
     register_hook("command:new", lambda event: event.messages.append("by code"))
@@ -90,7 +90,7 @@ async def test_events_fire_while_a_load_goes_on(hooks: Path) -> None:
     assert len((await trigger_hook(create_hook_event("command", "new"))).results) == 10
 
 
-async def test_a_load_that_is_cancelled_leaves_the_next_one_its_turn(hooks: Path) -> None:
+async def test_cancelled_load_does_not_block_the_next_load(hooks: Path) -> None:
     load = asyncio.ensure_future(load_hooks(hooks))
     await asyncio.sleep(0)
     load.cancel()

@@ -36,7 +36,7 @@ def registered(hook: Hook, host: Host, *shut: str, held: bool = False) -> tuple[
     return registrations_of(inventory, host, lambda code: held)
 
 
-def test_a_limit_for_one_event_comes_before_that_of_all(tmp_path: Path) -> None:
+def test_event_limit_overrides_the_general_limit(tmp_path: Path) -> None:
     hook = a_hook(tmp_path, limits={"run": 5.0, "command:new": 1.0})
     calls = registered(hook, host_of(tmp_path))
     assert {call.key: call.limit for call in calls} == {"command:new": 1.0, "command:stop": 5.0}
@@ -54,7 +54,7 @@ def test_a_limit_for_one_event_comes_before_that_of_all(tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_a_version_from_before_stays_where_the_handlers_file_alone_is_broken(
+def test_previous_version_stays_registered_while_the_handler_file_is_broken(
     tmp_path: Path, shut: tuple[str, ...], stays: bool
 ) -> None:
     hook, host = a_hook(tmp_path), host_of(tmp_path)
@@ -62,13 +62,13 @@ def test_a_version_from_before_stays_where_the_handlers_file_alone_is_broken(
     assert not registered(hook, host, *shut, held=False)
 
 
-def test_a_hook_whose_events_its_host_never_sends_is_registered_all_the_same(tmp_path: Path) -> None:
+def test_hook_for_events_never_sent_is_registered(tmp_path: Path) -> None:
     assert len(registered(a_hook(tmp_path), host_of(tmp_path), "sent")) == 2
     assert not registered(a_hook(tmp_path), host_of(tmp_path), "sent", "enabled")
 
 
 @pytest.mark.parametrize(("dialect", "env"), [("openclaw", {"MODE": "fast"}), ("openclaw@2026.9", {})])
-def test_an_entrys_variables_reach_its_handler_under_a_guide_alone(
+def test_entry_environment_reaches_handlers_of_guides_only(
     tmp_path: Path, dialect: str, env: dict[str, str]
 ) -> None:
     targets = [call.target for call in registered(a_hook(tmp_path), host_of(tmp_path, dialect))]
@@ -76,16 +76,14 @@ def test_an_entrys_variables_reach_its_handler_under_a_guide_alone(
 
 
 @pytest.mark.parametrize(("kind", "heard"), [("folder", 1), ("plugin", 0)])
-def test_a_folder_hook_hears_no_plugin_hook_whatever_it_names(
-    tmp_path: Path, kind: EventKind, heard: int
-) -> None:
+def test_folder_hook_does_not_receive_plugin_events(tmp_path: Path, kind: EventKind, heard: int) -> None:
     hook, host = a_hook(tmp_path, events=("message_received",)), host_of(tmp_path)
     registry = Registry().with_registrations(registered(hook, host))
     plan = make_plan(Event("message_received", kind=kind), registry, Inventory(), host)
     assert len(plan.calls) == heard
 
 
-def test_a_plan_names_what_is_nearly_a_hook_and_not_what_is_plainly_none(tmp_path: Path) -> None:
+def test_plan_lists_rejected_folders_but_not_ignored_ones(tmp_path: Path) -> None:
     nearly = Rejected(tmp_path / "notes", "workspace", "HOOK.md is empty")
     plainly = Rejected(tmp_path / "lib", "workspace", "no HOOK.md", ignored=True)
     inventory = Inventory(rejected=(nearly, plainly))
@@ -93,7 +91,7 @@ def test_a_plan_names_what_is_nearly_a_hook_and_not_what_is_plainly_none(tmp_pat
     assert [(left.name, left.reason) for left in plan.not_run] == [("notes", "HOOK.md is empty")]
 
 
-def test_a_hook_that_is_called_by_force_is_called_once_though_it_is_registered(tmp_path: Path) -> None:
+def test_forced_hook_is_called_once(tmp_path: Path) -> None:
     hook, host = a_hook(tmp_path, events=("command:new",)), host_of(tmp_path)
     registry = Registry().with_registrations(registered(hook, host))
     forced = registered(hook, host)
@@ -101,21 +99,21 @@ def test_a_hook_that_is_called_by_force_is_called_once_though_it_is_registered(t
     assert (plan.calls, plan.forced) == (forced, frozenset(forced))
 
 
-def test_a_hook_under_two_keys_of_an_event_is_left_out_once(tmp_path: Path) -> None:
+def test_hook_with_two_matching_keys_is_skipped_once(tmp_path: Path) -> None:
     hook, host = a_hook(tmp_path, events=("command", "command:new")), host_of(tmp_path)
     registry = Registry().with_registrations(registered(hook, host))
     plan = make_plan(Event("command", "new"), registry, Inventory(), host, only="another")
     assert [item.name for item in plan.not_run] == ["tidy"]
 
 
-def test_where_one_is_asked_for_no_function_of_the_program_is_called_either(tmp_path: Path) -> None:
+def test_only_skips_functions_registered_by_code(tmp_path: Path) -> None:
     own = Registration("command:new", "own", print)
     registry = Registry().with_registrations((own,))
     plan = make_plan(Event("command", "new"), registry, Inventory(), host_of(tmp_path), only="tidy")
     assert (plan.calls, [item.reason for item in plan.not_run]) == ((), ["left out: only tidy was asked for"])
 
 
-def test_a_call_by_force_that_is_broken_on_purpose_is_still_one_by_force(tmp_path: Path) -> None:
+def test_forced_call_with_an_injected_fault_stays_forced(tmp_path: Path) -> None:
     hook, host = a_hook(tmp_path, events=("command:new",)), host_of(tmp_path)
     forced = registered(hook, host)
     plan = make_plan(Event("command", "new"), Registry(), Inventory(), host, forced=forced)
@@ -124,7 +122,7 @@ def test_a_call_by_force_that_is_broken_on_purpose_is_still_one_by_force(tmp_pat
     assert broken.forced == frozenset(broken.calls)
 
 
-def test_a_registry_is_replaced_by_one_with_a_higher_number_which_plans_have(tmp_path: Path) -> None:
+def test_replacing_a_registry_increases_the_generation_in_plans(tmp_path: Path) -> None:
     registry = Registry().with_registrations(()).with_registrations(())
     plan = make_plan(Event("command", "new"), registry, Inventory(), host_of(tmp_path))
     assert (registry.generation, plan.generation) == (2, 2)

@@ -7,7 +7,7 @@ import pytest
 from hookscope.manual import TOPICS, chapter_of, chapters, readme
 
 
-def test_chapters_and_topics_are_the_same() -> None:
+def test_every_chapter_has_a_topic_and_every_topic_a_chapter() -> None:
     assert [*chapters(readme())] == [*TOPICS.values(), "Licence"]
 
 
@@ -18,7 +18,7 @@ def test_the_contents_lead_to_every_chapter() -> None:
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_a_topic_has_something_to_say(topic: str) -> None:
+def test_no_topic_is_empty(topic: str) -> None:
     chapter = chapter_of(topic, readme())
     assert chapter is not None
     assert len(chapter.text) > 200
@@ -29,7 +29,7 @@ def test_a_chapter_that_begins_with_code_keeps_its_indentation() -> None:
     assert chapters("## One\n\n    hookscope\n\nopens it\n")["One"].text == "    hookscope\n\nopens it"
 
 
-def test_a_heading_in_a_block_of_code_is_none() -> None:
+def test_heading_in_a_code_block_is_ignored() -> None:
     text = "# A\n\n## One\n\n```yaml\n## not a heading\n```\n\n![p](x.svg)\n\n<!-- mark -->\n## Two\nend\n"
     found = chapters(text)
     assert [*found] == ["One", "Two"]

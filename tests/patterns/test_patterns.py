@@ -24,7 +24,7 @@ print([file for file in compiled if "hookscope" in file])
 """
 
 
-def test_it_answers_as_a_compiled_one() -> None:
+def test_pattern_behaves_like_a_compiled_pattern() -> None:
     ours, theirs = pattern(r"(?P<name>\w+)=(\d)", re.ASCII), re.compile(r"(?P<name>\w+)=(\d)", re.ASCII)
     for text in ("a=1, b=2", "ä=1", ""):
         assert ours.findall(text) == theirs.findall(text)
@@ -38,24 +38,24 @@ def test_it_answers_as_a_compiled_one() -> None:
     )
 
 
-def test_a_copy_answers_alike() -> None:
+def test_copied_pattern_behaves_like_the_original() -> None:
     ours = pattern("a+")
     for other in (copy.copy(ours), copy.deepcopy(ours), pickle.loads(pickle.dumps(ours))):
         assert other.findall("aab") == ["aa"]
 
 
-def test_what_no_pattern_has_is_an_attribute_error() -> None:
+def test_unknown_attribute_raises_attribute_error() -> None:
     with pytest.raises(AttributeError, match="mach"):
         _ = pattern("a").mach  # type: ignore[attr-defined]
 
 
-def test_what_is_no_expression_is_told_at_its_first_use() -> None:
+def test_invalid_expression_raises_at_first_use() -> None:
     wrong = pattern("(")
     with pytest.raises(re.error, match="unterminated"):
         wrong.match("")
 
 
-def test_every_pattern_of_ours_compiles() -> None:
+def test_every_pattern_of_the_program_compiles() -> None:
     parts = (("hookscope", *path.relative_to(SOURCE).with_suffix("").parts) for path in FILES)
     names = {".".join(part for part in each if part != "__init__") for each in parts}
     apart = {"hookscope.__main__"} | {name for name in names if ".python_worker." in name}
@@ -65,6 +65,6 @@ def test_every_pattern_of_ours_compiles() -> None:
     assert all(one.groups >= 0 for one in found)
 
 
-def test_none_is_compiled_by_an_import() -> None:
+def test_imports_compile_no_pattern() -> None:
     done = subprocess.run([sys.executable, "-c", STARTS], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

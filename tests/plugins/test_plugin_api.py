@@ -85,7 +85,7 @@ async def test_the_runner_example_of_seed_004(runner: HookRunner) -> None:
 # Asking
 
 
-async def test_an_event_may_be_given_by_name_and_its_ctx_beside_it(runner: HookRunner) -> None:
+async def test_event_and_ctx_can_be_passed_by_keyword(runner: HookRunner) -> None:
     seen: list[tuple[Any, Any]] = []
     PluginApi("watch").on("before_tool_call", lambda event, ctx: seen.append((dict(event), dict(ctx))))
     await runner.run_before_tool_call(ctx={"runId": "run-1"}, tool_name="exec", params={})
@@ -97,7 +97,7 @@ async def test_an_event_may_be_given_by_name_and_its_ctx_beside_it(runner: HookR
     assert seen[0][1]["runId"] == "run-1"
 
 
-async def test_nobody_asked_leaves_the_event_as_it_is(runner: HookRunner) -> None:
+async def test_event_is_unchanged_without_handlers(runner: HookRunner) -> None:
     result = await runner.run_before_tool_call(CALL)
     assert (result.blocked, result.params, result.run.results) == (False, {"cmd": "ls"}, ())
     sending = await runner.run_message_sending({"to": "x", "content": "hello"})
@@ -174,7 +174,7 @@ async def test_nobody_asked_leaves_the_event_as_it_is(runner: HookRunner) -> Non
         ),
     ],
 )
-async def test_an_answer_is_read_from_its_own_class(
+async def test_answer_is_read_from_its_result_class(
     dialect: str, hook: str, event: Mapping[str, Any], answer: object, told: Mapping[str, object]
 ) -> None:
     api, runner = own_runner(dialect)
@@ -208,7 +208,7 @@ async def test_every_plugin_hook_reaches_its_handlers_under_both_spellings(diale
     assert heard == [event.key for event in events for _ in range(2)]
 
 
-async def test_observers_are_told_and_not_waited_for(
+async def test_runner_does_not_wait_for_observers(
     runner: HookRunner, caplog: pytest.LogCaptureFixture
 ) -> None:
     go, told = asyncio.Event(), asyncio.Event()
@@ -236,7 +236,7 @@ async def test_observers_are_told_and_not_waited_for(
     assert "the log is full" in caplog.text
 
 
-async def test_observers_run_side_by_side_and_each_ends_in_its_own_way() -> None:
+async def test_observers_run_concurrently_with_separate_results() -> None:
     engine = HookEngine(embedded_host(host_config={}, dialect=SHIPPED))
     last_runs = asyncio.Event()
 
@@ -302,7 +302,7 @@ async def test_a_hook_that_fails_closed_raises_with_the_run() -> None:
 @pytest.mark.parametrize(
     ("dialect", "order"), [("openclaw", ["low", "none", "high"]), (SHIPPED, ["high", "none", "low"])]
 )
-async def test_which_priority_goes_first_is_the_dialects_rule(dialect: str, order: list[str]) -> None:
+async def test_dialect_decides_the_priority_order(dialect: str, order: list[str]) -> None:
     api, runner = own_runner(dialect)
     called: list[str] = []
     for name, priority in (("high", 10), ("low", -5), ("none", 0)):
@@ -311,7 +311,7 @@ async def test_which_priority_goes_first_is_the_dialects_rule(dialect: str, orde
     assert called == order
 
 
-async def test_a_host_without_plugin_hooks_says_so() -> None:
+async def test_runner_refuses_a_host_without_plugin_hooks() -> None:
     _, runner = own_runner("milady")
     assert not runner.has_hooks("before_tool_call")
     with pytest.raises(LookupError, match="Milady has no plugin hooks"):
@@ -343,7 +343,7 @@ async def test_handlers_come_and_go_while_the_program_runs(runner: HookRunner) -
     assert not api.unregister("before_tool_call")
 
 
-async def test_events_that_follow_each_other_are_each_planned_by_what_they_say() -> None:
+async def test_each_event_is_planned_by_its_own_content() -> None:
     """Plans are kept: what a filter reads, and what cannot be copied, decides them anew."""
     api, runner = own_runner(SHIPPED)
     api.on("before_tool_call", answers(None), matcher="exec")
@@ -368,7 +368,7 @@ async def test_each_event_of_a_guide_begins_with_its_own_params() -> None:
         }
 
 
-async def test_a_handler_may_change_what_is_no_json_in_its_event_and_nobody_else_sees_it() -> None:
+async def test_changes_of_non_json_values_stay_private_to_the_handler() -> None:
     api, runner = own_runner(SHIPPED)
     seen: list[Any] = []
 
@@ -385,7 +385,7 @@ async def test_a_handler_may_change_what_is_no_json_in_its_event_and_nobody_else
     assert params["names"] == {"a"}
 
 
-async def test_one_handler_registered_twice_goes_once_at_a_time(runner: HookRunner) -> None:
+async def test_plugin_handler_registered_twice_unregisters_one_at_a_time(runner: HookRunner) -> None:
     api, called = PluginApi("audit"), list[object]()
     for _ in range(2):
         api.on("llm_input", called.append)
@@ -420,7 +420,7 @@ async def test_an_unknown_name_is_warned_about_with_the_nearest(
     assert api.unregister("befor-tool-call") is heard
 
 
-def test_what_is_no_registration_is_refused() -> None:
+def test_invalid_registration_raises_type_error() -> None:
     api = PluginApi("audit")
     with pytest.raises(TypeError, match="wants the name of an event"):
         api.register_hook({"handler": print})
@@ -462,7 +462,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return site
 
 
-def test_looking_for_installed_plugins_imports_none(installed: Path) -> None:
+def test_discovering_plugins_imports_none(installed: Path) -> None:
     assert discover_plugins() == ("broken", "empty", "gone", "good", "later")
     assert not any(name.startswith("plugin_") for name in sys.modules)
 
@@ -485,7 +485,7 @@ async def test_installed_plugins_register_and_a_failing_one_is_named(
     assert [item.call.name for item in result.run.results] == ["good"]
 
 
-async def test_a_plugin_that_is_loaded_again_registers_anew(installed: Path, runner: HookRunner) -> None:
+async def test_reloaded_plugin_replaces_its_registrations(installed: Path, runner: HookRunner) -> None:
     PluginApi("mine").on("before_tool_call", answers(None))
     for _ in range(2):
         await load_plugins(["good"])
@@ -503,7 +503,7 @@ async def test_a_plugin_that_is_not_installed_is_named(installed: Path) -> None:
 # Plugins that a load finds
 
 
-async def test_a_plugin_of_the_workspace_is_asked_beside_one_by_code(
+async def test_workspace_plugin_runs_beside_a_plugin_registered_by_code(
     runner: HookRunner, workspace: Path
 ) -> None:
     folder = workspace / "plugins" / "guard"

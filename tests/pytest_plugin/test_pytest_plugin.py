@@ -70,7 +70,7 @@ def save(tmp_path: Path) -> Callable[[str, str], Path]:
     return saved
 
 
-def test_hooks_are_fired_and_looked_at_in_plain_tests(project: Project, home: Path) -> None:
+def test_fixtures_fire_and_inspect_hooks(project: Project, home: Path) -> None:
     done = project(
         """
         import pytest
@@ -126,7 +126,7 @@ def test_a_handler_that_cannot_run_fails_the_test(project: Project, tmp_path: Pa
     assert "greet did not run: broken" in done.stdout
 
 
-def test_what_is_asked_for_wrongly_is_told_at_the_line_of_the_test(project: Project) -> None:
+def test_wrong_arguments_fail_at_the_line_of_the_test(project: Project) -> None:
     done = project(
         "def test_event(fire):\n    fire('nope')\n"
         "def test_only(fire):\n    fire('command:new', only='gret')\n"
@@ -141,7 +141,7 @@ def test_what_is_asked_for_wrongly_is_told_at_the_line_of_the_test(project: Proj
     assert "def check_key" not in done.stdout, "where Hookscope found it tells the author of a test nothing"
 
 
-def test_another_workspace_for_one_test(project: Project, tmp_path: Path) -> None:
+def test_one_test_can_use_another_workspace(project: Project, tmp_path: Path) -> None:
     done = project(
         """
         import dataclasses
@@ -184,9 +184,7 @@ def test_saved_events_are_tests(project: Project, save: Callable[[str, str], Pat
     assert "Traceback" not in done.stdout
 
 
-def test_one_saved_event_is_chosen_and_all_can_be_left_out(
-    project: Project, save: Callable[[str, str], Path]
-) -> None:
+def test_saved_events_can_be_selected_or_disabled(project: Project, save: Callable[[str, str], Path]) -> None:
     file = save("hello", "event: command:new\n")
     save("broken", "evnt: command:new\n")
     assert "1 passed" in project("", str(file)).stdout

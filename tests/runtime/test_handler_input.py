@@ -18,7 +18,7 @@ WANT = Failure("KeyError", "'senderID'")
 
 
 @given(st.lists(CONTEXTS, min_size=1, max_size=4), st.sampled_from(["folder", "stream", "plugin"]))
-def test_they_are_those_of_the_event_as_it_had_become(contexts: list[dict[str, Any]], kind: Any) -> None:
+def test_keys_include_the_changes_of_earlier_handlers(contexts: list[dict[str, Any]], kind: Any) -> None:
     name = {"folder": "context", "stream": "data", "plugin": ""}[kind]
     documents = [{name: context} if name else context for context in contexts]
     patches = [patch_of(before, after) for before, after in pairwise(documents)]
@@ -26,7 +26,7 @@ def test_they_are_those_of_the_event_as_it_had_become(contexts: list[dict[str, A
     assert had(event, patches, WANT).keys == tuple(sorted(contexts[-1]))
 
 
-def test_the_word_that_was_meant_is_of_the_error_or_of_the_line_that_failed() -> None:
+def test_closest_key_comes_from_the_error_or_the_failed_line() -> None:
     event = Event("command:new", context={"senderId": "dev", "channel": {"id": 1}})
     assert had(event, (), WANT).meant == "senderId"
     line = Frame("handler.ts", 3, "handler", "const who = event.context.sender_id.trim();")

@@ -27,7 +27,7 @@ def sources(host: Host) -> dict[str, Path]:
 
 
 @pytest.mark.parametrize("dialect", [guide.name for guide in GUIDES if "folder" in guide.kinds])
-def test_without_settings_a_host_has_its_usual_folders(dialect: str, home: Path) -> None:
+def test_host_without_settings_uses_default_folders(dialect: str, home: Path) -> None:
     host = opened(home, dialect)
     name = dialect.partition("@")[0]
     assert host.settings.file == home / f".{name}" / f"{name}.json"
@@ -49,7 +49,7 @@ def test_every_value_has_its_file_and_line(home: Path) -> None:
     assert settings.locate(("hooks", "nothing")) is None
 
 
-def test_the_settings_name_the_workspace_and_a_variable_does_where_they_do_not(home: Path) -> None:
+def test_workspace_setting_overrides_the_environment_variable(home: Path) -> None:
     assert opened(home, OPENCLAW_WORKSPACE_DIR="~/from-variable").workspace == home / "from-variable"
     write_settings(home / ".openclaw/openclaw.json", '{agents: {defaults: {workspace: "~/from-settings"}}}')
     assert opened(home, OPENCLAW_WORKSPACE_DIR="~/from-variable").workspace == home / "from-settings"
@@ -70,7 +70,7 @@ def test_variables_move_the_state_folder_and_the_settings(home: Path) -> None:
         ('{"a": "\x01', "openclaw.json, line 1"),
     ],
 )
-def test_settings_that_cannot_be_read_count_as_empty_and_say_where(text: str, says: str, home: Path) -> None:
+def test_unreadable_settings_count_as_empty_and_report_the_place(text: str, says: str, home: Path) -> None:
     write_settings(home / ".openclaw/openclaw.json", text)
     host = opened(home)
     assert host.settings.value == {}
@@ -88,7 +88,7 @@ def test_settings_that_cannot_be_read_count_as_empty_and_say_where(text: str, sa
         ({}, [], 1),
     ],
 )
-def test_extra_folders_are_taken_or_are_problems(
+def test_extra_folders_are_used_or_reported(
     extra: object, folders: list[str], problems: int, home: Path
 ) -> None:
     settings = {"hooks": {"internal": {"load": {"extraDirs": extra}}}}
@@ -113,7 +113,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("wrong", "says"), WRONG.items())
-def test_hooks_settings_of_the_wrong_type_are_passed_over_and_said(wrong: str, says: str, home: Path) -> None:
+def test_hooks_settings_of_the_wrong_type_are_ignored_and_reported(wrong: str, says: str, home: Path) -> None:
     write_settings(home / ".openclaw/openclaw.json", f"{{hooks:\n{wrong}}}")
     host = opened(home)
     assert [folder.source for folder in host.folders_of("folder")] == ["workspace", "managed"]

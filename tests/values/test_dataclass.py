@@ -85,11 +85,11 @@ USES: list[Callable[[Any], Any]] = [
 
 
 @pytest.mark.parametrize("use", USES)
-def test_a_value_is_what_the_standard_library_makes_of_its_class(use: Callable[[Any], Any]) -> None:
+def test_dataclass_behaves_like_the_standard_one(use: Callable[[Any], Any]) -> None:
     assert attempt(lambda: use(CLASSES)) == attempt(lambda: use(STANDARD))
 
 
-def test_a_plan_of_another_event_is_the_same_plan_in_all_else() -> None:
+def test_plan_for_another_event_keeps_all_other_fields() -> None:
     names = [one.name for one in dataclasses.fields(Plan)]
     values: dict[str, Any] = {name: f"the {name}" for name in names}
     others: dict[str, Any] = {"event": "another event", "policy": "its policy"}

@@ -80,7 +80,7 @@ def test_an_accepted_run_is_met_and_accepting_twice_writes_once(folder: Path, st
         assert misses(read_saved(file).expect, run) == ()
 
 
-def test_what_no_text_can_hold_is_refused_and_nothing_written(folder: Path) -> None:
+def test_accept_refuses_half_characters_and_writes_nothing(folder: Path) -> None:
     file = folder / "half.yaml"
     file.write_text("event: command:new\n")
     run = Run(1, Event("command", "new"), (), (), Ending(), messages=("half \ud800",))
@@ -103,7 +103,7 @@ steps:
 
 
 @given(st.lists(RUNS, min_size=5, max_size=5))
-def test_what_steps_missed_is_accepted_where_they_stand(folder: Path, runs: list[Run]) -> None:
+def test_accept_writes_expectations_into_their_steps(folder: Path, runs: list[Run]) -> None:
     file = folder / "steps.yaml"
     (folder / "hello.yaml").write_text("event: command:new\n")
     file.write_text(STEPS)
@@ -126,7 +126,7 @@ def test_what_steps_missed_is_accepted_where_they_stand(folder: Path, runs: list
     assert file.read_text().startswith("# as it was sent\nsteps:\n  - event: command:new  # first\n")
 
 
-def test_a_step_whose_expectations_stand_elsewhere_is_refused_by_name(folder: Path) -> None:
+def test_accept_refuses_a_step_with_expectations_in_another_file(folder: Path) -> None:
     file, other = folder / "far.yaml", folder / "other.yaml"
     file.write_text("steps:\n- {event: command:new}\n- {file: other.yaml}\n")
     other.write_text("event: command:new\nexpect: {ran: [nobody]}\n")

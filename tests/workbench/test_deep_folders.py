@@ -39,7 +39,7 @@ def deep(tmp_path: Path) -> Iterator[Path]:
     assert not root.exists()
 
 
-def test_a_tree_may_be_deeper_than_calls(deep: Path) -> None:
+def test_folders_may_be_deeper_than_the_recursion_limit(deep: Path) -> None:
     last = "/".join(["d"] * DEPTH) + "/m.py"
     handler = Registration("command", "h", Code(deep / "m.py", "handler", deep, "python"))
     known = Fingerprints()
@@ -51,7 +51,7 @@ def test_a_tree_may_be_deeper_than_calls(deep: Path) -> None:
     assert [one.what for one in known.changed(before[2])] == ["beside"]
 
 
-def test_no_digest_waits_for_what_never_ends(tmp_path: Path) -> None:
+def test_digest_reads_no_pipe_and_no_huge_file(tmp_path: Path) -> None:
     large, pipe, small = tmp_path / "large.py", tmp_path / "pipe.py", tmp_path / "small.py"
     small.write_text("x")
     large.touch()

@@ -28,12 +28,12 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 
 
 @given(VALUES)
-def test_what_is_escaped_is_filled_to_itself(value: Any) -> None:
+def test_escaped_values_are_filled_unchanged(value: Any) -> None:
     assert filled(escaped(value), Variables(), NOON) == value
 
 
 @given(VALUES)
-def test_a_value_is_filled_or_refused_as_its_uses_say(value: Any) -> None:
+def test_filling_agrees_with_the_listed_references(value: Any) -> None:
     variables = Variables({"X": "${now}"}, {"X": "--env"})
     uses = used(value, variables, NOON)
     if any(use.problem for use in uses):
@@ -62,7 +62,7 @@ def test_a_value_is_filled_or_refused_as_its_uses_say(value: Any) -> None:
         ("${a b} ${} $USER ${SECRET:USER}", "${a b} ${} $USER ${SECRET:USER}"),
     ],
 )
-def test_what_a_text_becomes(written: str, meant: object) -> None:
+def test_references_are_replaced(written: str, meant: object) -> None:
     assert filled({"at": [written]}, KNOWN, NOON) == {"at": [meant]}
 
 
@@ -79,13 +79,13 @@ def test_what_a_text_becomes(written: str, meant: object) -> None:
         ("${now-999999999w}", "is outside the calendar"),
     ],
 )
-def test_what_cannot_be_filled_is_named(written: str, sentence: str) -> None:
+def test_unfillable_reference_is_refused_by_name(written: str, sentence: str) -> None:
     with pytest.raises(Refusal) as refused:
         filled([written], KNOWN, NOON, "events/a.yaml")
     assert sentence in str(refused.value)
 
 
-def test_what_is_used_is_told_without_its_secrets() -> None:
+def test_listed_references_hide_secrets() -> None:
     token = "ghp_" + "a1B2c3D4e5" * 3
     variables = Variables({**KNOWN.values, "PLAIN": token}, {**KNOWN.origins, "PLAIN": "the environment"})
     value = {"a": "${USER} ${API_KEY}", "b": ["${now-2h}", "${PLAIN}", "${NONE}", "${USER} $${NOT}"]}
@@ -108,9 +108,7 @@ def write(file: Path, text: str) -> Path:
     return file
 
 
-def test_the_nearer_a_variable_is_set_the_more_it_counts(
-    workspace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_closer_sources_override_variables(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(workspace / ".env", "A=dotenv\nB=dotenv\nC=dotenv\nD=dotenv\n")
     for name in "ABC":
         monkeypatch.setenv(name, "process")
@@ -146,7 +144,7 @@ def test_an_environment_that_is_wrong_is_refused_with_its_line(
     assert sentence in str(refused.value)
 
 
-def test_an_environment_that_is_not_there_is_named_with_the_nearest(workspace: Path) -> None:
+def test_unknown_environment_suggests_the_closest_match(workspace: Path) -> None:
     with pytest.raises(Refusal, match=r"A file of .* makes one"):
         read_environment(workspace, "ci")
     write(workspace / ".hookscope/environments/staging.yml", "{}")
@@ -197,7 +195,7 @@ def test_a_saved_event_that_is_wrong_is_refused_with_its_line(
     assert sentence in str(refused.value)
 
 
-def test_saved_events_are_listed_with_what_keeps_a_file_from_being_one(workspace: Path) -> None:
+def test_listing_reports_invalid_saved_events(workspace: Path) -> None:
     events = workspace / ".hookscope/events"
     write(
         events / "b.yaml",

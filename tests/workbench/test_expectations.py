@@ -36,18 +36,16 @@ def missed(expect: Mapping[str, Any], run: Run, files: tuple[str, ...] | None = 
         (("gone.txt (deleted)",), ["gone.txt (deleted)"], True),
     ],
 )
-def test_files_are_all_that_was_written_and_nothing_beside(
-    files: tuple[str, ...], patterns: object, met: bool
-) -> None:
+def test_files_must_match_all_written_files(files: tuple[str, ...], patterns: object, met: bool) -> None:
     assert missed({"files": patterns}, a_run(), files) == ([] if met else ["files"])
 
 
-def test_of_a_run_that_was_not_on_copies_no_file_is_known() -> None:
+def test_files_are_unknown_without_a_sandbox() -> None:
     (miss,) = misses({"files": []}, a_run())
     assert miss.got is UNKNOWN
 
 
-def test_a_line_may_stand_in_either_output_of_its_hook() -> None:
+def test_output_matches_lines_of_both_streams() -> None:
     run = a_run(Result(CALL, "ok", stdout="one\ntwo\n", stderr="warning: three\n"))
     assert missed({"output": {"greet": ["two", "warning: *"]}}, run) == []
     assert missed({"output": {"greet": ["tw"]}}, run) == ["output.greet"]
@@ -66,19 +64,19 @@ def test_a_line_may_stand_in_either_output_of_its_hook() -> None:
         ("", False),
     ],
 )
-def test_blocked_is_whatever_keeps_the_host_from_going_on(verdict: str, blocked: bool) -> None:
+def test_blocked_covers_every_way_of_stopping_the_host(verdict: str, blocked: bool) -> None:
     run = a_run(verdict=verdict)
     assert missed({"blocked": blocked}, run) == []
     assert missed({"blocked": not blocked}, run) == ["blocked"]
 
 
-def test_without_a_word_on_errors_none_is_expected() -> None:
+def test_errors_default_to_none_expected() -> None:
     assert missed({}, a_run(BROKE)) == ["errors"]
     assert missed({"errors": 1}, a_run(BROKE)) == []
     assert missed({"errors": 1}, a_run()) == ["errors"]
 
 
-def test_messages_are_told_in_order_and_no_more_of_them() -> None:
+def test_messages_must_match_in_order_and_number() -> None:
     run = a_run(messages=("Saved 3", "Done"))
     assert missed({"messages": ["Saved *", "Done"]}, run) == []
     assert missed({"messages": ["Done", "Saved *"]}, run) == ["messages"]
@@ -87,7 +85,7 @@ def test_messages_are_told_in_order_and_no_more_of_them() -> None:
     assert missed({"messages": 1}, run) == ["messages"]
 
 
-def test_a_time_is_that_of_the_slowest_handler() -> None:
+def test_took_checks_the_slowest_handler() -> None:
     run = a_run(Result(CALL, "ok", took=0.2), Result(CALL, "ok", took=0.1))
     assert missed({"max_ms": 200}, run) == []
     assert missed({"max_ms": 199}, run) == ["max_ms"]
@@ -98,6 +96,6 @@ def test_a_value_of_the_context_is_found_by_its_path() -> None:
     assert missed({"context": {"a[1].b": 1, "a[0].b": True}}, a_run()) == ["context.a[1].b", "context.a[0].b"]
 
 
-def test_what_nobody_knows_to_expect_is_refused_with_the_nearest() -> None:
+def test_unknown_expectation_suggests_the_closest_match() -> None:
     with pytest.raises(Refusal, match="did you mean messages"):
         misses({"mesages": []}, a_run())

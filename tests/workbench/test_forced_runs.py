@@ -60,7 +60,7 @@ def options(workspace: Path, tmp_path: Path) -> Options:
     ],
     ids=["off", "blocked", "another event", "no event at all"],
 )
-async def test_what_would_not_run_is_called_and_marked(
+async def test_forced_hook_runs_and_is_marked(
     metadata: str,
     settings: str,
     key: str,
@@ -81,7 +81,9 @@ async def test_what_would_not_run_is_called_and_marked(
     assert [(item.name, item.reason) for item in run.not_run] == [("other", "left out: only a was asked for")]
 
 
-async def test_what_runs_anyway_is_not_marked(options: Options, workspace: Path, make_hook: MakeHook) -> None:
+async def test_ready_hook_is_not_marked_as_forced(
+    options: Options, workspace: Path, make_hook: MakeHook
+) -> None:
     make_hook(workspace / "hooks", "a", "{openclaw: {events: [command]}}", SAY)
     (result,) = (await fired(options, "command:new", "a")).results
     assert not result.forced
@@ -95,7 +97,7 @@ async def test_what_runs_anyway_is_not_marked(options: Options, workspace: Path,
         (SAY, False, "is not trusted. `hookscope trust"),
     ],
 )
-async def test_what_must_not_run_is_refused(
+async def test_force_refuses_broken_and_untrusted_hooks(
     source: str, trusted: bool, says: str, options: Options, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "a", "{openclaw: {events: ['gateway:startup']}}", source)
@@ -103,7 +105,7 @@ async def test_what_must_not_run_is_refused(
         await fired(options, "command:new", "a", trusted=trusted)
 
 
-async def test_an_untrusted_hook_that_is_off_is_refused_too(
+async def test_force_refuses_an_untrusted_disabled_hook(
     options: Options, home: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     (home / ".openclaw").mkdir()
@@ -113,7 +115,7 @@ async def test_an_untrusted_hook_that_is_off_is_refused_too(
         await fired(options, "command:new", "a", trusted=False)
 
 
-async def test_a_plugin_is_called_past_its_switch_and_its_matcher_if_it_has_a_handler(
+async def test_force_overrides_the_switch_and_matcher_of_a_plugin(
     options: Options, home: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     (home / ".openclaw").mkdir()
@@ -131,7 +133,7 @@ async def test_a_plugin_is_called_past_its_switch_and_its_matcher_if_it_has_a_ha
         await fired(options, "command:new", "guard")
 
 
-async def test_a_stream_module_is_called_for_what_reaches_no_hook(workspace: Path) -> None:
+async def test_force_calls_a_stream_module_for_unreachable_events(workspace: Path) -> None:
     module = workspace / "agent/subagents/helper/hooks/watch.py"
     module.parent.mkdir(parents=True)
     module.write_text(EVE_HOOK)

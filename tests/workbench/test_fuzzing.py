@@ -107,7 +107,7 @@ async def test_planted_failures_are_found_and_shrunk_to_the_smallest_event(
     assert not [path for folder in (workspace, home) for path in folder.glob(".hypothesis")]
 
 
-async def test_the_same_seed_finds_the_same_and_keeps_nothing_twice(
+async def test_same_seed_finds_the_same_failures_and_keeps_each_once(
     fuzz: Fuzzing, workspace: Path, make_hook: MakeHook
 ) -> None:
     source = "def handler(event): event.context['content'].strip()"
@@ -129,7 +129,7 @@ async def test_the_same_seed_finds_the_same_and_keeps_nothing_twice(
     assert taken.read_text() == "event: message:received\nnotes: mine\n"
 
 
-async def test_a_kept_event_fails_until_its_hook_is_mended(
+async def test_kept_event_fails_until_its_hook_is_fixed(
     fuzz: Fuzzing, workspace: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
     folder = make_hook(
@@ -146,7 +146,7 @@ async def test_a_kept_event_fails_until_its_hook_is_mended(
         (folder / "handler.py").write_text("def handler(event): pass\n")
 
 
-async def test_what_hangs_is_not_waited_for_without_end(
+async def test_search_stops_after_a_few_hangs(
     fuzz: Fuzzing, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fuzz_search, "MOST_HANGS", 2)
@@ -157,14 +157,16 @@ async def test_what_hangs_is_not_waited_for_without_end(
     assert [found.type for found in searched.found] == ["Timeout"]
 
 
-async def test_what_fails_at_times_is_said_to(fuzz: Fuzzing, workspace: Path, make_hook: MakeHook) -> None:
+async def test_flaky_failure_is_reported_as_flaky(
+    fuzz: Fuzzing, workspace: Path, make_hook: MakeHook
+) -> None:
     source = "n = []\n\ndef handler(event):\n    n.append(0)\n    assert len(n) != 5\n"
     make_hook(workspace / "hooks", "a", RECEIVED, source)
     (found,) = (await fuzz("message:received", examples=30)).found
     assert (found.type, found.again) == ("AssertionError", False)
 
 
-async def test_handlers_may_run_on_copies(
+async def test_handlers_can_run_in_a_sandbox(
     fuzz: Fuzzing, workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
     source = """
@@ -204,7 +206,7 @@ async def test_plugins_and_streams_are_fuzzed_too(fuzz: Fuzzing, workspace: Path
     assert all("turnId" in found.event.context for found in fuzzed.found)
 
 
-async def test_a_stopped_search_tells_what_it_knows(
+async def test_stopped_search_reports_its_findings(
     workspace: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "a", RECEIVED, "def handler(event): 1 / 0")
@@ -223,7 +225,7 @@ async def test_a_stopped_search_tells_what_it_knows(
     assert fuzzed.found[0].error is not None
 
 
-async def test_what_cannot_be_fuzzed_is_said(
+async def test_fuzz_refuses_without_hooks_or_hypothesis(
     fuzz: Fuzzing, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(Refusal, match="no hook of yours runs for message:received"):
@@ -239,7 +241,7 @@ KNOWN = [(name, event) for name, dialect in DIALECTS.items() for event in dialec
 
 @settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
 @given(st.sampled_from(KNOWN), st.data())
-def test_strange_events_of_every_catalogue_are_json_and_have_what_their_host_never_leaves_out(
+def test_generated_events_are_json_with_all_required_fields(
     one: tuple[str, EventType], data: st.DataObject
 ) -> None:
     name, known = one
@@ -253,7 +255,7 @@ def test_strange_events_of_every_catalogue_are_json_and_have_what_their_host_nev
         assert strange.context.keys() >= set(known.required)
 
 
-def test_bundled_hooks_are_fuzzed_on_copies_or_by_name(workspace: Path) -> None:
+def test_bundled_hooks_are_fuzzed_in_a_sandbox_or_by_name(workspace: Path) -> None:
     bench = Workbench(Options(dialect="openclaw", workspace=workspace))
     view = bench.look()
     template = bench.template(view, "command:new")

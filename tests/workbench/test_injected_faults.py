@@ -83,7 +83,9 @@ def facts(run: Run) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("language", FOLDER)
-async def test_folder_hooks(language: str, bench: Bench, workspace: Path, make_hook: MakeHook) -> None:
+async def test_injected_fault_in_folder_hooks(
+    language: str, bench: Bench, workspace: Path, make_hook: MakeHook
+) -> None:
     file, source = FOLDER[language]
     make_hook(workspace / "hooks", "a", COMMAND, source, file=file)
     make_hook(workspace / "hooks", "z", COMMAND, FOLDER["python"][1])
@@ -106,7 +108,9 @@ async def test_folder_hooks(language: str, bench: Bench, workspace: Path, make_h
 
 @pytest.mark.parametrize("language", PLUGIN)
 @pytest.mark.parametrize("bench", ["openclaw@2026.9"], indirect=True)
-async def test_plugin_hooks_of_a_host_that_fails_closed(language: str, bench: Bench, workspace: Path) -> None:
+async def test_injected_fault_in_plugin_hooks_that_fail_closed(
+    language: str, bench: Bench, workspace: Path
+) -> None:
     for name, source in (("a", PLUGIN[language]), ("z", PLUGIN["python"])):
         folder = workspace / "plugins" / name
         folder.mkdir(parents=True)
@@ -126,7 +130,7 @@ async def test_plugin_hooks_of_a_host_that_fails_closed(language: str, bench: Be
 
 @pytest.mark.parametrize("language", STREAM)
 @pytest.mark.parametrize("bench", ["eve"], indirect=True)
-async def test_stream_hooks_of_a_host_that_fails_the_session(
+async def test_injected_fault_in_stream_hooks_fails_the_session(
     language: str, bench: Bench, workspace: Path
 ) -> None:
     for name, source in (("a", STREAM[language]), ("z", STREAM["python"])):
@@ -160,7 +164,7 @@ ALL_EVENTS = {
 
 @pytest.mark.parametrize("language", ALL_EVENTS)
 @pytest.mark.parametrize("bench", ["openclaw", "openclaw@2026.9"], indirect=True)
-async def test_no_host_rule_stumbles_over_junk(
+async def test_junk_results_break_no_host_rule(
     language: str, bench: Bench, workspace: Path, home: Path
 ) -> None:
     (home / ".openclaw").mkdir()
@@ -184,7 +188,7 @@ async def test_no_host_rule_stumbles_over_junk(
         assert "Hookscope" not in (run.ending.failure or ""), key
 
 
-async def test_nothing_of_it_counts_against_the_hook(
+async def test_injected_faults_do_not_quarantine_the_hook(
     bench: Bench, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "a", COMMAND, FOLDER["python"][1])
@@ -196,7 +200,7 @@ async def test_nothing_of_it_counts_against_the_hook(
     assert (await bench.fire("command:new")).results[0].status == "ok"
 
 
-async def test_what_is_not_called_or_not_there_cannot_be_broken(
+async def test_faults_are_refused_for_uncalled_and_unknown_hooks(
     bench: Bench, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "later", "{openclaw: {events: ['gateway:startup']}}")
@@ -209,7 +213,7 @@ async def test_what_is_not_called_or_not_there_cannot_be_broken(
 
 
 @pytest.mark.parametrize("text", ["exception", "hang", "slow:0.5", "junk", "exit:0", "exit:255"])
-def test_faults_read_as_they_are_written(text: str) -> None:
+def test_fault_text_round_trips(text: str) -> None:
     assert breakage_of(text).text == text
 
 
@@ -217,7 +221,7 @@ def test_faults_read_as_they_are_written(text: str) -> None:
     "text",
     ["", "sleep", "hang:1", "slow:", "slow:0", "slow:nan", "slow:inf", "exit:256", "exit:-1", "exit:²"],
 )
-def test_other_faults_there_are_none(text: str) -> None:
+def test_unknown_faults_are_refused(text: str) -> None:
     with pytest.raises(NoBreakage):
         breakage_of(text)
     with pytest.raises(Refusal) as refused:

@@ -29,7 +29,7 @@ def redacted(workspace: Path, value: object, **options: object) -> object:
     ],
     ids=["api_key", "key", "pass", "auth", "token", "dsn", "credentials", "github", "pem"],
 )
-def test_a_variable_is_secret_by_its_name_or_its_looks(
+def test_variable_is_secret_by_name_or_value(
     workspace: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
     monkeypatch.setenv(name, value)
@@ -63,7 +63,7 @@ def test_an_ordinary_variable_stays_readable(
     assert redacted(workspace, said) == said
 
 
-def test_a_password_that_is_the_users_name_hides_no_name(
+def test_password_equal_to_the_user_name_is_not_masked(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("USER", "ada")
@@ -72,9 +72,7 @@ def test_a_password_that_is_the_users_name_hides_no_name(
     assert redacted(workspace, {"said": "lovelace was here"}) == {"said": "lovelace was here"}
 
 
-def test_json_in_a_variable_hides_what_is_secret_in_it(
-    workspace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_secrets_in_json_variables_are_masked(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     value = json.dumps({"user": "svc-of-ours", "password": "json-inner-pass", "type": "service_account"})
     monkeypatch.setenv("GOOGLE_CREDENTIALS", value)
     masked = redacted(workspace, ["svc-of-ours", "x json-inner-pass y", '"type": "service_account"', value])
@@ -130,7 +128,7 @@ def test_listed_names_are_masked_in_variables_and_structures(
 
 
 @pytest.mark.parametrize("listed", ["{a: 1}", "[1, 2]", "7", "['']"])
-def test_a_list_of_names_that_is_none_is_refused(workspace: Path, listed: str) -> None:
+def test_invalid_list_of_masked_names_is_refused(workspace: Path, listed: str) -> None:
     (workspace / ".hookscope").mkdir()
     (workspace / ".hookscope/config.yaml").write_text(f"mask: {listed}\n")
     with pytest.raises(Refusal, match="wants a list of names"):
@@ -157,7 +155,7 @@ SECRET = "correct-horse-battery-77"
         {"text": f"Cookie: sid={SECRET}; a=b"},
     ],
 )
-def test_structures_name_their_secrets(workspace: Path, value: object) -> None:
+def test_secret_keys_of_structures_are_masked(workspace: Path, value: object) -> None:
     assert SECRET not in json.dumps(redacted(workspace, value))
     # What is found in one place is masked in all others.
     assert SECRET not in json.dumps(redacted(workspace, [value, f"and {SECRET} again"]))
@@ -174,7 +172,7 @@ def test_structures_name_their_secrets(workspace: Path, value: object) -> None:
         {"maxTokens": 4096, "tokenCount": 12345678},
     ],
 )
-def test_ordinary_structures_stay(workspace: Path, value: object) -> None:
+def test_ordinary_structures_are_unchanged(workspace: Path, value: object) -> None:
     assert redacted(workspace, value) == value
 
 
@@ -188,13 +186,13 @@ def test_keys_of_variables_are_secret(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", OTHERS.split())
-def test_keys_that_say_something_else_are_not(key: str) -> None:
+def test_similar_ordinary_keys_are_not_secret(key: str) -> None:
     assert not is_secret_key(key)
     assert not SecretKeys.with_names(["other"]).name(key)
 
 
 @pytest.mark.parametrize("name", ["GOOGLE_CREDENTIALS", "SERVICE_SETUP"])
-def test_json_in_a_text_of_json_hides_what_is_secret_in_it(
+def test_secrets_in_nested_json_texts_are_masked(
     workspace: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     inner = json.dumps({"user": "svc-of-ours", "password": "deep inner pass"})
@@ -203,7 +201,7 @@ def test_json_in_a_text_of_json_hides_what_is_secret_in_it(
     assert masked == ["svc-of-ours", f"x ${{SECRET:{name}_OUTER_0_PASSWORD}} y"]
 
 
-def test_json_in_a_text_of_an_event_hides_what_is_under_a_secrets_key(workspace: Path) -> None:
+def test_secrets_in_json_texts_of_events_are_masked(workspace: Path) -> None:
     body = json.dumps({"login": {"password": "of a body"}, "port": 8080})
     masked = redacted(workspace, {"body": body, "said": "it is of a body"})
     assert masked == {

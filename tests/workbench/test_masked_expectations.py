@@ -75,7 +75,7 @@ def event(workspace: Path, make_hook: MakeHook) -> Path:
     return workspace / ".hookscope/events/e.yaml"
 
 
-async def test_a_draft_has_names_and_stars_and_passes(workspace: Path, event: Path, key: str) -> None:
+async def test_accepted_expectations_mask_secrets_and_pass(workspace: Path, event: Path, key: str) -> None:
     write(event, "event: command:new\ncontext: {}\n")
     await checked(workspace, event, accepts=True)
     written, expect = read(event)
@@ -91,7 +91,7 @@ async def test_a_draft_has_names_and_stars_and_passes(workspace: Path, event: Pa
     assert again.passed, again.why
 
 
-async def test_what_was_missed_is_replaced_likewise(workspace: Path, event: Path, key: str) -> None:
+async def test_replaced_expectations_mask_secrets_too(workspace: Path, event: Path, key: str) -> None:
     write(
         event,
         "event: command:new\ncontext: {}\nexpect:\n  context: {who: 1, list: 2, under: 3}\n"
@@ -109,7 +109,7 @@ async def test_what_was_missed_is_replaced_likewise(workspace: Path, event: Path
     assert again.passed, again.why
 
 
-async def test_another_secret_is_then_no_miss(
+async def test_masked_expectation_matches_another_secret(
     workspace: Path, event: Path, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(event, "event: command:new\ncontext: {}\n")

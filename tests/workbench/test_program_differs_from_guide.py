@@ -29,7 +29,7 @@ def notes(view: View, name: str) -> list[str]:
     return [text for _, text in told]
 
 
-def test_metadata_that_the_program_does_not_read(
+def test_metadata_ignored_by_the_program_is_noted(
     workspace: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "flow", FLOW, file="handler.ts")
@@ -37,7 +37,7 @@ def test_metadata_that_the_program_does_not_read(
     assert told.startswith("reads no events from this HOOK.md")
 
 
-def test_a_workspace_hook_that_is_off_and_messages_that_nobody_reads(
+def test_disabled_workspace_hooks_and_ignored_messages_are_noted(
     workspace: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "block", "x", file="handler.ts")
@@ -48,7 +48,7 @@ def test_a_workspace_hook_that_is_off_and_messages_that_nobody_reads(
     assert "throws away what is pushed to `messages` on command:stop" in told
 
 
-def test_a_workspace_hook_cannot_override(
+def test_workspace_hook_that_cannot_override_is_noted(
     workspace: Path, home: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
     metadata = '{"openclaw": {"events": ["command:new"]}}'
@@ -62,9 +62,7 @@ def test_a_workspace_hook_cannot_override(
     assert any("the managed hook in" in note and "wins over this one" in note for note in winner.differs)
 
 
-def test_an_event_that_is_never_sent(
-    home: Path, workspace: Path, tmp_path: Path, make_hook: MakeHook
-) -> None:
+def test_event_never_sent_is_noted(home: Path, workspace: Path, tmp_path: Path, make_hook: MakeHook) -> None:
     make_hook(home / ".milady/hooks", "new", '{"milady": {"events": ["command:new"]}}', file="handler.ts")
     assert "never sends command:new" in notes(looked(workspace, "milady", tmp_path), "new")
 
@@ -108,7 +106,7 @@ def test_the_installed_program_decides_the_dialect(
     assert {"compaction-notifier", "command-logger"} <= names, "its own hooks stand beside Hookscope's"
 
 
-def test_what_it_wrote_into_its_settings_tells_too(home: Path) -> None:
+def test_version_in_the_settings_decides_the_dialect(home: Path) -> None:
     (home / ".openclaw").mkdir()
     (home / ".openclaw/openclaw.json").write_text("{meta: {lastTouchedVersion: '2026.9.4'}}")
     assert Workbench(Options()).dialect.name == "openclaw@2026.9"
@@ -116,7 +114,7 @@ def test_what_it_wrote_into_its_settings_tells_too(home: Path) -> None:
     assert Workbench(Options()).dialect.name == "openclaw"
 
 
-def test_always_skips_less_than_the_guide_says(
+def test_always_skips_fewer_gates_than_the_guide(
     home: Path, workspace: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
     metadata = '{"openclaw": {"events": ["command:new"], "always": true, "os": ["win32"]}}'
@@ -126,7 +124,9 @@ def test_always_skips_less_than_the_guide_says(
     assert any(text.startswith("it would be blocked: ") for text in told), told
 
 
-def test_entries_are_an_allow_list(home: Path, workspace: Path, tmp_path: Path, make_hook: MakeHook) -> None:
+def test_entries_as_allow_list_are_noted(
+    home: Path, workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
     metadata = '{"openclaw": {"events": ["command:new"]}}'
     for name in ("listed", "unlisted"):
         make_hook(home / ".openclaw/hooks", name, metadata, file="handler.ts")
@@ -137,7 +137,7 @@ def test_entries_are_an_allow_list(home: Path, workspace: Path, tmp_path: Path, 
     assert not any(text.startswith("it would be off: ") for text in notes(view, "listed"))
 
 
-def test_a_list_of_handlers_is_there_no_more(workspace: Path, home: Path, tmp_path: Path) -> None:
+def test_removed_handler_lists_are_noted(workspace: Path, home: Path, tmp_path: Path) -> None:
     module = workspace / "hooks" / "old.py"
     module.write_text("def handler(event): pass")
     handlers = [{"event": "command:new", "module": str(module)}]
@@ -149,7 +149,7 @@ def test_a_list_of_handlers_is_there_no_more(workspace: Path, home: Path, tmp_pa
     assert any("has no list of handlers in its settings any more" in note for note in row.differs)
 
 
-def test_entries_stand_elsewhere_than_miladys_guide_writes_them(
+def test_different_place_of_entries_is_noted(
     home: Path, workspace: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
     metadata = '{"milady": {"events": ["gateway:startup"]}}'
@@ -160,7 +160,7 @@ def test_entries_stand_elsewhere_than_miladys_guide_writes_them(
     assert "nothing of this keeps it from running: it is off by the guide alone" in told
 
 
-def test_the_environment_of_an_entry_reaches_no_handler(
+def test_ignored_environment_of_entries_is_noted(
     home: Path, workspace: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
     metadata = '{"openclaw": {"events": ["command:new"]}}'

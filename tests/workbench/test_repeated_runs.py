@@ -62,7 +62,7 @@ def test_the_verdict_of_a_handler(runs: Sequence[Run], verdict: Again) -> None:
     assert again(*runs) is verdict
 
 
-def test_what_came_in_every_run_is_named() -> None:
+def test_results_common_to_all_runs_are_listed() -> None:
     pushed = add("/messages/0", "hi")
     runs = [
         run_of("hi", str(n), patch=[pushed, add("/context/at", n), add("/context/a", 1)]) for n in range(3)
@@ -91,9 +91,7 @@ def on_copies(*sizes: int | None, digest: str = "") -> list[Run]:
         (on_copies(10, digest="a") + on_copies(10, digest="b"), Again.OTHER, Again.OTHER),
     ],
 )
-def test_a_file_counts_for_the_one_handler_that_ran(
-    runs: Sequence[Run], verdict: Again, of_hook: Again
-) -> None:
+def test_file_changes_count_for_a_single_handler(runs: Sequence[Run], verdict: Again, of_hook: Again) -> None:
     found = repetition(runs)
     assert found.files is not None
     assert [file.again for file in found.files] == [verdict]
@@ -107,7 +105,7 @@ def test_a_file_counts_for_the_one_handler_that_ran(
         max_size=5,
     )
 )
-def test_any_runs_have_a_verdict_and_equal_ones_never_grow(done: list[tuple[list[str], Status]]) -> None:
+def test_equal_runs_never_count_as_growing(done: list[tuple[list[str], Status]]) -> None:
     found = repetition([run_of(*messages, status=status) for messages, status in done])
     (hook,) = found.hooks
     assert len(hook.statuses) == len(hook.messages) == found.times == len(done)
@@ -166,7 +164,7 @@ def bundled(tmp_path: Path, workspace: Path, make_hook: MakeHook) -> Path:
     return tmp_path / "bundled"
 
 
-async def test_real_handlers_on_the_same_copies(workspace: Path, bundled: Path, home: Path) -> None:
+async def test_repeated_runs_share_one_sandbox(workspace: Path, bundled: Path, home: Path) -> None:
     found = await fired(workspace, bundled, sandbox=True)
     assert {hook.hook: hook.again for hook in found.hooks} == {
         "greets": Again.SAME,
@@ -184,7 +182,7 @@ async def test_real_handlers_on_the_same_copies(workspace: Path, bundled: Path, 
     assert [hook.again for hook in alone.hooks] == [Again.GROWS]
 
 
-async def test_without_copies_files_are_not_known(workspace: Path, bundled: Path, home: Path) -> None:
+async def test_file_changes_are_unknown_without_a_sandbox(workspace: Path, bundled: Path, home: Path) -> None:
     found = await fired(workspace, bundled)
     assert found.files is None
     assert (home / "log").read_text() == "line\n" * 3

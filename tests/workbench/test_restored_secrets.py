@@ -17,13 +17,13 @@ def test_a_masked_secret_comes_from_the_environment(workspace: Path) -> None:
     assert plan.event.context == {"who": "me", "auth": {"apiKey": "Bearer s3cret"}}
 
 
-def test_without_it_nothing_is_planned_and_the_name_is_said(workspace: Path) -> None:
+def test_missing_secret_refuses_the_plan_by_name(workspace: Path) -> None:
     bench = Workbench(Options(workspace=workspace))
     with pytest.raises(Refusal, match="API_KEY in the environment"):
         bench.plan(bench.look(), MASKED)
 
 
-def test_masked_settings_are_those_in_force(workspace: Path, home: Path) -> None:
+def test_masked_settings_take_their_current_values(workspace: Path, home: Path) -> None:
     (home / ".openclaw").mkdir()
     (home / ".openclaw/openclaw.json").write_text("{models: {apiKey: 'now'}}")
     bench = Workbench(Options(workspace=workspace))
@@ -31,13 +31,13 @@ def test_masked_settings_are_those_in_force(workspace: Path, home: Path) -> None
     assert bench.plan(bench.look(), event).event.context == {"cfg": {"models": {"apiKey": "now"}}}
 
 
-def test_an_event_without_secrets_is_left_as_it_is(workspace: Path) -> None:
+def test_event_without_secrets_is_unchanged(workspace: Path) -> None:
     bench = Workbench(Options(workspace=workspace))
     event = Event("command", "new", context={"text": "${HOME} and ${SECRET}"})
     assert bench.plan(bench.look(), event).event is event
 
 
-def test_the_second_argument_gets_its_secrets_back_too(workspace: Path) -> None:
+def test_secrets_in_ctx_are_restored_too(workspace: Path) -> None:
     bench = Workbench(Options(workspace=workspace, env={"AUTH_TOKEN": "s3cret"}))
     event = Event("before_tool_call", kind="plugin", ctx={"auth": {"token": "${SECRET:AUTH_TOKEN}"}})
     event = replace(event, context={"toolName": "exec", "params": {}})

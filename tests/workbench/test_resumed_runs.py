@@ -34,7 +34,7 @@ documents = st.dictionaries(NAME, json_values, max_size=4)
 
 
 @given(documents, documents)
-def test_a_patch_leads_to_where_it_came_from(before: dict[str, Any], after: dict[str, Any]) -> None:
+def test_applying_a_patch_restores_the_document(before: dict[str, Any], after: dict[str, Any]) -> None:
     assert applied(before, patch_of(before, after)) == after
 
 
@@ -44,9 +44,7 @@ operations = st.fixed_dictionaries(
 
 
 @given(json_values, st.lists(operations, max_size=2))
-def test_any_patch_is_applied_or_said_not_to_fit_and_leaves_what_it_was_given(
-    document: Any, patch: list[dict[str, Any]]
-) -> None:
+def test_applying_a_patch_never_changes_its_input(document: Any, patch: list[dict[str, Any]]) -> None:
     before = deepcopy(document)
     with suppress(NoPatch):
         applied(document, tuple(patch))
@@ -121,7 +119,7 @@ def facts(run: Run) -> Any:
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(script=SCRIPTS, at=st.integers(1, len(NAMES)))
-def test_from_any_handler_on_it_comes_to_the_same(bench: Bench, script: dict[str, Any], at: int) -> None:
+def test_resuming_at_any_handler_gives_the_same_result(bench: Bench, script: dict[str, Any], at: int) -> None:
     run = bench.fire({"x": 0, "script": script})
     replayed = bench.again(run, str(at))
     assert replayed.different == ()
@@ -131,7 +129,7 @@ def test_from_any_handler_on_it_comes_to_the_same(bench: Bench, script: dict[str
     assert done == list(NAMES[: at - 1])
 
 
-def test_a_changed_handler_is_seen_with_what_those_before_it_had_done(bench: Bench, workspace: Path) -> None:
+def test_resumed_run_applies_recorded_changes_before_an_edited_handler(bench: Bench, workspace: Path) -> None:
     run = bench.fire({"script": {"a": [("add", "x", 1)], "c": [("push", "x", "saw")]}})
     assert run.messages == ("saw 0 [None, 1]",)
     handler = workspace / "hooks/b/handler.py"
@@ -141,7 +139,7 @@ def test_a_changed_handler_is_seen_with_what_those_before_it_had_done(bench: Ben
     assert [one.kind for one in replayed.different] == ["message", "message", "context"]
 
 
-def test_what_is_not_there_any_more_is_refused(bench: Bench, workspace: Path) -> None:
+def test_resuming_at_a_missing_handler_is_refused(bench: Bench, workspace: Path) -> None:
     run = bench.fire({})
     with pytest.raises(Refusal, match=r"has no handler 4\. It called a, b, c"):
         bench.again(run, "4")
@@ -153,7 +151,7 @@ def test_what_is_not_there_any_more_is_refused(bench: Bench, workspace: Path) ->
         bench.again(run, "b")
 
 
-def test_secrets_of_before_are_taken_from_the_environment(
+def test_resumed_run_takes_secrets_from_the_environment(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = "sk" + "-0123456789abcdefghijklmn"

@@ -37,7 +37,7 @@ SOURCES = (
 @pytest.mark.parametrize("source", SOURCES)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(DRAFTS)
-def test_what_was_written_is_what_is_read_and_expectations_stay(
+def test_overwritten_event_reads_back_and_keeps_expectations(
     tmp_path: Path, source: str, draft: SavedDraft
 ) -> None:
     file = tmp_path / "one.yaml"
@@ -61,7 +61,7 @@ def test_one_value_is_replaced_in_its_own_style(tmp_path: Path) -> None:
     )
 
 
-def test_a_number_that_becomes_a_truth_value_is_written(tmp_path: Path) -> None:
+def test_change_from_number_to_boolean_is_written(tmp_path: Path) -> None:
     file = tmp_path / "one.yaml"
     file.write_text("event: command:new\ncontext: {dry: 1, all: [0]}\n")
     overwrite(file, SavedDraft("command:new", None, {"dry": True, "all": [False]}))
@@ -69,7 +69,7 @@ def test_a_number_that_becomes_a_truth_value_is_written(tmp_path: Path) -> None:
     assert file.read_text() == 'event: command:new\ncontext: {"dry": true, "all": [false]}\n'
 
 
-def test_a_new_part_stands_before_what_is_expected(tmp_path: Path) -> None:
+def test_new_fields_are_written_before_expectations(tmp_path: Path) -> None:
     file = tmp_path / "one.yaml"
     file.write_text("event: command:new\nexpect: {messages: [hi]}\n")
     overwrite(file, SavedDraft("command:new", "s-2", {"token": "sk-live-51H8aQ2eZvKYlo2C7rT9bWx"}))
@@ -78,7 +78,7 @@ def test_a_new_part_stands_before_what_is_expected(tmp_path: Path) -> None:
     )
 
 
-def test_variables_stay_variables(tmp_path: Path) -> None:
+def test_overwriting_keeps_variables(tmp_path: Path) -> None:
     file = tmp_path / "one.yaml"
     file.write_text("event: command:new\ncontext: {who: '${USER}', at: '${now-2h}'}\n")
     draft = read_draft(file)
@@ -91,7 +91,7 @@ def test_variables_stay_variables(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "source", ["", "- 1\n", "event: 3\n", "event: a:b\ncontext: [1]\n", "event: a:b\nx: 1\n"]
 )
-def test_what_is_no_saved_event_is_refused(tmp_path: Path, source: str) -> None:
+def test_overwrite_refuses_invalid_saved_events(tmp_path: Path, source: str) -> None:
     file = tmp_path / "one.yaml"
     file.write_text(source)
     with pytest.raises(Refusal):

@@ -28,7 +28,7 @@ NAMES = TEXTS.filter(lambda name: name != "cfg")
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(NAMES, VALUES, max_size=4), TEXTS)
-def test_what_is_saved_is_what_is_read(workspace: Path, context: dict[str, Any], session: str) -> None:
+def test_saved_event_reads_back(workspace: Path, context: dict[str, Any], session: str) -> None:
     bench = Workbench(Options(workspace=workspace, env={}))
     view = bench.look()
     template = bench.template(view, "command:new")
@@ -41,9 +41,7 @@ def test_what_is_saved_is_what_is_read(workspace: Path, context: dict[str, Any],
 
 
 @pytest.mark.parametrize("key", ["command:new", "gateway:startup", "before_tool_call"])
-def test_an_event_that_is_all_example_is_kept_whole_and_without_this_machine(
-    key: str, workspace: Path, home: Path
-) -> None:
+def test_unchanged_example_is_saved_whole_without_local_paths(key: str, workspace: Path, home: Path) -> None:
     (home / ".openclaw").mkdir()
     (home / ".openclaw/openclaw.json").write_text('{"models": {"apiKey": "sk-1234567890abcdef"}}')
     bench = Workbench(Options(workspace=workspace))
@@ -54,7 +52,7 @@ def test_an_event_that_is_all_example_is_kept_whole_and_without_this_machine(
     assert not any(text in file.read_text() for text in (str(workspace), "sk-1234567890abcdef"))
 
 
-def test_the_second_argument_is_kept_where_it_is_another(workspace: Path) -> None:
+def test_changed_ctx_is_saved(workspace: Path) -> None:
     bench = Workbench(Options(workspace=workspace))
     view = bench.look()
     template = bench.template(view, "before_tool_call")
@@ -66,7 +64,7 @@ def test_the_second_argument_is_kept_where_it_is_another(workspace: Path) -> Non
     assert read_saved_event(bench, view, file).ctx["runId"] == "run-7"
 
 
-def test_what_no_text_can_hold_is_refused(workspace: Path) -> None:
+def test_saving_refuses_half_characters(workspace: Path) -> None:
     event = Event("command", "new", context={"half": "\ud800"})
     with pytest.raises(Refusal, match="no text file can hold it"):
         save_event(event, event, workspace / "half.yaml")

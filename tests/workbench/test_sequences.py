@@ -101,7 +101,7 @@ def test_steps_are_fired_in_order_in_the_same_workers(workspace: Path, write: Wr
 
 
 @pytest.mark.usefixtures("count")
-def test_a_step_that_fails_stops_the_rest_where_that_is_asked(workspace: Path, write: Write) -> None:
+def test_stop_option_ends_the_sequence_at_a_failed_step(workspace: Path, write: Write) -> None:
     sequence = read_sequence(
         write(
             "steps:\n  - {event: 'command:new', context: {fail: true}}\n"
@@ -114,7 +114,7 @@ def test_a_step_that_fails_stops_the_rest_where_that_is_asked(workspace: Path, w
 
 
 @pytest.mark.usefixtures("count")
-async def test_a_cancel_ends_the_waiting_and_keeps_what_was_fired(workspace: Path, write: Write) -> None:
+async def test_cancelled_sequence_keeps_its_fired_steps(workspace: Path, write: Write) -> None:
     sequence = read_sequence(
         write("steps: [{event: 'command:new'}, {after: 60m, event: 'command:new'}, {event: 'command:new'}]")
     )
@@ -155,7 +155,7 @@ def test_a_sequence_that_is_wrong_is_refused_with_its_line(write: Write, text: s
     assert sentence in str(refused.value)
 
 
-def test_a_sequence_is_no_saved_event(workspace: Path, write: Write) -> None:
+def test_sequence_is_not_read_as_a_saved_event(workspace: Path, write: Write) -> None:
     bench = Workbench(options_of(workspace))
     with pytest.raises(Refusal, match="is a sequence"):
         read_saved_event(bench, bench.look(), write("steps: [{event: 'command:new'}]"))
@@ -208,7 +208,7 @@ def test_sequences_are_found_by_name_the_workspaces_first(workspace: Path, write
             sequence_named(name, workspace, dialect, workspace)
 
 
-def test_some_ship_for_every_host_whose_order_is_known() -> None:
+def test_every_host_with_a_known_order_ships_sequences() -> None:
     products = {DIALECTS[dialect].product for dialect, _ in SHIPPED}
     assert products == {"OpenClaw", "Eve"}
     for dialect, name in SHIPPED:
@@ -226,7 +226,7 @@ def test_some_ship_for_every_host_whose_order_is_known() -> None:
 
 
 @pytest.mark.parametrize(("dialect", "name"), SHIPPED)
-async def test_every_sequence_that_ships_is_fired_and_heard(
+async def test_every_shipped_sequence_reaches_a_hook(
     workspace: Path, home: Path, make_hook: MakeHook, dialect: str, name: str
 ) -> None:
     make_hook(workspace / "hooks", "hears", HEARS, COUNT)

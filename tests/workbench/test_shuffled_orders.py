@@ -40,7 +40,7 @@ async def shuffled(workspace: Path, tmp_path: Path, times: int, *, cancelled: in
         await bench.close()
 
 
-async def test_each_fire_has_the_event_as_it_was_however_deep_it_was_changed(
+async def test_each_order_gets_an_unchanged_copy_of_the_event(
     workspace: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
     counts = """
@@ -57,7 +57,7 @@ async def test_each_fire_has_the_event_as_it_was_however_deep_it_was_changed(
     assert not found.unsteady
 
 
-async def test_a_hook_that_hears_an_event_under_two_keys_is_two_handlers(
+async def test_hook_with_two_matching_keys_counts_as_two_handlers(
     workspace: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "a", BOTH, "def handler(event): event.context['n'] = 1")
@@ -69,9 +69,7 @@ async def test_a_hook_that_hears_an_event_under_two_keys_is_two_handlers(
     assert "all write context.n: the last one wins." in told
 
 
-async def test_nothing_is_fired_behind_one_that_was_cancelled(
-    workspace: Path, tmp_path: Path, make_hook: MakeHook
-) -> None:
+async def test_cancelled_fire_is_the_last(workspace: Path, tmp_path: Path, make_hook: MakeHook) -> None:
     for name in "ab":
         make_hook(workspace / "hooks", name, COMMAND)
     found = await shuffled(workspace, tmp_path, 9, cancelled=3)

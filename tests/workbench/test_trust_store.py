@@ -21,7 +21,7 @@ def a_bench(workspace: Path) -> Workbench:
     return Workbench(Options(workspace=workspace, bundled=workspace / "none"))
 
 
-def test_trust_survives_and_reaches_everything_below(workspace: Path, make_hook: MakeHook) -> None:
+def test_trust_persists_and_covers_subfolders(workspace: Path, make_hook: MakeHook) -> None:
     make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command]}}")
     a_bench(workspace).trust(workspace)
     (row,) = a_bench(workspace).look().inventory.hooks
@@ -37,7 +37,7 @@ def test_an_unreadable_record_trusts_nothing(workspace: Path, tmp_path: Path, ma
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"folders": 5}', '{"a":' * 100_000])
-def test_what_cannot_be_read_is_kept_before_anything_is_written_over_it(tmp_path: Path, text: str) -> None:
+def test_damaged_record_is_backed_up_before_a_write(tmp_path: Path, text: str) -> None:
     files = {name: tmp_path / name for name in ("trust.json", "taps.json", "packs.json")}
     for file in files.values():
         file.write_text(text)
@@ -50,7 +50,7 @@ def test_what_cannot_be_read_is_kept_before_anything_is_written_over_it(tmp_path
         json.loads(file.read_text())
 
 
-def test_what_cannot_be_read_now_is_not_written_over(tmp_path: Path) -> None:
+def test_unreadable_record_is_not_overwritten(tmp_path: Path) -> None:
     file = tmp_path / "state.json"
     os.mkfifo(file)
     with pytest.raises(Refusal, match=r"state\.json"):
@@ -62,7 +62,7 @@ def test_what_cannot_be_read_now_is_not_written_over(tmp_path: Path) -> None:
     assert file.is_fifo()
 
 
-def test_two_consoles_lose_none_of_each_others_trust(tmp_path: Path) -> None:
+def test_concurrent_writers_keep_each_others_trust(tmp_path: Path) -> None:
     store = TrustStore(tmp_path / "state" / "trust.json")
     folders = [Path(f"/folder/{number}") for number in range(24)]
     threads = [threading.Thread(target=store.add, args=(folder, {})) for folder in folders]
@@ -107,7 +107,7 @@ def marked(workspace: Path) -> dict[str, tuple[str, ...]]:
     return {row.hook.name: tuple(note for note in row.notes if "handler.py" in note) for row in rows}
 
 
-def test_a_handler_that_somebody_else_changed_since_is_marked(
+def test_handler_changed_since_trust_by_another_user_is_marked(
     workspace: Path, make_hook: MakeHook, of_others: Callable[[], None]
 ) -> None:
     folder = make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command]}}")
@@ -120,7 +120,7 @@ def test_a_handler_that_somebody_else_changed_since_is_marked(
     assert marked(workspace) == {"greet": ()}
 
 
-def test_trust_in_one_folder_settles_nothing_in_another(
+def test_trusting_one_folder_keeps_the_mark_in_another(
     workspace: Path, make_hook: MakeHook, of_others: Callable[[], None]
 ) -> None:
     one, other = (
@@ -134,7 +134,7 @@ def test_trust_in_one_folder_settles_nothing_in_another(
 
 
 @pytest.mark.parametrize("entry", [{"since": "2026-01-01T00:00:00+00:00"}, {"handlers": 5}, 1])
-def test_trust_that_knows_no_digests_holds_all_the_same(
+def test_trust_without_digests_is_valid(
     workspace: Path, tmp_path: Path, make_hook: MakeHook, entry: object
 ) -> None:
     make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command]}}")
@@ -143,7 +143,7 @@ def test_trust_that_knows_no_digests_holds_all_the_same(
     assert [row.state for row in a_bench(workspace).look().inventory.hooks] == ["ready"]
 
 
-def test_trust_is_dropped_for_those_folders_alone(tmp_path: Path) -> None:
+def test_untrust_removes_only_the_named_folders(tmp_path: Path) -> None:
     store = TrustStore(tmp_path / "trust.json")
     for name in ("/a", "/b"):
         store.add(Path(name), {Path(name, "handler.py"): "digest"})

@@ -81,7 +81,7 @@ WIDE = [
 
 
 @pytest.mark.parametrize("name", WIDE)
-def test_a_wide_folder_is_refused_until_everything_below_is_named(home: Path, repo: Path, name: str) -> None:
+def test_wide_folder_is_refused_without_everything_below(home: Path, repo: Path, name: str) -> None:
     folder = links(home, repo)[name]
     if not folder.expanduser().exists():
         pytest.skip("this system has no such folder")
@@ -95,7 +95,7 @@ def test_a_wide_folder_is_refused_until_everything_below_is_named(home: Path, re
 
 
 @pytest.mark.parametrize("name", [".", "hooks", "../other", "deep/er", "../other/hooks"])
-def test_the_workspace_and_what_is_narrower_may_be_trusted(home: Path, repo: Path, name: str) -> None:
+def test_workspace_and_its_subfolders_may_be_trusted(home: Path, repo: Path, name: str) -> None:
     (repo / name).mkdir(parents=True, exist_ok=True)
     assert a_bench(repo).trust(repo / name) == (repo / name).resolve()
 
@@ -103,9 +103,7 @@ def test_the_workspace_and_what_is_narrower_may_be_trusted(home: Path, repo: Pat
 @pytest.mark.parametrize(
     "name", ["link/..", "link/../hooks", "{repo}/link/..", "./link/./..", "twice/..", "/proc/self/cwd/.."]
 )
-def test_dots_behind_a_link_name_no_folder_to_trust(
-    repo: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_dots_behind_a_link_are_refused(repo: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """`cd` folds them as text and all else follows the link: one of the two was not meant."""
     (repo.parent / "elsewhere/inner").mkdir(parents=True)
     (repo / "hooks").mkdir()
@@ -119,7 +117,7 @@ def test_dots_behind_a_link_name_no_folder_to_trust(
     bench.trust(Path("hooks/../hooks"))  # without a link there is one
 
 
-def test_a_workspace_that_is_home_is_refused_and_its_hooks_are_not(home: Path, make_hook: MakeHook) -> None:
+def test_home_as_workspace_is_refused_but_its_hooks_folder_is_not(home: Path, make_hook: MakeHook) -> None:
     make_hook(home / "hooks", "greet", NEW)
     with pytest.raises(Refusal, match="it is a home folder"):
         a_bench(home).trust(home)
@@ -165,7 +163,7 @@ def test_hooks_that_lead_above_the_workspace_ask_for_the_hook_alone(repo: Path, 
     assert states(repo.parent / "other") == {"b": "untrusted"}
 
 
-def test_hooks_that_lead_elsewhere_are_asked_for_by_their_real_folder(repo: Path) -> None:
+def test_linked_hooks_request_trust_for_their_real_folder(repo: Path) -> None:
     (repo / "hooks").symlink_to("../other/hooks")
     assert targets(repo) == [TrustTarget(repo.parent / "other/hooks")]
 
@@ -228,7 +226,7 @@ def test_a_question_names_the_real_folder_the_handlers_and_the_programs(
 
 
 @pytest.mark.parametrize(("below", "found"), [("one", 0), ("two", 1), (".", 1)])
-def test_what_is_allowed_already_is_not_counted(
+def test_request_does_not_count_trusted_handlers(
     repo: Path, make_hook: MakeHook, below: str, found: int
 ) -> None:
     for name in ("one", "two"):
@@ -238,7 +236,7 @@ def test_what_is_allowed_already_is_not_counted(
     assert (request.handlers, request.more) == (found, False)
 
 
-def test_a_search_that_ends_early_says_so() -> None:
+def test_limited_search_reports_a_minimum() -> None:
     assert TrustRequest(TrustTarget(Path("/a")), 7, more=True).counted == "7 or more handlers"
 
 
@@ -345,7 +343,7 @@ def test_a_wide_record_of_an_earlier_version_does_not_count(
 
 
 @pytest.mark.parametrize("others", [0, 7, 8, 20])
-def test_a_record_of_this_version_counts_for_all_below_it_however_many_there_are(
+def test_checked_record_covers_its_subfolders_among_many_records(
     repo: Path, tmp_path: Path, make_hook: MakeHook, others: int
 ) -> None:
     make_hook(repo / "hooks", "a", NEW)
@@ -359,14 +357,14 @@ def test_a_record_of_this_version_counts_for_all_below_it_however_many_there_are
         assert states(repo) == {"a": "ready"}
 
 
-async def test_an_embedding_program_trusts_what_it_likes(home: Path, make_hook: MakeHook) -> None:
+async def test_embedding_program_decides_trust_itself(home: Path, make_hook: MakeHook) -> None:
     make_hook(home / "hooks", "greet", NEW)
     (home / "all").symlink_to(".")
     report = await load_hooks(extra_dirs=[home / "all/hooks"], workspace_path=home / "none")
     assert report.registered == 1
 
 
-def test_a_bind_mount_of_a_wide_folder_is_known_by_what_it_is(home: Path, repo: Path) -> None:
+def test_another_path_of_a_wide_folder_is_refused(home: Path, repo: Path) -> None:
     """Another name for the same folder: here a spelling that comparing texts does not see."""
     spelled = Path(os.path.join("/proc/self/cwd"))
     os.chdir(home)
@@ -376,7 +374,7 @@ def test_a_bind_mount_of_a_wide_folder_is_known_by_what_it_is(home: Path, repo: 
         a_bench(repo).trust(spelled)
 
 
-def test_where_a_hook_is_itself_too_wide_its_hooks_folder_is_what_to_trust(
+def test_too_wide_hook_requests_trust_for_its_hooks_folder(
     home: Path, repo: Path, make_hook: MakeHook
 ) -> None:
     make_hook(home.parent, home.name, NEW)
@@ -387,7 +385,7 @@ def test_where_a_hook_is_itself_too_wide_its_hooks_folder_is_what_to_trust(
     assert [target.folder for target in found] == [home.parent]
 
 
-def test_what_is_trusted_no_longer_goes_with_all_below_it_and_nothing_else(tmp_path: Path) -> None:
+def test_dropped_trust_includes_subfolders_only(tmp_path: Path) -> None:
     store = TrustStore(tmp_path / "state" / "trust.json")
     above, folder, below = tmp_path / "a", tmp_path / "a/b", tmp_path / "a/b/c/d"
     beside = tmp_path / "a/bb"
@@ -399,12 +397,12 @@ def test_what_is_trusted_no_longer_goes_with_all_below_it_and_nothing_else(tmp_p
     assert store.trust().folders == {above, beside}
 
 
-def test_only_the_topmost_of_nested_folders_are_asked_for() -> None:
+def test_nested_folders_request_trust_for_the_topmost() -> None:
     targets = [TrustTarget(Path(path)) for path in ("/w/a/b", "/w/a", "/w/ab", "/w/a", "/x/y/z")]
     assert [str(target.folder) for target in topmost(targets)] == ["/w/a", "/w/ab", "/x/y/z"]
 
 
-def test_a_fire_waits_for_the_folders_of_those_that_it_would_call_alone(
+def test_fire_requests_trust_only_for_the_hooks_it_would_call(
     home: Path, repo: Path, make_hook: MakeHook
 ) -> None:
     make_hook(repo / "hooks", "a", NEW)

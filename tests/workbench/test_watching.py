@@ -83,7 +83,7 @@ def until_told(watch: Watch, heard: Heard, watched: Watched, folder: Path) -> No
 
 
 @pytest.mark.parametrize("native", [True, False], ids=["native", "polled"])
-def test_what_was_saved_between_the_look_and_the_watch_is_told_too(
+def test_save_before_the_watch_starts_is_reported(
     native: bool, watch: Watch, heard: Heard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not native:
@@ -124,9 +124,7 @@ def no_watches(*_: object) -> Iterator[frozenset[Path]]:
     yield frozenset()
 
 
-def test_a_folder_that_is_not_there_yet_and_the_settings_are_awaited(
-    home: Path, watch: Watch, heard: Heard
-) -> None:
+def test_missing_folder_and_settings_are_watched(home: Path, watch: Watch, heard: Heard) -> None:
     host = open_host(DIALECTS["openclaw"], real_surroundings(), Choices(workspace=home / "agent"))
     watched = watched_of(host)
     assert watched.folders == ()
@@ -151,11 +149,11 @@ def test_a_folder_that_is_not_there_yet_and_the_settings_are_awaited(
         f"{STAGING}-5c010fc1/old-greet/a/b/c/handler.py",
     ],
 )
-def test_what_editors_and_tools_leave_is_noise(name: str) -> None:
+def test_temporary_files_of_editors_are_ignored(name: str) -> None:
     assert not Watched((Path("/hooks"),)).matters(Path("/hooks/greet") / name)
 
 
-def test_only_what_was_asked_for_matters() -> None:
+def test_only_watched_paths_matter() -> None:
     watched = Watched((Path("/hooks"),), {Path("/state"): frozenset({"settings.json"})})
     assert watched.matters(Path("/hooks/greet/handler.py"))
     assert watched.matters(Path("/state/settings.json"))
@@ -181,7 +179,7 @@ def made_anew(there: Path, other: Path) -> None:
 
 @pytest.mark.parametrize("swap", [moved_over, linked_over, made_anew])
 @pytest.mark.parametrize("of", ["hooks", "hooks/greet"])
-def test_another_folder_under_the_same_name_is_watched_too(
+def test_replaced_folder_is_watched(
     swap: Callable[[Path, Path], None], of: str, watch: Watch, heard: Heard, tmp_path: Path
 ) -> None:
     """What the system watches is the folder, wherever it is moved: not the name."""
@@ -195,7 +193,7 @@ def test_another_folder_under_the_same_name_is_watched_too(
     heard.wait_while_writing(hooks / "greet" / "handler.py")
 
 
-def test_a_settings_folder_that_is_swapped_is_watched_too(watch: Watch, heard: Heard, tmp_path: Path) -> None:
+def test_replaced_settings_folder_is_watched(watch: Watch, heard: Heard, tmp_path: Path) -> None:
     there, other = tmp_path / "state", tmp_path / "other"
     for place in (there, other):
         place.mkdir()
