@@ -9,7 +9,7 @@ from textwrap import dedent
 
 import pytest
 from hypothesis import HealthCheck, settings
-from tests import end_of_run, tiers
+from tests import end_of_run, rooms, tiers
 from tests.drawing import read_styles_once
 from tests.forking import Forks
 
@@ -30,14 +30,34 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--thorough", action="store_true", help="also run the tests that the gate leaves out")
+    parser.addoption(
+        "--room",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="run only the tests that a change of this folder or module of src/hookscope can break: its own, "
+        "those of every room that imports it, and the architecture tests; may be repeated, and combined with "
+        "--thorough, which adds the slow tests of these rooms",
+    )
     parser.addoption("--at-least", type=int, default=0, metavar="N", help="fail where fewer tests ran")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    for name in config.getoption("room"):
+        if name not in rooms.MAY_IMPORT:
+            known = ", ".join(rooms.MAY_IMPORT)
+            raise pytest.UsageError(f"--room: src/hookscope has no room {name!r}. The rooms are: {known}")
     settings.load_profile("thorough" if config.getoption("thorough") else "gate")
     config.addinivalue_line("markers", "thorough: left out of the gate; `pytest --thorough` runs it too")
     config.addinivalue_line("markers", "environment: its answer depends on how the environment was made")
     config.pluginmanager.register(end_of_run)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Skip the test modules that no change of the requested rooms can break, before they are imported."""
+    names = config.getoption("room")
+    is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    return True if names and is_test and not rooms.can_break(names, collection_path) else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

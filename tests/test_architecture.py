@@ -1,73 +1,20 @@
-"""The house as the README draws it: who may import whom, and what never happens where."""
+"""The structure that the README draws: which room may import which, and what no room does."""
 
 import ast
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.rooms import MAY_IMPORT, MAY_START, SHARED, imported, tree_of
 
 import hookscope
 
 SOURCE = Path(hookscope.__file__).parent
 FILES = sorted(path for path in SOURCE.rglob("*.py") if "bundled_hooks" not in path.parts)
 
-# Room → the rooms that it may import, beside itself. The root's own modules are rooms of one file.
-MAY_IMPORT = {
-    "formats": set(),
-    "core": {"formats"},
-    "systems": {"core", "formats"},
-    "dialects": {"systems", "core"},
-    "settings": {"core", "formats"},
-    "runtime": {"core", "formats"},
-    "changes": {"core", "formats"},
-    "journal": {"core", "formats"},
-    "lint": {"core", "formats"},
-    "packs": {"changes", "core", "formats"},
-    "loading": {"core"},
-    "otel": {"journal", "core"},
-    "engine": {"loading", "dialects", "settings", "runtime", "otel", "core"},
-    "embedded": {"dialects", "settings", "core"},
-    "library": {"embedded", "engine", "dialects", "core"},
-    "plugins": {"library", "engine", "runtime", "core"},  # the library's plugin face
-    "workbench": {
-        "engine",
-        "loading",
-        "dialects",
-        "settings",
-        "runtime",
-        "changes",
-        "journal",
-        "lint",
-        "packs",
-        "systems",
-        "core",
-        "formats",
-    },
-    "manual": set(),
-    "cli": {
-        "workbench",
-        "core",
-        "console",
-        "serve",
-        "adapter",
-        "manual",
-    },  # the console is opened from here, and only opened
-    "console": {"workbench", "core"},
-    "serve": {"workbench", "core"},  # starts the console as a program; talks to it by its streams
-    "adapter": {"workbench", "core"},  # an editor's debugger; in a process of its own
-    "pytest_plugin": {"workbench", "core"},
-    "values": set(),
-    "bringing": set(),
-    "helpers": set(),
-    "__init__": {"plugins", "library", "embedded", "engine", "runtime", "core"},
-    "__main__": {"cli"},
-}
-EVERYBODYS = {"values", "bringing", "helpers"}  # below all rooms
 PURE_ROOMS = {"formats", "core", "systems", "dialects"}
 WORLDLY = {"asyncio", "subprocess", "sqlite3", "time", "os", "socket", "shutil"}
 MAY_TOUCH_THE_DISK = {"core/surroundings.py", "core/noted.py", "core/regular_file.py"}
@@ -79,37 +26,6 @@ def room_of(path: Path) -> str:
     return relative.parts[0] if len(relative.parts) > 1 else relative.stem
 
 
-@cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
-
-
-def statements(tree: ast.Module) -> Iterator[ast.AST]:
-    """All of a file, wherever they stand. Not what they are made of: that is most of a tree."""
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
-            within = getattr(node, field, ())
-            waiting += within if isinstance(within, list) else ()  # of a lambda it is an expression
-
-
-@cache
-def imported(path: Path) -> frozenset[str]:
-    """Every module that a file imports: inside functions and under TYPE_CHECKING too."""
-    package = ("hookscope", *path.relative_to(SOURCE).parent.parts)
-    names = []
-    for node in statements(tree_of(path)):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.level:
-            names.append(".".join((*package[: len(package) - node.level + 1], *filter(None, [node.module]))))
-        elif isinstance(node, ast.ImportFrom):
-            names.append(node.module or "")
-    return frozenset(names)
-
-
 def name_of(path: Path) -> str:
     return path.relative_to(SOURCE).as_posix()
 
@@ -117,17 +33,33 @@ def name_of(path: Path) -> str:
 def test_a_room_imports_only_rooms_below_it() -> None:
     wrong = []
     for path in FILES:
-        rooms = {name.split(".")[1] for name in imported(path) if name.startswith("hookscope.")} - EVERYBODYS
-        above = rooms - MAY_IMPORT[room_of(path)] - {room_of(path)}
-        wrong += [f"{name_of(path)} imports {room}" for room in sorted(above)]
+        room = room_of(path)
+        rooms = {
+            name.split(".")[1] for name in imported(path, SOURCE.parent) if name.startswith("hookscope.")
+        }
+        above = rooms - MAY_IMPORT[room] - MAY_START.get(room, set()) - SHARED - {room}
+        wrong += [f"{name_of(path)} imports {other}" for other in sorted(above)]
     assert not wrong
+
+
+def test_one_module_of_a_room_starts_another_room() -> None:
+    for room, started in MAY_START.items():
+        for other in started:
+            package = f"hookscope.{other}."
+            starting = [
+                name_of(path)
+                for path in FILES
+                if room_of(path) == room
+                and any(f"{name}.".startswith(package) for name in imported(path, SOURCE.parent))
+            ]
+            assert len(starting) == 1, starting
 
 
 def test_a_pure_room_does_not_reach_into_the_world() -> None:
     wrong = []
     for path in FILES:
         if room_of(path) in PURE_ROOMS:
-            worldly = WORLDLY & {name.split(".")[0] for name in imported(path)}
+            worldly = WORLDLY & {name.split(".")[0] for name in imported(path, SOURCE.parent)}
             if name_of(path) in MAY_TOUCH_THE_DISK:
                 worldly -= {"os"}
             wrong += [f"{name_of(path)} imports {module}" for module in sorted(worldly)]
@@ -170,7 +102,8 @@ def test_only_the_console_knows_textual() -> None:
     outside = [
         name_of(path)
         for path in FILES
-        if room_of(path) != "console" and any(name.split(".")[0] == "textual" for name in imported(path))
+        if room_of(path) != "console"
+        and any(name.split(".")[0] == "textual" for name in imported(path, SOURCE.parent))
     ]
     assert not outside
 

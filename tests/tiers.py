@@ -15,7 +15,7 @@ import pytest
 THOROUGH = {
     "adapter/test_conditions.py": "breakpoints with conditions in each language",
     "faults/": "every way in which a handler can fail; the gate has the kinds, in runtime/",
-    "runtime/test_python_faults.py": "the same, under other Pythons",
+    "runtime/test_python_faults.py": "some of them under other Pythons",
     "runtime/test_hostile_events.py": "hostile events in workers",
     "helpers/test_looking_starts_nothing.py": "every command in a hostile workspace",
     "console/test_painting.py": "every line of every screen against Textual's own painting",
@@ -32,6 +32,7 @@ THOROUGH = {
     "cli/test_no_secret_in_files.py": "a day's work, and no secret in any file",
     "cli/test_known_programs.py": "programs that change while Hookscope knows them",
     "cli/test_languages.py": "each language with and without its program",
+    "cli/test_linear_scans.py": "counts the work of large scans",
     "cli/test_locales.py": "every command in other locales",
     "cli/test_plugins_of_the_wild.py": "plugins as people write them",
     "cli/test_changed_in_vain.py": "what each host keeps of a changed event",
@@ -43,12 +44,11 @@ THOROUGH = {
     "packs/test_hostile_archives.py": "hostile archives",
     "helpers/test_named_programs.py": "interpreters that a workspace names",
     "packs/test_kills.py": "installs that are killed",
+    "pytest_plugin/": "pytest inside pytest",
     "serve/test_browser.py": "a real browser",
-    "test_breaking.py": "every fault that the console injects, in each language and kind",
-    "test_fuzzing.py": "searches for failing events",
-    "test_linear_looks.py": "counts the work of large looks",
-    "test_pytest_plugin.py": "pytest inside pytest",
-    "test_wheel.py": "the wheel in an empty environment",
+    "shipped/test_wheel.py": "the wheel in an empty environment",
+    "workbench/test_injected_faults.py": "every fault that the console injects, in each language and kind",
+    "workbench/test_fuzzing.py": "searches for failing events",
 }
 LAYOUT = ("console/test_layout.py", "console/test_small_screen.py", "console_fire/test_form.py")
 USUAL = (120, 36)  # the size at which the gate sees a story that is told at several

@@ -101,7 +101,7 @@ def logs(editor: Editor) -> list[Message]:
         ({"condition": " ", "hitCondition": "< 2"}, ["1"]),
     ],
 )
-def test_it_stops_where_its_condition_holds_and_so_often(
+def test_breakpoint_stops_when_its_condition_and_hit_count_match(
     editor: Editor, counting: Counting, handler: Path, wish: Message, at: list[str]
 ) -> None:
     assert stops(editor, handler, {"line": 4, **wish}) == at
@@ -163,7 +163,7 @@ def test_a_line_that_logs_does_so_too_where_steps_come_by(
         ({"condition": "x" * 10000}, "10,000 characters cannot be asked at once; 8,192 can."),
     ],
 )
-def test_one_that_cannot_be_had_is_hollow_and_says_why(
+def test_impossible_breakpoint_is_unverified_with_a_reason(
     editor: Editor, counting: Counting, handler: Path, wish: Message, why: str
 ) -> None:
     point, other = editor.begin({handler: [{"line": 4, **wish}, 5]}, event="command:new")

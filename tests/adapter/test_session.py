@@ -243,7 +243,7 @@ def running(editor: Editor) -> int:
     return int(editor.event("thread", lambda body: body["reason"] == "started")["threadId"])
 
 
-def test_one_that_runs_is_paused_and_goes_on(editor: Editor, endless: Path) -> None:
+def test_running_handler_can_be_paused_and_continued(editor: Editor, endless: Path) -> None:
     editor.begin(event="command:new")
     thread = running(editor)
     editor.do("pause", threadId=thread)
@@ -258,7 +258,7 @@ def test_one_that_runs_is_paused_and_goes_on(editor: Editor, endless: Path) -> N
     assert counts[1] == counts[0] + 1
 
 
-def test_a_line_stops_one_that_runs_already(editor: Editor, endless: Path) -> None:
+def test_breakpoint_set_during_a_run_stops_the_handler(editor: Editor, endless: Path) -> None:
     editor.begin(event="command:new")
     running(editor)
     editor.do("setBreakpoints", source={"path": str(endless)}, breakpoints=[{"line": 5}])
@@ -280,9 +280,7 @@ def children(pid: int) -> list[int]:
 
 
 @pytest.mark.parametrize("way", ["disconnect", "terminate", "end of input", "signal"])
-def test_whoever_leaves_in_the_middle_leaves_no_process_behind(
-    way: str, editor: Editor, endless: Path
-) -> None:
+def test_disconnect_during_a_run_leaves_no_process(way: str, editor: Editor, endless: Path) -> None:
     editor.begin(event="command:new")
     running(editor)
     below = [os.pidfd_open(pid) for pid in children(editor.process.pid)]
@@ -304,7 +302,9 @@ def test_whoever_leaves_in_the_middle_leaves_no_process_behind(
         os.close(process)
 
 
-def test_a_question_without_end_keeps_nobody(editor: Editor, written: Written, folder: Path) -> None:
+def test_endless_expression_does_not_block_the_session(
+    editor: Editor, written: Written, folder: Path
+) -> None:
     editor.begin({folder / written.file: [6]}, event="command:new")
     stopped = editor.stopped("breakpoint")
     frame = editor.stack(stopped)[0]["id"]
@@ -325,7 +325,7 @@ def test_a_handler_that_dies_is_told(editor: Editor, workspace: Path, make_hook:
     assert "any more" in editor.refused("scopes", frameId=frame)
 
 
-def test_a_folder_that_nobody_trusts_is_refused(opened: Open, workspace: Path, make_hook: MakeHook) -> None:
+def test_untrusted_folder_is_refused(opened: Open, workspace: Path, make_hook: MakeHook) -> None:
     make_hook(workspace / "hooks", "greet", COMMAND, "def handler(event):\n    open('ran', 'w')\n")
     editor = opened(trusts=False)
     editor.do("initialize", adapterID="hookscope")
@@ -356,7 +356,7 @@ def test_a_launch_that_cannot_be_is_refused_in_a_sentence(
     assert told in editor.refused("launch", **launch)
 
 
-def test_what_an_editor_adds_is_passed_over_and_what_is_misspelt_is_told(
+def test_editor_arguments_are_ignored_and_typos_are_reported(
     editor: Editor, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", COMMAND, "def handler(event):\n    pass\n")

@@ -52,7 +52,7 @@ def test_variants_take_turns_and_every_second_round_goes_backwards() -> None:
     assert samples == {"a": [1, 6, 7], "b": [2, 3, 4, 5, 8, 9]}
 
 
-def test_a_restless_floor_is_measured_once_more_and_the_calmer_run_counts() -> None:
+def test_unsteady_baseline_is_measured_again_and_the_steadier_run_counts() -> None:
     times = iter([1.0, *[1.0, 9.0, 1.0, 9.0], *[2.0, 2.0, 2.1, 2.0]])  # warmed up, restless, calm
     said: list[str] = []
     floor = Variant("floor", lambda: next(times))

@@ -21,7 +21,7 @@ def test_the_oldest_interpreter_of_workers_can_read_it(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_it_needs_the_standard_library_and_its_own_folder_only(path: Path) -> None:
+def test_bundled_hook_imports_only_the_standard_library_and_its_folder(path: Path) -> None:
     neighbours = {file.stem for file in path.parent.glob("*.py")}
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):

@@ -87,7 +87,7 @@ async def test_an_absent_or_empty_boot_md_is_said(
     assert capfd.readouterr().out == f"There is no {absent}/BOOT.md.\n{empty}/BOOT.md is empty.\n"
 
 
-async def test_one_that_fails_stops_no_other_and_all_are_named(
+async def test_failing_agent_does_not_stop_others_and_every_failure_is_named(
     fire_here: FireHere, agent: Agent, capfd: pytest.CaptureFixture[str]
 ) -> None:
     bad, good, worse = agent("bad", "3"), agent("good", "0"), agent("worse", "4")
@@ -117,7 +117,7 @@ def test_a_command_that_is_not_there_is_a_failure(fire: Fire, agent: Agent) -> N
 
 
 @pytest.mark.parametrize("command", ["echo hi", ["echo", 1], {"a": 1}])
-async def test_what_is_no_command_is_a_failure(fire_here: FireHere, agent: Agent, command: Any) -> None:
+async def test_invalid_command_fails(fire_here: FireHere, agent: Agent, command: Any) -> None:
     cfg = booting(agent("only", "wake up"), command=command)
     result = await fire_here(HOOK, "gateway:startup", {"cfg": cfg})
     assert result.error is not None

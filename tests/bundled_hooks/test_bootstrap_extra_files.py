@@ -96,7 +96,7 @@ def test_without_patterns_it_says_so(fire: Fire, workspace: Path) -> None:
     assert run["result"]["patch"] == []
 
 
-async def test_what_leads_out_of_the_workspace_is_refused(
+async def test_files_outside_of_the_workspace_are_refused(
     add: Add, workspace: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     put(tmp_path, "secret.md", "secrets/key.md")
@@ -156,7 +156,7 @@ async def test_twenty_are_added_in_order_and_the_rest_is_said(
     assert "n20.md: neither this file nor the later ones are added" in capfd.readouterr().err
 
 
-async def test_what_is_there_already_is_not_added_again(add: Add, workspace: Path) -> None:
+async def test_present_files_are_not_added_again(add: Add, workspace: Path) -> None:
     put(workspace, "AGENTS.md", "docs/AGENTS.md", "docs/a.md", "docs/b.md")
     (workspace / "link").symlink_to("docs")
     known = [
@@ -170,7 +170,7 @@ async def test_what_is_there_already_is_not_added_again(add: Add, workspace: Pat
 
 
 @pytest.mark.parametrize("pattern", ["a**b/[", "***", "\0", "x" * 5000, "[", "."])
-async def test_an_odd_pattern_finds_nothing_and_harms_nobody(add: Add, workspace: Path, pattern: str) -> None:
+async def test_invalid_pattern_matches_nothing(add: Add, workspace: Path, pattern: str) -> None:
     put(workspace, "a.md")
     assert await add([pattern, "a.md"]) == ["a.md"]
 

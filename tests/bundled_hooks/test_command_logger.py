@@ -114,7 +114,7 @@ def test_a_full_disk_is_said_and_leaves_no_half_line(logs: Path) -> None:
     assert sessions(logs / "commands.log") == ["0-0", "0-1", "0-2"]
 
 
-async def test_what_stands_in_a_field_never_breaks_the_line(fire_here: FireHere, logs: Path) -> None:
+async def test_hostile_field_stays_on_one_line(fire_here: FireHere, logs: Path) -> None:
     hostile = 'a\n"b"\u2028\ud800'
     result = await fire_here("command-logger", "command:new", {"senderId": hostile, "commandSource": {1, 2}})
     assert result.status == "ok"

@@ -394,7 +394,7 @@ async def test_wrong_settings_of_the_endpoint_are_said(
     assert why in capfd.readouterr().err
 
 
-async def test_the_key_is_printed_nowhere_and_goes_to_nobody_else(
+async def test_invalid_key_is_neither_sent_nor_printed(
     save: Save, transcript: Transcript, endpoint: Endpoint,
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip

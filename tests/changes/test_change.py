@@ -103,7 +103,7 @@ def test_a_change_is_written_and_taken_back(settings: Path) -> None:
     assert settings.read_bytes() == before
 
 
-def test_somebody_elses_edit_is_never_overwritten(settings: Path) -> None:
+def test_apply_refuses_when_the_file_changed_since(settings: Path) -> None:
     change = set_to(settings, 2)
     settings.write_bytes(b"{a: 1, b: 2}")
     with pytest.raises(Stale, match="has changed since it was read; nothing was written"):
@@ -112,7 +112,7 @@ def test_somebody_elses_edit_is_never_overwritten(settings: Path) -> None:
 
 
 @pytest.mark.parametrize("last", ["create", "write", "own", "sync", "replace"])
-def test_somebody_elses_edit_during_the_write_is_not_overwritten(settings: Path, last: str) -> None:
+def test_apply_keeps_an_edit_made_during_the_write(settings: Path, last: str) -> None:
     def meddle(step: str) -> None:
         if step == last:
             settings.write_bytes(b"{theirs: 1}")

@@ -169,7 +169,7 @@ def test_a_member_goes_with_its_comma_and_without_the_comments(
 
 
 @pytest.mark.parametrize(("source", "path", "sentence"), REFUSED, ids=[case[0] for case in REFUSED])
-def test_what_is_not_certain_is_left_to_its_user(source: str, path: KeyPath, sentence: str) -> None:
+def test_ambiguous_settings_are_not_edited(source: str, path: KeyPath, sentence: str) -> None:
     with pytest.raises(CannotEdit) as refused:
         edited(source.encode(), path, True)
     assert str(refused.value) == sentence

@@ -75,7 +75,7 @@ def test_the_last_fifty_are_kept(stack: UndoStack) -> None:
     assert not list(stack.folder.glob("*.json"))
 
 
-def test_what_several_push_at_once_is_all_there(stack: UndoStack) -> None:
+def test_concurrent_pushes_are_all_kept(stack: UndoStack) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda number: stack.push(Change(Path("f"), str(number), None, b"")), range(40)))
     assert {change.meaning for _ in range(40) if (change := stack.pop())} == {str(n) for n in range(40)}
@@ -88,7 +88,7 @@ def test_only_its_user_may_read_the_stack(stack: UndoStack) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"1", b'{"path": 1}', b"\xff"])
-def test_what_cannot_be_read_is_passed_over(stack: UndoStack, content: bytes) -> None:
+def test_unreadable_undo_records_are_skipped(stack: UndoStack, content: bytes) -> None:
     older, newer = (Change(Path("f"), meaning, None, b"") for meaning in ("older", "newer"))
     stack.push(older)
     (stack.folder / "2.json").write_bytes(content)

@@ -93,7 +93,7 @@ def fired(hookscope: Program, home: Path, dialect: str, event: str, *bodies: str
         (SHIPPED, "message_sent", "event.content = 'x';", "event.content in vain: message_sent only tells"),
     ],
 )
-def test_a_changed_event_that_nobody_reads_is_told(
+def test_ignored_change_of_the_event_is_noted(
     hookscope: Program, home: Path, dialect: str, event: str, body: str, note: str
 ) -> None:
     (result,) = fired(hookscope, home, dialect, event, body)["results"]
@@ -111,14 +111,12 @@ def test_a_changed_event_that_nobody_reads_is_told(
         ("tool_result_persist", "event.message.content = [];"),
     ],
 )
-def test_what_is_returned_or_kept_or_its_own_is_no_fault(
-    hookscope: Program, home: Path, event: str, body: str
-) -> None:
+def test_effective_changes_have_no_note(hookscope: Program, home: Path, event: str, body: str) -> None:
     (result,) = fired(hookscope, home, SHIPPED, event, body)["results"]
     assert result["notes"] == []
 
 
-def test_a_message_that_is_changed_in_place_is_what_the_program_keeps(hookscope: Program, home: Path) -> None:
+def test_message_changed_in_place_is_kept(hookscope: Program, home: Path) -> None:
     seen = "console.log(event.message.content[0].text);"
     run = fired(hookscope, home, SHIPPED, "tool_result_persist", "event.message.content[0].text = 'x';", seen)
     assert run["results"][1]["stdout"] == "x\n"

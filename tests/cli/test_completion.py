@@ -60,7 +60,7 @@ def test_names_of_this_workspace_are_offered(
     assert not (workspace / "x").exists()
 
 
-def test_what_cannot_be_looked_up_offers_nothing_and_says_nothing(hookscope: Program, tmp_path: Path) -> None:
+def test_failed_completion_prints_nothing(hookscope: Program, tmp_path: Path) -> None:
     assert completed(hookscope, "hookscope --dialect nobody info ") == []
     assert completed(hookscope, "hookscope --workspace /dev/null/x info ") == []
     (tmp_path / "state").write_text("no folder")

@@ -123,7 +123,7 @@ def test_steps_go_through_the_authors_own_lines(debug: Program, written: Written
     assert done.code == 1
 
 
-def test_what_is_typed_is_evaluated_where_it_stands(debug: Program, written: Written) -> None:
+def test_typed_expression_is_evaluated_in_the_current_frame(debug: Program, written: Written) -> None:
     done = debug("c", "text", written.assignment, "p count", "v", "c", "c")
     assert re.search(r"debug> ['\"]HELLO['\"]$", done.err, re.MULTILINE)
     assert re.search(r"debug> 41$", done.err, re.MULTILINE)
@@ -211,7 +211,7 @@ def test_a_handler_that_dies_while_it_stands_is_a_result(
     assert "exited with status 4" in result["error"]["message"]
 
 
-def test_a_breakpoint_that_nobody_can_be_asked_at_is_passed_over(
+def test_breakpoint_without_a_debugger_is_skipped(
     hookscope: Program, bundled: Path, written: Written
 ) -> None:
     done = hookscope("--bundled", str(bundled), "fire", "command:new", "--trust")
@@ -221,7 +221,7 @@ def test_a_breakpoint_that_nobody_can_be_asked_at_is_passed_over(
 
 
 @pytest.mark.parametrize("more", [("--step",), ("--repeat", "2"), ("--json-lines",), ("--context", "@-")])
-def test_what_does_not_go_with_it_is_refused(debug: Program, more: tuple[str, ...]) -> None:
+def test_debug_refuses_incompatible_options(debug: Program, more: tuple[str, ...]) -> None:
     done = debug(more=more)
     assert done.code == 2
     assert "--debug" in done.err
@@ -309,7 +309,7 @@ def test_a_line_of_one_language_is_nothing_to_the_handlers_of_another(
     ]  # fmt: skip
 
 
-def test_what_names_a_line_wants_a_debugger(hookscope: Program, written: Written) -> None:
+def test_stop_at_requires_debug(hookscope: Program, written: Written) -> None:
     done = hookscope("fire", "command:new", "--stop-at", f"{written.file}:3")
     assert (done.code, "Add --debug." in done.err) == (2, True)
 
@@ -369,7 +369,7 @@ def test_handlers_that_run_side_by_side_stand_one_after_the_other(hookscope: Pro
 
 
 @pytest.mark.usefixtures("side_by_side")
-def test_who_stands_behind_one_that_dies_is_asked_all_the_same(hookscope: Program, bundled: Path) -> None:
+def test_debugging_continues_after_a_crashed_handler(hookscope: Program, bundled: Path) -> None:
     done = observed(hookscope, bundled, "process.exit(3)", "__import__('os')._exit(3)", "c", "c", "c")
     assert {place[0] for place in places(done)} == {"a", "b"}
     assert done.code == 1

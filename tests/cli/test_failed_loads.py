@@ -100,7 +100,9 @@ def test_a_module_of_eve_that_did_not_load_is_listed_as_broken(hookscope: Progra
     assert "does not load: ValueError: no key" in row
 
 
-def test_what_was_assumed_is_no_trial(hookscope: Program, workspace: Path, make_hook: MakeHook) -> None:
+def test_failed_load_with_assumed_environment_is_not_recorded(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
     code = "import os\n\nassert not os.environ.get('KEY')\n\n\ndef handler(event): pass\n"
     make_hook(workspace / "hooks", "touchy", NEW, handler=code)
     hookscope("trust", "hooks")

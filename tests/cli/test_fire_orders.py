@@ -41,9 +41,7 @@ def four(workspace: Path, make_hook: MakeHook) -> None:
 
 
 @pytest.mark.usefixtures("four")
-def test_it_is_said_who_disturbs_whom_with_the_two_runs_that_show_it(
-    scope: Program, hookscope: Program
-) -> None:
+def test_shuffle_reports_interference_with_two_example_runs(scope: Program, hookscope: Program) -> None:
     shown = scope("fire", "command:new", "--repeat", "40", "--shuffle")
     assert shown.code == 1  # a handler failed, as with any other fire
     assert "The order matters: 2 findings in all 24 orders of 4 handlers." in shown.out
@@ -94,7 +92,7 @@ def test_where_the_order_does_not_matter_that_is_said(scope: Program) -> None:
 
 
 @pytest.mark.usefixtures("four")
-def test_where_nobody_may_run_the_command_that_allows_it_is_named(hookscope: Program, bundled: Path) -> None:
+def test_shuffle_without_trusted_hooks_names_the_trust_command(hookscope: Program, bundled: Path) -> None:
     done = hookscope("--bundled", str(bundled), "fire", "command:new", "--repeat", "9", "--shuffle")
     assert (done.code, done.out) == (1, "")
     assert "nobody runs for command:new" in done.err
@@ -137,7 +135,7 @@ def test_on_copies_files_are_compared_too(
     assert (home / "notes").read_text() == "begin\n"
 
 
-def test_what_differs_in_one_order_too_is_left_out(
+def test_differences_within_one_order_are_excluded(
     scope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     source = "n = []\ndef handler(event): n.append(0); event.messages.append(str(len(n)))"

@@ -208,7 +208,7 @@ def test_only_one_hook_is_fired_at(fire: Program, workspace: Path, make_hook: Ma
     assert (unknown.code, "Did you mean two?" in unknown.err) == (1, True)
 
 
-def test_who_asks_for_one_hook_is_not_told_to_trust_the_folders_of_others(
+def test_only_requests_no_trust_for_other_folders(
     hookscope: Program, fire: Program, workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "one", COMMAND)
@@ -527,7 +527,7 @@ def test_an_error_is_logged_under_the_event_that_was_fired(
     ],
     ids=["globals", "walrus", "getattr"],
 )
-def test_what_only_running_can_tell_is_not_called_broken(
+def test_undecidable_handler_is_not_reported_as_broken(
     source: str, fire: Program, hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "odd", COMMAND, source)

@@ -189,7 +189,7 @@ def test_a_value_that_opens_one_of_two_checks_is_no_failure(
     assert "MEMORY_DIR" not in again.out
 
 
-def test_what_no_edit_mends_is_named_with_its_line_and_the_last_run(
+def test_fix_lists_manual_fixes_with_line_and_last_run(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     source = 'async def handler(event):\n    return event.context["senderID"]\n'

@@ -107,7 +107,7 @@ def test_a_sequence_says_what_came_behind_its_last_step(scope: Program, workspac
     assert "behind printed late: worked behind it" in done.err
 
 
-def test_what_goes_on_is_said_and_waited_for_once(
+def test_background_work_is_reported_and_awaited_once(
     scope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "ticks", COMMAND, FOREVER, file="handler.js")
@@ -121,7 +121,9 @@ def test_what_goes_on_is_said_and_waited_for_once(
     assert ["not over" in scope("log", run).out for run in ("2", "3")] == [True, False]
 
 
-def test_nobody_waits_who_does_not_want_to(scope: Program, workspace: Path, make_hook: MakeHook) -> None:
+def test_wait_zero_does_not_wait_for_background_work(
+    scope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
     make_hook(workspace / "hooks", "ticks", COMMAND, FOREVER, file="handler.js")
     run = scope("fire", "command:new", "--trust", "--wait", "0", "--json").json
     assert run["notes"] == []
@@ -145,7 +147,7 @@ def test_what_ends_or_blocks_the_worker_behind_the_answer_is_named(
     assert note == f"harm ended its worker after it had answered: that {said}"
 
 
-def test_a_promise_that_fails_just_behind_the_answer_is_heard(
+def test_promise_rejected_after_the_answer_is_reported(
     scope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     later = "const later = async () => { await null; await null; nowhere(); };"

@@ -112,7 +112,7 @@ def test_a_folder_that_is_linked_from_outside_of_all_hooks_folders_is_refused_by
     assert gates["path"]["reason"].startswith("Handler is outside the allowed hooks folders")
 
 
-def test_what_always_skips_gives_no_reason(
+def test_gate_skipped_by_always_has_no_reason(
     hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook
 ) -> None:
     metadata = "{openclaw: {always: true, events: ['command:new'], requires: {bins: [no-such-program]}}}"
@@ -178,7 +178,7 @@ def test_an_empty_variable_is_none_and_blanks_are_one_to_the_guide_alone(
         ("test",),
     ],
 )
-def test_settings_that_count_as_empty_are_told_by_whoever_answers_for_their_hooks(
+def test_commands_report_settings_that_count_as_empty(
     hookscope: Program, workspace: Path, home: Path, asked: tuple[str, ...]
 ) -> None:
     hookscope("new", "greet")
@@ -196,7 +196,7 @@ def test_settings_that_count_as_empty_are_told_by_whoever_answers_for_their_hook
     assert "no hook runs until" not in refused.err, "a check of each hook says it there"
 
 
-def test_what_is_not_eligible_is_still_a_hook_whose_entry_counts(
+def test_entry_of_an_ineligible_hook_is_not_unknown(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "needy", "{openclaw: {events: [command], requires: {bins: [nowhere]}}}")
@@ -211,7 +211,7 @@ def test_what_is_not_eligible_is_still_a_hook_whose_entry_counts(
 
 
 @pytest.mark.parametrize("dialect", ["openclaw@2026.9", "eliza@2.0.0-beta.2", "milady@2.0.0-alpha.76"])
-def test_what_only_hookscope_runs_wins_from_no_hook_that_its_host_sees(
+def test_hook_unknown_to_the_host_takes_no_precedence(
     hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook, dialect: str
 ) -> None:
     host = dialect.partition("@")[0]

@@ -75,7 +75,9 @@ def test_an_event_of_another_program_is_told_as_such(
         ("hooks/user.ts", ""),
     ],
 )
-def test_what_is_nobodys_hook_is_not_told(hookscope: Program, workspace: Path, file: str, text: str) -> None:
+def test_files_that_are_no_hooks_are_not_reported(
+    hookscope: Program, workspace: Path, file: str, text: str
+) -> None:
     write(workspace, file, text=text)
     done = hookscope("list")
     assert (done.code, done.err) == (0, "")
@@ -141,7 +143,7 @@ def test_a_workspace_by_the_name_of_agent_is_no_project_of_eve(
 
 
 @pytest.mark.parametrize("name", ["hooks.json", ".claude/settings.json", "plugins/watch/index.ts"])
-def test_a_pipe_of_a_telling_name_stops_nobody(hookscope: Program, home: Path, name: str) -> None:
+def test_list_ignores_a_named_pipe(hookscope: Program, home: Path, name: str) -> None:
     (home / name).parent.mkdir(parents=True, exist_ok=True)
     os.mkfifo(home / name)
     assert hookscope("list", "--json", cwd=home).code == 0
@@ -149,9 +151,7 @@ def test_a_pipe_of_a_telling_name_stops_nobody(hookscope: Program, home: Path, n
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
 @pytest.mark.parametrize("stands_in", ["", "inner/most"])
-def test_a_folder_beside_that_nobody_may_read_stops_nobody(
-    hookscope: Program, home: Path, stands_in: str
-) -> None:
+def test_list_ignores_an_unreadable_folder(hookscope: Program, home: Path, stands_in: str) -> None:
     """A database's volume, say, which belongs to its container."""
     (home / "inner" / "most").mkdir(parents=True)
     for shut in (home / "volume", home / "agent", home / "plugins" / "watch"):

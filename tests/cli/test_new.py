@@ -80,7 +80,7 @@ def test_what_a_handler_reads_of_the_listed_fields_is_in_its_test_as_in_a_fire(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permission bits are POSIX's")
-def test_what_is_made_may_be_read_by_whoever_its_user_lets_read(run: Run, workspace: Path) -> None:
+def test_new_files_respect_the_umask(run: Run, workspace: Path) -> None:
     usual = os.umask(0o027)
     try:
         assert run("new", "greet")[0] == 0
@@ -137,7 +137,7 @@ def test_no_editor_is_a_note(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "note: No editor is named: set VISUAL or EDITOR." in run("new", "other", "--edit")[1]
 
 
-def test_what_one_hook_says_is_expected_whatever_others_say(run: Run, workspace: Path) -> None:
+def test_new_test_expects_only_its_own_hook(run: Run, workspace: Path) -> None:
     run("new", "greet")
     run("new", "start", "--event", "gateway:startup")
     run("new", "other")

@@ -75,7 +75,7 @@ def test_undo_says_what_it_has_taken_back(hookscope: Program, workspace: Path) -
 
 
 @pytest.mark.parametrize("command", [("disable", "greet"), ("enable", "greet"), ("new", "other")])
-def test_what_cannot_be_taken_back_later_is_not_written(
+def test_edit_without_undo_is_refused(
     hookscope: Program,
     workspace: Path,
     home: Path,
@@ -228,7 +228,7 @@ def test_a_folder_that_was_renamed_leads_to_the_name_in_its_header(
         ("event['type']", "TypeError: an event has members, no items: type, action,", "write `event.type`"),
     ],
 )
-def test_what_a_first_handler_gets_wrong_is_answered_with_what_is_right(
+def test_beginner_error_suggests_the_correction(
     hookscope: Program, workspace: Path, make_hook: MakeHook, line: str, error: str, note: str
 ) -> None:
     make_hook(workspace / "hooks", "first", NEW, f"def handler(event):\n    {line}\n")
@@ -267,7 +267,7 @@ def test_what_a_handler_changes_and_the_whole_of_a_message_are_told(
 
 
 @pytest.mark.parametrize("dialect", ["openclaw", "openclaw@2026.9", "milady"])
-def test_what_lies_or_is_spelt_where_no_host_looks_is_said(
+def test_misplaced_and_misspelt_files_are_reported(
     hookscope: Program, workspace: Path, make_hook: MakeHook, dialect: str
 ) -> None:
     folder = make_hook(workspace / "hooks", "greet", NEW)
@@ -302,9 +302,7 @@ def test_a_saved_event_that_is_missed_since_its_hook_is_off_says_so(hookscope: P
     assert hookscope("test").code == 0
 
 
-def test_who_fires_a_hook_or_a_saved_event_by_its_name_is_told_how(
-    hookscope: Program, workspace: Path
-) -> None:
+def test_fire_with_a_hook_name_suggests_the_command(hookscope: Program, workspace: Path) -> None:
     hookscope("new", "greet", "--event", "message:received")
     hookscope("fire", "command:new", "--save", "hello")
     at = "`hookscope fire message:received --only greet` fires at it."
@@ -323,13 +321,13 @@ def test_who_fires_a_hook_or_a_saved_event_by_its_name_is_told_how(
     assert "is no event of OpenClaw. Did you mean command:new?" in hookscope("fire", "comand:new").err
 
 
-def test_who_fires_a_module_of_eve_by_its_name_is_told_how(hookscope: Program, workspace: Path) -> None:
+def test_fuzz_with_a_module_name_suggests_the_command(hookscope: Program, workspace: Path) -> None:
     hookscope("--dialect", "eve", "new", "audit", "--event", "turn.completed")
     done = hookscope("--dialect", "eve", "fuzz", "audit")
     assert "It is a hook: `hookscope fire turn.completed --only audit` fires at it." in done.err
 
 
-def test_what_a_handler_did_in_vain_is_said_beside_it(
+def test_ignored_effects_are_noted_in_the_result(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     hooks = workspace / "hooks"
@@ -387,7 +385,7 @@ def test_a_file_that_lies_beside_the_handler_is_looked_for_elsewhere_and_that_is
     assert notes["wants"] == []
 
 
-def test_what_stands_in_a_handlers_place_or_is_of_another_coding_is_named(
+def test_wrong_file_type_and_encoding_of_a_handler_are_reported(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     hooks = workspace / "hooks"

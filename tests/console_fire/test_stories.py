@@ -209,7 +209,7 @@ async def test_an_event_is_picked_by_typing(console: Any, size: Size) -> None:
         await c.shows("agent:bootstrap ▾", "workspaceDir", "messages: ignored by this host")
 
 
-async def test_a_field_that_was_perhaps_meant_is_named(console: Any) -> None:
+async def test_unknown_field_suggests_the_closest_match(console: Any) -> None:
     async with console((120, 36)) as c:
         c.pane.query_one(Composer).rekey("command:new")
         c.pane.query_one(JsonEditor).text = '{"senderID": "dev"}'

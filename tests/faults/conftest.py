@@ -50,6 +50,7 @@ class Fault:
     out: str = "before"
     bound: float = 45.0  # seconds until it and the healthy handler behind it have answered
     row: str = ""  # of the fault matrix
+    phase: Literal["load", "run"] = "run"  # in which its error came
     limit: float = LONG  # seconds to run
     load_limit: float = LONG  # seconds to load
     memory: int = 1024 * MIB
@@ -57,6 +58,11 @@ class Fault:
     spoils: Spoils = "nothing"  # of what the handlers after it can show: they share the event and the pipe
     file: str = "handler.py"
     only_linux: str = ""  # why it cannot be tried elsewhere
+
+
+def at_load(fault: Fault) -> Fault:
+    """A fault whose error comes while the handler is loaded."""
+    return replace(fault, phase="load")
 
 
 def row(title: str, *faults: Fault) -> tuple[Fault, ...]:
@@ -142,6 +148,8 @@ def assert_told(fault: Fault, result: Result) -> None:
     seen = f"{result.status} {error} {result.notes} {result.stdout[:2000]!r} {result.stderr[:2000]!r}"
     assert (result.call.name, result.status) == ("bad", fault.status), seen
     assert (error is None) == (fault.status == "ok"), seen
+    if error is not None:
+        assert error.phase == fault.phase, seen
     if fault.error_type is not None:
         assert error is not None, seen
         assert error.type == fault.error_type, seen

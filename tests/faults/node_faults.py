@@ -3,7 +3,7 @@
 from dataclasses import replace
 from textwrap import dedent, indent
 
-from tests.faults.conftest import GRACE, SHORT, TELLS, Fault, Spoils, row
+from tests.faults.conftest import GRACE, SHORT, TELLS, Fault, Spoils, at_load, row
 
 from hookscope.runtime.limits import MIB
 
@@ -849,9 +849,13 @@ PROCESSES = row(
 )
 LOADS = row(
     "syntax error; missing import; import that exits or hangs; no default export; class; TypeScript",
-    raises("a syntax error", "export default function (event {\n", "SyntaxError", out=""),
+    at_load(raises("a syntax error", "export default function (event {\n", "SyntaxError", out="")),
     common_js(
-        raises("a syntax error in CommonJS", "module.exports = function (event {\n", "SyntaxError", out="")
+        at_load(
+            raises(
+                "a syntax error in CommonJS", "module.exports = function (event {\n", "SyntaxError", out=""
+            )
+        )
     ),
     goes_on(
         "a missing import",
@@ -865,39 +869,57 @@ LOADS = row(
         "NotInstalled",
         "no-such-package",
     ),
-    raises(
-        "a missing import of its own",
-        'import "./missing.mjs";\nexport default () => {};\n',
-        None,
-        "missing.mjs",
-        out="",
+    at_load(
+        raises(
+            "a missing import of its own",
+            'import "./missing.mjs";\nexport default () => {};\n',
+            None,
+            "missing.mjs",
+            out="",
+        )
     ),
     raises("a missing import, later", body("await import('no-such-package');"), None, "no-such-package"),
     common_js(
-        raises(
-            "a missing require", "console.log('before'); require('no-such-package');", None, "no-such-package"
+        at_load(
+            raises(
+                "a missing require",
+                "console.log('before'); require('no-such-package');",
+                None,
+                "no-such-package",
+            )
         )
     ),
-    raises("an import that throws", at_import("throw new Error('at once');"), "Error", "at once"),
-    raises("an import that throws null", at_import("throw null;")),
-    raises(
-        "an import that rejects", at_import("await Promise.reject(new Error('at once'));"), "Error", "at once"
+    at_load(raises("an import that throws", at_import("throw new Error('at once');"), "Error", "at once")),
+    at_load(raises("an import that throws null", at_import("throw null;"))),
+    at_load(
+        raises(
+            "an import that rejects",
+            at_import("await Promise.reject(new Error('at once'));"),
+            "Error",
+            "at once",
+        )
     ),
-    dies("an import that exits", at_import("process.exit(5);"), "exited with status 5"),
-    raises(
-        "no default export",
-        "console.log('before');\nexport const other = () => {};\n",
-        None,
-        "has no default export; it exports `other`",
+    at_load(dies("an import that exits", at_import("process.exit(5);"), "exited with status 5")),
+    at_load(
+        raises(
+            "no default export",
+            "console.log('before');\nexport const other = () => {};\n",
+            None,
+            "has no default export; it exports `other`",
+        )
     ),
-    raises("an empty file", "", None, "has no default export", out=""),
-    raises(
-        "a class",
-        "console.log('before');\nexport default class Handler {}\n",
-        None,
-        "is a class; a handler is a function",
+    at_load(raises("an empty file", "", None, "has no default export", out="")),
+    at_load(
+        raises(
+            "a class",
+            "console.log('before');\nexport default class Handler {}\n",
+            None,
+            "is a class; a handler is a function",
+        )
     ),
-    raises("a number", "console.log('before');\nexport default 7;\n", None, "is a number, not a function"),
+    at_load(
+        raises("a number", "console.log('before');\nexport default 7;\n", None, "is a number, not a function")
+    ),
     raises(
         "a proxy",
         "console.log('before');\nexport default new Proxy(function () {}, "
@@ -914,6 +936,7 @@ LOADS = row(
             ("did not load within 1 s and was stopped",),
             bound=1.0 + GRACE,
             load_limit=1.0,
+            phase="load",
             file=FILE,
         )
         for name, lines in (
@@ -937,10 +960,16 @@ LOADS = row(
         )
     ),
     typescript(
-        raises("a decorator", "@sealed\nclass A {}\nexport default (event: unknown) => {};\n", None, out="")
+        at_load(
+            raises(
+                "a decorator", "@sealed\nclass A {}\nexport default (event: unknown) => {};\n", None, out=""
+            )
+        )
     ),
     typescript(
-        raises("a syntax error in TypeScript", "export default (event: ) => {};\n", "SyntaxError", out="")
+        at_load(
+            raises("a syntax error in TypeScript", "export default (event: ) => {};\n", "SyntaxError", out="")
+        )
     ),
     typescript(
         raises(

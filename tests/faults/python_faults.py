@@ -1,10 +1,10 @@
-"""The fault matrix for Python: what handlers do wrong, row by row."""
+"""The fault matrix for Python: each way in which a handler can fail, once, and its result."""
 
 import sys
 from dataclasses import replace
 from textwrap import dedent, indent
 
-from tests.faults.conftest import GRACE, SHORT, TELLS, Fault, Spoils, row
+from tests.faults.conftest import GRACE, SHORT, TELLS, Fault, Spoils, at_load, row
 
 from hookscope.core.runs import Status
 from hookscope.runtime.limits import MIB
@@ -256,6 +256,10 @@ SIGNALS = row(
     """),
     ),
     goes_on(
+        "SIGINT is ignored and an alarm is set",
+        body("import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); signal.alarm(1)"),
+    ),
+    goes_on(
         "a signal wakes a descriptor",
         body(
             "import os, signal; signal.set_wakeup_fd(nowhere())",
@@ -434,14 +438,18 @@ LEAVES = row(
         body("import os; os.execvp('true', ['true'])"),
         "exited with status 0",
     ),
-    raises("an import that exits", at_import("import sys; sys.exit(4)"), "SystemExit", "4"),
-    dies("an import that exits hard", at_import("import os; os._exit(5)"), "exited with status 5"),
-    dies(
-        "an import that kills",
-        at_import("import os; os.kill(os.getpid(), 9)"),
-        "was killed by signal 9 (SIGKILL)",
+    at_load(raises("an import that exits", at_import("import sys; sys.exit(4)"), "SystemExit", "4")),
+    at_load(dies("an import that exits hard", at_import("import os; os._exit(5)"), "exited with status 5")),
+    at_load(
+        dies(
+            "an import that kills",
+            at_import("import os; os.kill(os.getpid(), 9)"),
+            "was killed by signal 9 (SIGKILL)",
+        )
     ),
-    raises("an import that is interrupted", at_import("raise KeyboardInterrupt"), "KeyboardInterrupt"),
+    at_load(
+        raises("an import that is interrupted", at_import("raise KeyboardInterrupt"), "KeyboardInterrupt")
+    ),
 )
 CRASHES = row(
     "segfault; abort; C-stack recursion",
@@ -459,10 +467,12 @@ CRASHES = row(
         body("import ctypes, faulthandler; faulthandler.disable(); ctypes.string_at(0)"),
         "was killed by signal 11 (SIGSEGV)",
     ),
-    dies(
-        "a segfault at import",
-        at_import("import ctypes; ctypes.string_at(0)"),
-        "was killed by signal 11 (SIGSEGV)",
+    at_load(
+        dies(
+            "a segfault at import",
+            at_import("import ctypes; ctypes.string_at(0)"),
+            "was killed by signal 11 (SIGSEGV)",
+        )
     ),
     dies("an abort", body("import os; os.abort()"), "was killed by signal 6 (SIGABRT)"),
     dies(
@@ -611,21 +621,24 @@ GREEDY: dict[str, tuple[str, Status]] = {
         body("try:\n    while True: KEPT.append(bytearray(1 << 20))\nexcept MemoryError: pass", "KEPT = []"),
         "ok",
     ),
-    "a leak at import": (at_import("KEPT = []\nwhile True: KEPT.append(bytearray(1 << 20))"), "error"),
     "an answer of half its memory": (body("return 'x' * (150 << 20)"), "ok"),
 }
+
+
+def greedy(name: str, source: str, status: Status) -> Fault:
+    error_type = "MemoryError" if status == "error" else None
+    return Fault(name, source, status, error_type, memory=MEMORY, only_linux=ADDRESSES)
+
+
 MEMORY_ROW = row(
     "1 GB allocation; leak",
-    *(
-        Fault(
-            name,
-            source,
-            status,
-            "MemoryError" if status == "error" else None,
-            memory=MEMORY,
-            only_linux=ADDRESSES,
+    *(greedy(name, source, status) for name, (source, status) in GREEDY.items()),
+    at_load(
+        greedy(
+            "a leak at import",
+            at_import("KEPT = []\nwhile True: KEPT.append(bytearray(1 << 20))"),
+            "error",
         )
-        for name, (source, status) in GREEDY.items()
     ),
 )
 OUTPUT = row(
@@ -988,45 +1001,59 @@ TEXTS = row(
 )
 LOADS = row(
     "syntax error; missing import; no handler; class instead of function",
-    raises("a syntax error", "def handler(event)\n", "SyntaxError", "expected ':'", out=""),
-    raises(
-        "an indentation error",
-        "def handler(event):\nreturn 1\n",
-        "IndentationError",
-        "expected an indented block",
-        out="",
+    at_load(raises("a syntax error", "def handler(event)\n", "SyntaxError", "expected ':'", out="")),
+    at_load(
+        raises(
+            "an indentation error",
+            "def handler(event):\nreturn 1\n",
+            "IndentationError",
+            "expected an indented block",
+            out="",
+        )
     ),
-    raises("a null byte in the file", "def handler(event): pass\n\0", None, "null byte", out=""),
-    raises(
-        "an encoding that is none",
-        "# coding: no-such-thing\ndef handler(event): pass\n",
-        "SyntaxError",
-        out="",
+    at_load(raises("a null byte in the file", "def handler(event): pass\n\0", None, "null byte", out="")),
+    at_load(
+        raises(
+            "an encoding that is none",
+            "# coding: no-such-thing\ndef handler(event): pass\n",
+            "SyntaxError",
+            out="",
+        )
     ),
-    raises("a file of ten thousand brackets", "(" * 10_000, None, out=""),
-    raises(
-        "a missing import",
-        at_import("import no_such_module"),
-        "ModuleNotFoundError",
-        "No module named 'no_such_module'",
+    at_load(raises("a file of ten thousand brackets", "(" * 10_000, None, out="")),
+    at_load(
+        raises(
+            "a missing import",
+            at_import("import no_such_module"),
+            "ModuleNotFoundError",
+            "No module named 'no_such_module'",
+        )
     ),
-    raises("an import of itself", at_import("from handler import other"), "ImportError"),
-    raises("an import that raises", at_import("1 / 0"), "ZeroDivisionError"),
-    raises(
-        "an import that raises fifty megabytes",
-        at_import("raise KeyError('x' * 50_000_000)"),
-        "KeyError",
-        "characters left out",
+    at_load(raises("an import of itself", at_import("from handler import other"), "ImportError")),
+    at_load(raises("an import that raises", at_import("1 / 0"), "ZeroDivisionError")),
+    at_load(
+        raises(
+            "an import that raises fifty megabytes",
+            at_import("raise KeyError('x' * 50_000_000)"),
+            "KeyError",
+            "characters left out",
+        )
     ),
-    raises(
-        "no handler",
-        "print('before')\ndef other(event): pass\n",
-        None,
-        "handler.py has no `handler`; it defines `other`",
+    at_load(
+        raises(
+            "no handler",
+            "print('before')\ndef other(event): pass\n",
+            None,
+            "handler.py has no `handler`; it defines `other`",
+        )
     ),
-    raises("an empty file", "", None, "has no `handler`; it defines no functions", out=""),
-    raises("a class", "print('before')\nclass handler: pass\n", None, "`handler` in handler.py is a class"),
-    raises("a number", "print('before')\nhandler = 7\n", None, "`handler` in handler.py is"),
+    at_load(raises("an empty file", "", None, "has no `handler`; it defines no functions", out="")),
+    at_load(
+        raises(
+            "a class", "print('before')\nclass handler: pass\n", None, "`handler` in handler.py is a class"
+        )
+    ),
+    at_load(raises("a number", "print('before')\nhandler = 7\n", None, "`handler` in handler.py is")),
     raises("a handler without a parameter", "print('before')\ndef handler(): pass\n", "TypeError"),
     raises("a handler of two parameters", "print('before')\ndef handler(event, more): pass\n", "TypeError"),
 )
@@ -1041,6 +1068,7 @@ IMPORTS = row(
             ("did not load within 1 s and was stopped",),
             bound=1.0 + GRACE,
             load_limit=1.0,
+            phase="load",
         )
         for name, lines in (
             ("an import that loops", "while True: pass"),
@@ -1062,7 +1090,7 @@ DESCRIPTORS = row(
         body("import os; os.closerange(3, 4096)"),
         "closed the line between its worker and Hookscope",
     ),
-    dies("all closed at import", at_import("import os; os.closerange(0, 4096)")),
+    at_load(dies("all closed at import", at_import("import os; os.closerange(0, 4096)"))),
     goes_on("standard output closed", body("import os; os.close(1)")),
     goes_on("standard streams closed", body("import os; os.close(0); os.close(1); os.close(2)")),
     goes_on(
@@ -1516,3 +1544,4 @@ FAULTS: tuple[Fault, ...] = (
     *ATTACKS,
     *CANCELS,
 )
+BY_NAME = {fault.name: fault for fault in FAULTS}

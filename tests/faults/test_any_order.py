@@ -176,7 +176,7 @@ class AnyOrder(RuleBasedStateMachine):
         await all_gone()
 
 
-def test_no_order_of_faults_wedges_a_lane() -> None:
+def test_no_order_of_faults_blocks_a_lane() -> None:
     guard.start(host())
     newest_pid()  # as the guard: opened once
     open_before = descriptors()
@@ -196,7 +196,7 @@ def test_no_order_of_faults_wedges_a_lane() -> None:
     assert descriptors() == open_before
 
 
-async def test_a_spare_worker_that_was_killed_is_nobodys_fault(tmp_path: Path) -> None:
+async def test_killed_spare_worker_blames_no_handler(tmp_path: Path) -> None:
     fine = registered(tmp_path, "fine", HOOKS["fine"].source, "handler.py")
     with nothing_left():
         limits = Limits(spawn=PATIENCE)

@@ -17,7 +17,9 @@ NODE = find_node(shutil.which("node"))
 
 @pytest.mark.skipif(not isinstance(NODE, Node), reason=f"no Node here: {getattr(NODE, 'sentence', '')}")
 @pytest.mark.parametrize("fault", FAULTS, ids=attrgetter("name"))
-async def test_it_is_told_and_the_next_handler_runs(fault: Fault, trial: Trial, tmp_path: Path) -> None:
+async def test_fault_is_reported_and_the_next_handler_runs(
+    fault: Fault, trial: Trial, tmp_path: Path
+) -> None:
     assert isinstance(NODE, Node)
     env = {"PATH": os.environ["PATH"], "FAULTS_CWD": str(tmp_path)}
     make = partial(node_lane, env=env, cwd=tmp_path, node=NODE.path)

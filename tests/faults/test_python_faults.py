@@ -12,6 +12,8 @@ from hookscope.runtime import python_lane
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=attrgetter("name"))
-async def test_it_is_told_and_the_next_handler_runs(fault: Fault, trial: Trial, tmp_path: Path) -> None:
+async def test_fault_is_reported_and_the_next_handler_runs(
+    fault: Fault, trial: Trial, tmp_path: Path
+) -> None:
     make = partial(python_lane, env={"PATH": "/usr/bin:/bin", "FAULTS_CWD": str(tmp_path)}, cwd=tmp_path)
     await trial(lambda limits: make(limits=limits), fault, HEALTHY, "handler.py")

@@ -1,0 +1,104 @@
+"""Twice as much to look at takes about twice the work. Work is counted, not timed."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+from tests.conftest import MakeHook
+
+from hookscope.cli import tables
+from hookscope.workbench import Options, Workbench, documents
+
+HEADER = "{openclaw: {events: [command:new]}}"
+Grown = Callable[[int, Path, MakeHook], dict[str, Any]]
+
+
+def extra_folders(count: int, root: Path, make_hook: MakeHook) -> dict[str, Any]:
+    for number in range(count):
+        make_hook(root / f"extra/{number}", f"x{number}", HEADER)
+    folders = [str(root / f"extra/{number}") for number in range(count)]
+    return {"hooks": {"internal": {"enabled": True, "load": {"extraDirs": folders}}}}
+
+
+def missing_extra_folders(count: int, root: Path, make_hook: MakeHook) -> dict[str, Any]:
+    folders = [str(root / f"extra/{number}") for number in range(count)]
+    return {"hooks": {"internal": {"enabled": True, "load": {"extraDirs": folders}}}}
+
+
+def entries(count: int, root: Path, make_hook: MakeHook) -> dict[str, Any]:
+    for number in range(count):
+        make_hook(root / "workspace/hooks", f"x{number}", HEADER)
+    switches = {f"x{number}": {"enabled": number % 2 == 0} for number in range(count)}
+    return {"hooks": {"internal": {"enabled": True, "entries": switches}}}
+
+
+def installs(count: int, root: Path, make_hook: MakeHook) -> dict[str, Any]:
+    for number in range(count):
+        make_hook(root / "workspace/hooks", f"x{number}", HEADER)
+    packs = {f"pack{number}": {"source": "npm", "hooks": [f"x{number}"]} for number in range(count)}
+    return {"hooks": {"internal": {"enabled": True, "installs": packs}}}
+
+
+def plugins(count: int, root: Path, make_hook: MakeHook) -> dict[str, Any]:
+    for number in range(count):
+        folder = root / f"plugins/p{number}"
+        folder.mkdir(parents=True)
+        manifest = {"id": f"p{number}", "name": f"p{number}", "configSchema": {"type": "object"}}
+        (folder / "openclaw.plugin.json").write_text(json.dumps(manifest))
+        (folder / "index.py").write_text("def register(api): pass\n")
+    paths = [str(root / f"plugins/p{number}") for number in range(count)]
+    return {"plugins": {"load": {"paths": paths}, "allow": [f"p{number}" for number in range(count)]}}
+
+
+def trusted_folders(count: int, root: Path, make_hook: MakeHook) -> dict[str, Any]:
+    for number in range(count):
+        make_hook(root / "workspace/hooks", f"x{number}", HEADER)
+    known = {str(root / f"other/{number}"): {"since": "", "handlers": {}} for number in range(count)}
+    (root / "state").mkdir()
+    (root / "state/trust.json").write_text(json.dumps({"folders": known}))
+    return {}
+
+
+GROWN = [extra_folders, missing_extra_folders, entries, installs, plugins, trusted_folders]
+FEW = 60
+
+
+@pytest.mark.parametrize("grown", GROWN)
+@pytest.mark.parametrize("dialect", ["openclaw", "openclaw@2026.9"])
+def test_work_grows_linearly_with_the_number_of_hooks(
+    tmp_path: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch, grown: Grown, dialect: str
+) -> None:
+    calls = []
+    for count in (1, FEW, 2 * FEW, 4 * FEW):  # the first loads modules
+        root = tmp_path / str(count)
+        (root / "workspace/hooks").mkdir(parents=True)
+        settings = grown(count, root, make_hook)
+        (root / "home/.openclaw").mkdir(parents=True)
+        (root / "home/.openclaw/openclaw.json").write_text(json.dumps(settings))
+        monkeypatch.setenv("HOME", str(root / "home"))
+        monkeypatch.setenv("HOOKSCOPE_STATE_DIR", str(root / "state"))
+        calls.append(work_of(Options(dialect=dialect, workspace=root / "workspace")))
+    first, second = calls[2] - calls[1], calls[3] - calls[2]
+    assert 0 < second <= 2.3 * first, calls
+
+
+def work_of(options: Options) -> int:
+    """How many functions a list calls, those of Python and those in C."""
+    count = 0
+
+    def note(_: FrameType, event: str, __: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(note)
+    try:
+        view = Workbench(options).look()
+        documents.inventory(view)
+        list(tables.groups(view))
+    finally:
+        sys.setprofile(None)
+    return count

@@ -1,0 +1,62 @@
+"""Folders in one another far deeper than Python's own calls may go, and files far larger than any handler."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hookscope.core.examine import digest
+from hookscope.core.runs import Code, Registration
+from hookscope.core.surroundings import RealFiles
+from hookscope.journal.circumstances import Fingerprints
+from hookscope.packs.below import entries_below, remove
+from hookscope.packs.standing import digests_of
+from hookscope.runtime import digest_of
+
+DEPTH = sys.getrecursionlimit() + 200
+
+
+@pytest.fixture
+def deep(tmp_path: Path) -> Iterator[Path]:
+    """A folder with a module at its top and one at its bottom."""
+    root = tmp_path / "pack"
+    try:
+        os.makedirs(root / "a")
+        bottom = root.joinpath(*["d"] * DEPTH)
+        here = root
+        for _ in range(DEPTH):
+            here /= "d"
+            here.mkdir()
+        for folder in (root, bottom):
+            (folder / "m.py").write_text("first")
+    except OSError:
+        remove(root)
+        pytest.skip("no path is that long here")
+    yield root
+    remove(root)
+    assert not root.exists()
+
+
+def test_folders_may_be_deeper_than_the_recursion_limit(deep: Path) -> None:
+    last = "/".join(["d"] * DEPTH) + "/m.py"
+    handler = Registration("command", "h", Code(deep / "m.py", "handler", deep, "python"))
+    known = Fingerprints()
+    before = digests_of(deep), digest_of(deep), known.of_calls([handler])
+    assert dict(before[0]).keys() == {"m.py", last}
+    assert sum(is_folder for _, is_folder in entries_below(deep)) == DEPTH + 1
+    (deep / last).write_text("and then another")
+    assert digest_of(deep) != before[1]
+    assert [one.what for one in known.changed(before[2])] == ["beside"]
+
+
+def test_digest_reads_no_pipe_and_no_huge_file(tmp_path: Path) -> None:
+    large, pipe, small = tmp_path / "large.py", tmp_path / "pipe.py", tmp_path / "small.py"
+    small.write_text("x")
+    large.touch()
+    os.truncate(large, 1 << 40)
+    os.mkfifo(pipe)
+    found = [digest(path, RealFiles()) for path in (large, pipe, tmp_path / "none.py", small)]
+    assert found[:3] == [None, None, None]
+    assert found[3] is not None

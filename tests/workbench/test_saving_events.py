@@ -1,0 +1,71 @@
+"""A saved event reads as the event that was saved, whatever it holds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hookscope.core.runs import Event
+from hookscope.workbench import Options, Refusal, Workbench
+from hookscope.workbench.saved import read_saved_event
+from hookscope.workbench.saving import place_of, save_event
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.from_regex(
+    r"\A(\$|\{|\}|X|now|now-1h|:ms|\$\{X\}|\$\{now\}){0,6}\Z"
+)
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**9), 10**9) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=10,
+)
+NAMES = TEXTS.filter(lambda name: name != "cfg")
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(NAMES, VALUES, max_size=4), TEXTS)
+def test_saved_event_reads_back(workspace: Path, context: dict[str, Any], session: str) -> None:
+    bench = Workbench(Options(workspace=workspace, env={}))
+    view = bench.look()
+    template = bench.template(view, "command:new")
+    file = workspace / "one.yaml"
+    file.unlink(missing_ok=True)
+    hidden = save_event(replace(template, context=context, session_key=session), template, file)
+    if not hidden:
+        read = read_saved_event(bench, view, file)
+        assert (read.key, read.session_key, read.context) == ("command:new", session, context)
+
+
+@pytest.mark.parametrize("key", ["command:new", "gateway:startup", "before_tool_call"])
+def test_unchanged_example_is_saved_whole_without_local_paths(key: str, workspace: Path, home: Path) -> None:
+    (home / ".openclaw").mkdir()
+    (home / ".openclaw/openclaw.json").write_text('{"models": {"apiKey": "sk-1234567890abcdef"}}')
+    bench = Workbench(Options(workspace=workspace))
+    view = bench.look()
+    template, file = bench.template(view, key), workspace / "whole.yaml"
+    assert not save_event(template, template, file)
+    assert read_saved_event(bench, view, file).context == template.context
+    assert not any(text in file.read_text() for text in (str(workspace), "sk-1234567890abcdef"))
+
+
+def test_changed_ctx_is_saved(workspace: Path) -> None:
+    bench = Workbench(Options(workspace=workspace))
+    view = bench.look()
+    template = bench.template(view, "before_tool_call")
+    file = place_of("call", view.host.workspace, workspace)
+    save_event(replace(template, ctx={**template.ctx, "runId": "run-7"}), template, file)
+    assert file == workspace / ".hookscope/events/call.yaml"
+    assert [path.name for path in file.parent.iterdir()] == ["call.yaml"]  # no lock: it may be a repository
+    assert file.read_text().endswith('ctx:\n  runId: "run-7"\n')
+    assert read_saved_event(bench, view, file).ctx["runId"] == "run-7"
+
+
+def test_saving_refuses_half_characters(workspace: Path) -> None:
+    event = Event("command", "new", context={"half": "\ud800"})
+    with pytest.raises(Refusal, match="no text file can hold it"):
+        save_event(event, event, workspace / "half.yaml")
+    assert not (workspace / "half.yaml").exists()
