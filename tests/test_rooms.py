@@ -66,7 +66,7 @@ def test_room_core_collects_nearly_every_folder() -> None:
         ("workbench", "changes/test_masked_diffs.py", True),  # it imports the workbench itself
         ("console", "console/test_rows.py", True),
         ("adapter", "cli/test_help.py", False),
-        ("patterns", "formats/test_json5.py", True),
+        ("values", "formats/test_json5.py", True),
     ],
 )
 def test_a_test_runs_for_its_room_and_for_the_rooms_that_it_imports(room: str, test: str, runs: bool) -> None:
