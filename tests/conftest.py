@@ -13,7 +13,7 @@ from tests import end_of_run, rooms, tiers
 from tests.drawing import read_styles_once
 from tests.forking import Forks
 
-from hookscope import library
+from hookscope.embedding import library
 
 MakeHook = Callable[..., Path]
 
@@ -124,9 +124,9 @@ def workspace(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def process_engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The engine that a process has one of: a new one for every test, whose workers end with it."""
-    monkeypatch.setattr(library._Process, "engine", None)
+    monkeypatch.setattr(library._ProcessEngine, "engine", None)
     yield
-    if library._Process.engine is not None:
+    if library._ProcessEngine.engine is not None:
         asyncio.run(library.close_hooks())
 
 

@@ -204,7 +204,7 @@ if __name__ == "__main__":
     _warm_up()
     gc.freeze()  # else each fork copies what it only looks at
     _serve()
-    exit_code = importlib.import_module("hookscope.cli.opening").exit_code
+    exit_code = importlib.import_module("hookscope.cli.startup").exit_code
     try:
         sys.exit(exit_code(sys.argv[1:]))
     except SystemExit as end:

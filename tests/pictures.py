@@ -11,14 +11,14 @@ from textwrap import dedent
 from tests.drawing import drawn
 from textual.pilot import Pilot
 
+from hookscope.app.options import Options, shipped_hooks
+from hookscope.app.workbench import Workbench
 from hookscope.console.app import Console
-from hookscope.console.export.picture import picture_of
-from hookscope.console.fire.head import KeyField
-from hookscope.console.fire.json_editor import JsonEditor
-from hookscope.console.fire.pane import FirePane
-from hookscope.console.fire.saved_screen import SavedScreen
-from hookscope.workbench import Options, Workbench
-from hookscope.workbench.options import shipped_hooks
+from hookscope.console.controllers.export_controller import picture_of
+from hookscope.console.dialogs.saved_events import SavedScreen
+from hookscope.console.panes.fire.composer import KeyField
+from hookscope.console.panes.fire.context_editor import JsonEditor
+from hookscope.console.panes.fire.fire_pane import FirePane
 
 SCREENSHOTS = Path(__file__).parent.parent / "screenshots"
 SIZES = ((80, 24), (120, 36), (200, 50))

@@ -17,7 +17,7 @@ FILES = sorted(path for path in SOURCE.rglob("*.py") if "bundled_hooks" not in p
 
 PURE_ROOMS = {"formats", "core", "systems", "dialects"}
 WORLDLY = {"asyncio", "subprocess", "sqlite3", "time", "os", "socket", "shutil"}
-MAY_TOUCH_THE_DISK = {"core/surroundings.py", "core/noted.py", "core/regular_file.py"}
+MAY_TOUCH_THE_DISK = {"model/machine.py", "model/tracked_files.py", "model/regular_file.py"}
 HOSTS = ("openclaw", "milady", "eliza", "clawdbot")
 
 
@@ -119,7 +119,7 @@ def test_only_the_console_knows_textual() -> None:
 def test_the_command_line_and_the_library_load_no_console(work: str, tmp_path: Path) -> None:
     absent = {"textual", "watchfiles", "sqlite3"}
     if "exit_code" in work:  # a look runs nothing and writes nothing
-        absent |= {"asyncio", "hookscope.changes", "importlib.metadata"}
+        absent |= {"asyncio", "hookscope.storage.edits", "importlib.metadata"}
     check = f"import sys; print(sorted({absent} & set(sys.modules)), file=sys.stderr)"
     done = subprocess.run(
         [sys.executable, "-c", f"{work}; {check}"],
@@ -135,8 +135,8 @@ def test_the_command_line_and_the_library_load_no_console(work: str, tmp_path: P
 def test_the_consoles_first_frame_needs_no_workbench_and_no_pane_that_it_does_not_show(
     tmp_path: Path,
 ) -> None:
-    ours = "workbench.bench dialects settings changes journal console.palette console.firing console.runner"
-    ours += " console.palette_screen core.runs console.fire.pane console.hosts.pane"
+    ours = "app.workbench hosts.dialects hosts.settings storage.edits storage.journal console.dialogs.palette console.controllers.fire_controller console.controllers.job_runner"
+    ours += " model.run console.panes.fire.fire_pane console.panes.hosts_pane"
     names = {"yaml", "sqlite3", "watchfiles", *(f"hookscope.{name}" for name in ours.split())}
     check = f"import sys, hookscope.console.app; print(sorted({names} & set(sys.modules)))"
     done = subprocess.run(
@@ -148,16 +148,16 @@ def test_the_consoles_first_frame_needs_no_workbench_and_no_pane_that_it_does_no
 AHEAD = """
 import asyncio, sys, threading
 from pathlib import Path
-from hookscope.console.ahead import NAME, NEXT
+from hookscope.console.preload import PRELOAD_THREAD, PRELOADED_MODULES
 from hookscope.console.app import Console
 from hookscope.workbench import Options, Workbench
 
 async def main():
     async with Console(Workbench(Options(workspace=Path())), watches=False).run_test() as pilot:
-        while not set(NEXT) <= set(sys.modules):
+        while not set(PRELOADED_MODULES) <= set(sys.modules):
             await pilot.pause(0.01)
         for thread in threading.enumerate():
-            if thread.name == NAME:
+            if thread.name == PRELOAD_THREAD:
                 thread.join()
         before = set(sys.modules)
         for key in "slash escape k 2 3 slash escape 4 1 question_mark escape ctrl+p escape".split():

@@ -20,44 +20,44 @@ TYPE_CHECKING = False  # as type checkers know it; to import typing costs more t
 if TYPE_CHECKING:
     from typing import Any
 
-    from hookscope.core.authoring import define_agent as define_agent
-    from hookscope.core.authoring import define_channel as define_channel
-    from hookscope.core.authoring import define_connection as define_connection
-    from hookscope.core.authoring import define_dynamic as define_dynamic
-    from hookscope.core.authoring import define_hook as define_hook
-    from hookscope.core.authoring import define_tool as define_tool
-    from hookscope.core.authoring import mock_model as mock_model
-    from hookscope.core.authoring import tool_result_from as tool_result_from
-    from hookscope.core.event import HookEvent as HookEvent
-    from hookscope.core.hooks import Hook as Hook
-    from hookscope.core.registry import LoadReport as LoadReport
-    from hookscope.core.runs import Event as Event
-    from hookscope.core.runs import Result as Result
-    from hookscope.core.runs import Run as Run
-    from hookscope.core.standing import Gate as Gate
-    from hookscope.core.standing import State as State
-    from hookscope.core.standing import Verdict as Verdict
-    from hookscope.embedded import embedded_host as embedded_host
-    from hookscope.engine import HookEngine as HookEngine
-    from hookscope.library import HookFailure as HookFailure
-    from hookscope.library import check_eligibility as check_eligibility
-    from hookscope.library import clear_hooks as clear_hooks
-    from hookscope.library import close_hooks as close_hooks
-    from hookscope.library import create_hook_event as create_hook_event
-    from hookscope.library import discover_hooks as discover_hooks
-    from hookscope.library import has_listeners as has_listeners
-    from hookscope.library import load_hooks as load_hooks
-    from hookscope.library import register_hook as register_hook
-    from hookscope.library import registered_keys as registered_keys
-    from hookscope.library import set_enabled as set_enabled
-    from hookscope.library import trigger_hook as trigger_hook
-    from hookscope.library import unregister_hook as unregister_hook
+    from hookscope.embedding.host import embedded_host as embedded_host
+    from hookscope.embedding.library import HookFailure as HookFailure
+    from hookscope.embedding.library import check_eligibility as check_eligibility
+    from hookscope.embedding.library import clear_hooks as clear_hooks
+    from hookscope.embedding.library import close_hooks as close_hooks
+    from hookscope.embedding.library import create_hook_event as create_hook_event
+    from hookscope.embedding.library import discover_hooks as discover_hooks
+    from hookscope.embedding.library import has_listeners as has_listeners
+    from hookscope.embedding.library import load_hooks as load_hooks
+    from hookscope.embedding.library import register_hook as register_hook
+    from hookscope.embedding.library import registered_keys as registered_keys
+    from hookscope.embedding.library import set_enabled as set_enabled
+    from hookscope.embedding.library import trigger_hook as trigger_hook
+    from hookscope.embedding.library import unregister_hook as unregister_hook
+    from hookscope.engine.hook_engine import HookEngine as HookEngine
+    from hookscope.engine.registry import LoadReport as LoadReport
+    from hookscope.model.authoring_api import define_agent as define_agent
+    from hookscope.model.authoring_api import define_channel as define_channel
+    from hookscope.model.authoring_api import define_connection as define_connection
+    from hookscope.model.authoring_api import define_dynamic as define_dynamic
+    from hookscope.model.authoring_api import define_hook as define_hook
+    from hookscope.model.authoring_api import define_tool as define_tool
+    from hookscope.model.authoring_api import mock_model as mock_model
+    from hookscope.model.authoring_api import tool_result_from as tool_result_from
+    from hookscope.model.hook import Hook as Hook
+    from hookscope.model.hook_event import HookEvent as HookEvent
+    from hookscope.model.hook_status import Gate as Gate
+    from hookscope.model.hook_status import State as State
+    from hookscope.model.hook_status import Verdict as Verdict
+    from hookscope.model.run import Event as Event
+    from hookscope.model.run import Result as Result
+    from hookscope.model.run import Run as Run
     from hookscope.plugins import HookRunner as HookRunner
     from hookscope.plugins import PluginApi as PluginApi
     from hookscope.plugins import discover_plugins as discover_plugins
     from hookscope.plugins import get_global_hook_runner as get_global_hook_runner
     from hookscope.plugins import load_plugins as load_plugins
-    from hookscope.runtime import Firing as Firing
+    from hookscope.runtime.firing import Firing as Firing
 
 _HOMES = {
     **dict.fromkeys(
@@ -71,20 +71,20 @@ _HOMES = {
             "mock_model",
             "tool_result_from",
         ),
-        "hookscope.core.authoring",
+        "hookscope.model.authoring_api",
     ),
-    "HookEvent": "hookscope.core.event",
-    "Gate": "hookscope.core.standing",
-    "Hook": "hookscope.core.hooks",
-    "State": "hookscope.core.standing",
-    "Verdict": "hookscope.core.standing",
-    "Event": "hookscope.core.runs",
-    "LoadReport": "hookscope.core.registry",
-    "Result": "hookscope.core.runs",
-    "Run": "hookscope.core.runs",
+    "HookEvent": "hookscope.model.hook_event",
+    "Gate": "hookscope.model.hook_status",
+    "Hook": "hookscope.model.hook",
+    "State": "hookscope.model.hook_status",
+    "Verdict": "hookscope.model.hook_status",
+    "Event": "hookscope.model.run",
+    "LoadReport": "hookscope.engine.registry",
+    "Result": "hookscope.model.run",
+    "Run": "hookscope.model.run",
     "Firing": "hookscope.runtime",
-    "embedded_host": "hookscope.embedded",
-    "HookEngine": "hookscope.engine",
+    "embedded_host": "hookscope.embedding.host",
+    "HookEngine": "hookscope.engine.hook_engine",
     **dict.fromkeys(
         (
             "HookFailure",
@@ -101,7 +101,7 @@ _HOMES = {
             "trigger_hook",
             "unregister_hook",
         ),
-        "hookscope.library",
+        "hookscope.embedding.library",
     ),
     **dict.fromkeys(
         ("HookRunner", "PluginApi", "discover_plugins", "get_global_hook_runner", "load_plugins"),

@@ -12,15 +12,14 @@ def main() -> None:
     if at_interrupt is signal.default_int_handler:  # while it loads, Ctrl-C ends it without a word
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     _open_what_is_closed()
-    from hookscope.cli.fallback_glyphs import use_fallbacks
-    from hookscope.cli.opening import end, exit_code
+    from hookscope.cli.startup import end_process, exit_code, use_ascii_fallbacks
 
-    use_fallbacks(sys.stdout, sys.stderr)
+    use_ascii_fallbacks(sys.stdout, sys.stderr)
 
     signal.signal(signal.SIGINT, at_interrupt or signal.SIG_DFL)
     ended = _stop_as_by_hand()
     code = exit_code(sys.argv[1:])
-    end(128 + ended[0] if ended else code)
+    end_process(128 + ended[0] if ended else code)
 
 
 def _open_what_is_closed() -> None:

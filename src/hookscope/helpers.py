@@ -25,13 +25,15 @@ HELPERS: Mapping[str, str] = {
     "python": "the interpreter for handlers, asked for its version by `doctor`",
     "bwrap": "tried before a run with --sandbox",
     "ps": "reads processes on systems without /proc",
-    "hookscope.lint.source.child": "parses TypeScript and JavaScript for lint",
+    "hookscope.authoring.lint.source.parser_process": "parses TypeScript and JavaScript for lint",
 }
 """All programs that looking may start, and what each of them does."""
 
 # These make a program load code when it starts. They hold for all that Hookscope starts.
-LOADING = frozenset({"GCONV_PATH", "OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES", "NODE_OPTIONS"})
-LOADING_PREFIXES = ("LD_", "DYLD_")
+LOADER_VARIABLES = frozenset(
+    {"GCONV_PATH", "OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES", "NODE_OPTIONS"}
+)
+LOADER_PREFIXES = ("LD_", "DYLD_")
 FOLDERS_OF_PYTHON = ("PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONPYCACHEPREFIX", "PYTHONSTARTUP")
 
 Folders = Iterable[str | Path]
@@ -60,7 +62,7 @@ def user_path(workspace: Folders = (), path: str | None = None) -> tuple[str, ..
     return _outside(entries.split(os.pathsep), _roots(workspace))
 
 
-def is_users(path: str, workspace: Folders = ()) -> bool:
+def is_user_program(path: str, workspace: Folders = ()) -> bool:
     """Return whether a path is absolute and, with links resolved, outside the workspace."""
     return bool(_outside([path], _roots(workspace)))
 
@@ -133,12 +135,12 @@ def without_foreign_loaders(env: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
         for name, value in env.items()
-        if not (name in LOADING or name.startswith(LOADING_PREFIXES)) or os.environ.get(name) == value
+        if not (name in LOADER_VARIABLES or name.startswith(LOADER_PREFIXES)) or os.environ.get(name) == value
     }
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HelperOutput:
     """What a helper printed, and its exit code; None where it took too long and was ended."""
 
     code: int | None
@@ -150,14 +152,14 @@ class Answer:
         return self.output.decode("utf-8", "replace")
 
 
-def answer_of(
+def helper_output(
     command: Sequence[str],
     *,
     seconds: float,
     text: str = "",
     workspace: Folders = (),
     pass_fds: Sequence[int] = (),
-) -> Answer:
+) -> HelperOutput:
     """Run a helper to its end, outside the workspace, and return its answer.
 
     Raises OSError where it cannot be started.
@@ -177,10 +179,10 @@ def answer_of(
             pass_fds=pass_fds,
         )
     except subprocess.TimeoutExpired as late:
-        return Answer(None, late.stdout or b"")
+        return HelperOutput(None, late.stdout or b"")
     except ValueError as error:  # a null byte in a name
         raise OSError(str(error)) from None
-    return Answer(done.returncode, done.stdout)
+    return HelperOutput(done.returncode, done.stdout)
 
 
 def own_python(module: str, *arguments: str, workspace: Folders = ()) -> tuple[str, ...]:

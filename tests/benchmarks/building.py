@@ -15,7 +15,7 @@ from typing import Any
 
 from tests.benchmarks.measuring import Variant
 
-from hookscope.runtime import Node, find_node
+from hookscope.runtime.executors import Node, find_node
 
 HEADER = """---
 name: {name}

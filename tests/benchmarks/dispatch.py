@@ -12,10 +12,8 @@ from tests.benchmarks.building import answering, loop, peer, with_node
 from tests.benchmarks.measuring import Group, Target, Variant
 
 from hookscope import HookEngine, embedded_host
-from hookscope.core.runs import Event
-from hookscope.runtime.heartbeat import Cell, heartbeat
-from hookscope.runtime.inprocess import run_batch
-from hookscope.runtime.observing import Record
+from hookscope.model.run import Event
+from hookscope.runtime.in_process_executor import BatchControl, CallRecord, call_handlers, limit_watch
 
 HANDLERS = 10
 EVENTS = 500  # in one sample
@@ -59,16 +57,16 @@ async def bare() -> None:
 
 
 async def isolated() -> None:
-    records: list[Record] = []
-    await run_batch(TARGETS, None, Cell(), records.append)
+    records: list[CallRecord] = []
+    await call_handlers(TARGETS, None, BatchControl(), records.append)
 
 
 async def limited() -> None:
-    records: list[Record] = []
-    cell = Cell(MINUTE)
-    beat = heartbeat()
+    records: list[CallRecord] = []
+    cell = BatchControl(MINUTE)
+    beat = limit_watch()
     beat.watch(cell)
-    await run_batch(TARGETS, None, cell, records.append)
+    await call_handlers(TARGETS, None, cell, records.append)
     beat.leave(cell)
 
 

@@ -12,9 +12,9 @@ from tests.benchmarks.building import loop, seconds, seconds_async
 from tests.benchmarks.measuring import Group, Target, Variant
 from tests.benchmarks.recording import World, appending, prepared
 
-from hookscope.core.runs import Ending, Event, Registration, Result, Run
-from hookscope.journal import Journal
-from hookscope.runtime import ProcessLane
+from hookscope.model.run import Ending, Event, Registration, Result, Run
+from hookscope.runtime.process_executor import ProcessExecutor
+from hookscope.storage.journal.journal import Journal
 
 TIMES = 20
 TOGETHER = 20
@@ -85,7 +85,7 @@ def opened(folder: Path) -> Iterator[list[Variant]]:
         ]
 
 
-def answer(lane: ProcessLane, call: Registration) -> lanes.Work:
+def answer(lane: ProcessExecutor, call: Registration) -> lanes.Work:
     return lambda: seconds_async(lambda: lanes.fire(lane, call))
 
 

@@ -19,10 +19,11 @@ from typing import TypeAlias
 from tests.benchmarks.building import loop, node, seconds_async, started, with_node
 from tests.benchmarks.measuring import Group, Target, Variant
 
-from hookscope.core.event import HookEvent
-from hookscope.core.runs import Code, Registration, Result, Step
-from hookscope.runtime import Limits, ProcessLane, node_lane, python_lane
-from hookscope.runtime.digest import with_digest
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.run import Code, Registration, Result, Step
+from hookscope.runtime.content_digests import with_digest
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.process_executor import ProcessExecutor, node_executor, python_executor
 
 HANDLERS = 10
 TIMES = 10  # samples in a round of what takes microseconds
@@ -105,11 +106,11 @@ def loaded(call: Registration) -> Registration:
     return replace(call, target=with_digest(call.target))
 
 
-def python(folder: Path, *, spare: bool = False) -> ProcessLane:
-    return python_lane(env=dict(os.environ), cwd=folder, limits=LIMITS, spare=spare)
+def python(folder: Path, *, spare: bool = False) -> ProcessExecutor:
+    return python_executor(env=dict(os.environ), cwd=folder, limits=LIMITS, spare=spare)
 
 
-async def fire(lane: ProcessLane, *calls: Registration) -> None:
+async def fire(lane: ProcessExecutor, *calls: Registration) -> None:
     """Every call has a result, and none a failure."""
     steps: list[Step] = []
     await lane.run(calls, HookEvent("command", "new", "s", dict(CONTEXT)), steps.append)
@@ -183,7 +184,7 @@ def first_typescript(folder: Path) -> Iterator[list[Variant]]:
 
         async def first() -> float:
             assert path is not None
-            lane = node_lane(
+            lane = node_executor(
                 env=dict(os.environ), cwd=folder, node=path, cache=folder / "cache", limits=LIMITS
             )
             try:

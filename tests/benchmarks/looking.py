@@ -10,15 +10,17 @@ import yaml
 from tests.benchmarks.building import HEADER, environment, seconds, write_hooks
 from tests.benchmarks.measuring import Group, Target, Variant
 
-from hookscope.core.dialect import Choices, Host, Trust
-from hookscope.core.examine import examine
-from hookscope.core.inventory import Inventory
-from hookscope.core.look import look
-from hookscope.core.surroundings import Surroundings
-from hookscope.dialects import DIALECTS
-from hookscope.formats import cut_header, read_text_header
-from hookscope.settings import open_host
-from hookscope.workbench import Options, Workbench
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.engine.discovery import discover
+from hookscope.engine.examination import examine
+from hookscope.formats.frontmatter import cut_header
+from hookscope.formats.text_header import read_text_header
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.hosts.settings.host_opener import open_host
+from hookscope.model.host import Host, Overrides, Trust
+from hookscope.model.inventory import Inventory
+from hookscope.model.machine import Machine
 
 COUNT = 1_000
 GUIDE, SHIPPED = "openclaw", "openclaw@2026.9"
@@ -29,9 +31,9 @@ def cold(workspace: Path, dialect: str) -> tuple[Inventory, Host]:
     """Files that remember nothing, headers that were never read."""
     read_text_header.__globals__["_texts_of"].cache_clear()
     env = {**environment(["PATH"]), "MY_API_KEY": "x"}
-    here = Surroundings("linux", env, cwd=workspace, home=workspace.parent)
-    host = open_host(DIALECTS[dialect], here, Choices(workspace=workspace), trust=Trust(everything=True))
-    inventory = look(host)
+    here = Machine("linux", env, cwd=workspace, home=workspace.parent)
+    host = open_host(DIALECTS[dialect], here, Overrides(workspace=workspace), trust=Trust(everything=True))
+    inventory = discover(host)
     assert len(inventory.hooks) == COUNT
     return inventory, host
 

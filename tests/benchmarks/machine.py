@@ -9,7 +9,7 @@ from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from shutil import which
 
-from hookscope.runtime import Node, find_node
+from hookscope.runtime.executors import Node, find_node
 
 PEERS = ("textual", "pyyaml", "watchfiles", "pluggy", "blinker", "pyee", "json5", "json-five")
 

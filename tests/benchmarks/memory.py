@@ -9,7 +9,7 @@ from tests.benchmarks.building import loop, write_hooks
 from tests.benchmarks.measuring import Group, Target, Variant
 from tests.benchmarks.terminal import TRIVIAL, Painted, console
 
-from hookscope.runtime.escapes import memory_of
+from hookscope.runtime.orphan_processes import resident_memory
 
 HOOKS = 50
 
@@ -20,14 +20,14 @@ def resident(argv: Sequence[str], text: str) -> Callable[[], float]:
     def sample() -> float:
         with Painted(argv) as painted:
             painted.seconds_until(text)
-            return memory_of(painted.process.pid)
+            return resident_memory(painted.process.pid)
 
     return sample
 
 
 @contextmanager
 def opened(folder: Path) -> Iterator[list[Variant]]:
-    if not memory_of(1):
+    if not resident_memory(1):
         yield [Variant(name, None, unit="bytes", missing="not known here") for name in NAMES]
         return
     workspace = write_hooks(folder / "workspace" / "hooks", HOOKS).parent

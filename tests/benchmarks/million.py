@@ -29,9 +29,12 @@ from tests.benchmarks.recording import (
     put,
 )
 
-from hookscope.journal import Journal, Outcome, Retention, Wanted
-from hookscope.journal.database import open_database
-from hookscope.journal.tidying import tidy
+from hookscope.storage.journal.database import open_database
+from hookscope.storage.journal.journal import Journal
+from hookscope.storage.journal.records import Outcome
+from hookscope.storage.journal.retention import Retention
+from hookscope.storage.journal.run_filter import RunFilter
+from hookscope.storage.journal.writer import clean_up
 
 RUNS = int(os.environ.get("HOOKSCOPE_BENCHMARK_RUNS", "1000000"))
 TOGETHER = 10_000
@@ -41,7 +44,7 @@ MOST = 0.005  # seconds for a filter
 ALL = Retention(runs=10**9, size=10**15)
 MODELS = 20_000  # different runs; all others differ from them in their session
 BARE, OURS = "two bare inserts", "begin and end, into the million"
-Filters = dict[str, Callable[[], Wanted]]
+Filters = dict[str, Callable[[], RunFilter]]
 
 
 def build(file: Path, world: World) -> None:
@@ -76,9 +79,9 @@ def filed(database: sqlite3.Connection) -> list[float]:
     more = True
     while more:
         work = thread_time()
-        more = tidy(database, ALL, busy=lambda: True)
+        more = clean_up(database, ALL, busy=lambda: True)
         held.append(thread_time() - work)
-    tidy(database, ALL)
+    clean_up(database, ALL)
     return held
 
 
@@ -107,43 +110,43 @@ def filters(world: World) -> Filters:
         return start, start + PER_RUN * dice.randint(100, 100_000)
 
     return {
-        "nothing": Wanted,
-        "event": lambda: Wanted(key=key()),
-        "hook": lambda: Wanted(hook=hook()),
-        "failed": lambda: Wanted(outcomes=failed),
-        "not failed": lambda: Wanted(outcomes=frozenset({"ok", "cancelled"})),
-        "interrupted": lambda: Wanted(outcomes=frozenset({"interrupted"})),
-        "time": lambda: Wanted(since=(when := window())[0], until=when[1]),
-        "pinned": lambda: Wanted(pinned=True),
-        "a word": lambda: Wanted(text=word()),
-        "a word of all": lambda: Wanted(text="telegram"),
-        "a word of one": lambda: Wanted(text=world.session()),
-        "a word of none": lambda: Wanted(text="nowhere"),
-        "two words side by side": lambda: Wanted(text=said()),
-        "the start of a rare word": lambda: Wanted(text=f"{dice.choice(world.words[5_000:])[:6]}*"),
-        "event, hook": lambda: Wanted(key=key(), hook=hook()),
-        "event, failed": lambda: Wanted(key=key(), outcomes=failed),
-        "hook, failed": lambda: Wanted(hook=hook(), outcomes=failed),
-        "event, hook, failed": lambda: Wanted(key=key(), hook=hook(), outcomes=failed),
-        "event, time": lambda: Wanted(key=key(), since=(when := window())[0], until=when[1]),
-        "hook, time": lambda: Wanted(hook=hook(), since=(when := window())[0], until=when[1]),
-        "failed, time": lambda: Wanted(outcomes=failed, since=(when := window())[0], until=when[1]),
-        "word, event": lambda: Wanted(text=word(), key=key()),
-        "word, hook": lambda: Wanted(text=word(), hook=hook()),
-        "word, failed": lambda: Wanted(text=word(), outcomes=failed),
-        "word, time": lambda: Wanted(text=word(), since=(when := window())[0], until=when[1]),
-        "word, event, hook, failed": lambda: Wanted(text=word(), key=key(), hook=hook(), outcomes=failed),
-        "pinned, event": lambda: Wanted(pinned=True, key=key()),
-        "pinned, failed": lambda: Wanted(pinned=True, outcomes=failed),
-        "pinned, hook": lambda: Wanted(pinned=True, hook=hook()),
-        "pinned, word": lambda: Wanted(pinned=True, text=word()),
+        "nothing": RunFilter,
+        "event": lambda: RunFilter(key=key()),
+        "hook": lambda: RunFilter(hook=hook()),
+        "failed": lambda: RunFilter(outcomes=failed),
+        "not failed": lambda: RunFilter(outcomes=frozenset({"ok", "cancelled"})),
+        "interrupted": lambda: RunFilter(outcomes=frozenset({"interrupted"})),
+        "time": lambda: RunFilter(since=(when := window())[0], until=when[1]),
+        "pinned": lambda: RunFilter(pinned=True),
+        "a word": lambda: RunFilter(text=word()),
+        "a word of all": lambda: RunFilter(text="telegram"),
+        "a word of one": lambda: RunFilter(text=world.session()),
+        "a word of none": lambda: RunFilter(text="nowhere"),
+        "two words side by side": lambda: RunFilter(text=said()),
+        "the start of a rare word": lambda: RunFilter(text=f"{dice.choice(world.words[5_000:])[:6]}*"),
+        "event, hook": lambda: RunFilter(key=key(), hook=hook()),
+        "event, failed": lambda: RunFilter(key=key(), outcomes=failed),
+        "hook, failed": lambda: RunFilter(hook=hook(), outcomes=failed),
+        "event, hook, failed": lambda: RunFilter(key=key(), hook=hook(), outcomes=failed),
+        "event, time": lambda: RunFilter(key=key(), since=(when := window())[0], until=when[1]),
+        "hook, time": lambda: RunFilter(hook=hook(), since=(when := window())[0], until=when[1]),
+        "failed, time": lambda: RunFilter(outcomes=failed, since=(when := window())[0], until=when[1]),
+        "word, event": lambda: RunFilter(text=word(), key=key()),
+        "word, hook": lambda: RunFilter(text=word(), hook=hook()),
+        "word, failed": lambda: RunFilter(text=word(), outcomes=failed),
+        "word, time": lambda: RunFilter(text=word(), since=(when := window())[0], until=when[1]),
+        "word, event, hook, failed": lambda: RunFilter(text=word(), key=key(), hook=hook(), outcomes=failed),
+        "pinned, event": lambda: RunFilter(pinned=True, key=key()),
+        "pinned, failed": lambda: RunFilter(pinned=True, outcomes=failed),
+        "pinned, hook": lambda: RunFilter(pinned=True, hook=hook()),
+        "pinned, word": lambda: RunFilter(pinned=True, text=word()),
         # Known to be slow, since they read long lists to their end: told, without a target.
-        "(two common words apart)": lambda: Wanted(text=f"{world.words[dice.randint(0, 20)]} telegram"),
-        "(the start of common words)": lambda: Wanted(text=f"{dice.choice('aeiou')}*"),
+        "(two common words apart)": lambda: RunFilter(text=f"{world.words[dice.randint(0, 20)]} telegram"),
+        "(the start of common words)": lambda: RunFilter(text=f"{dice.choice('aeiou')}*"),
     }
 
 
-def selecting(journal: Journal, other: Journal, make: Callable[[], Wanted]) -> Callable[[], float]:
+def selecting(journal: Journal, other: Journal, make: Callable[[], RunFilter]) -> Callable[[], float]:
     numbers = count()
 
     def sample() -> float:
@@ -172,7 +175,7 @@ def opened(folder: Path) -> Iterator[list[Variant]]:
         def append() -> float:
             took = appends.into_journal()
             if next(numbers) % APPENDS == 0:  # filed, as they are when nobody waits: filters look at all else
-                while tidy(full, ALL):
+                while clean_up(full, ALL):
                     pass
             return took
 

@@ -11,13 +11,12 @@ from itertools import accumulate, count
 from pathlib import Path
 from time import perf_counter
 
-from hookscope.core.failure import Failure, Frame
-from hookscope.core.runs import Code, Ending, Event, Registration, Result, Run
-from hookscope.journal.database import open_database
-from hookscope.journal.journal import END_RUN, INSERT_RUN
-from hookscope.journal.records import event_document, outcome_of, run_document
-from hookscope.journal.thin import thinned
-from hookscope.journal.transactions import commit
+from hookscope.model.failure import Failure, Frame
+from hookscope.model.run import Code, Ending, Event, Registration, Result, Run
+from hookscope.storage.journal.compact import compact_document
+from hookscope.storage.journal.database import commit_together, open_database
+from hookscope.storage.journal.journal import END_RUN, INSERT_RUN
+from hookscope.storage.journal.records import event_document, outcome_of, run_document
 
 HERE, THERE = "/home/dev/agents/agent", "/home/dev/agents/other"
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -72,7 +71,7 @@ class Model:
 
     def __init__(self, run: Run) -> None:
         document = {**run_document(run, "d"), "masked": []}
-        thin = thinned(document, document["event"])
+        thin = compact_document(document, document["event"])
         del thin["event"], thin["id"]
         self.key, self.outcome = run.event.key, outcome_of(run)
         self.event, self.document = json.dumps(event_document(run.event)), json.dumps(thin)
@@ -116,15 +115,15 @@ class Appends:
         model = self.models[next(self.numbers) % len(self.models)]
         began = perf_counter()
         for text in (model.event, model.document):
-            commit(self.bare, [partial(_insert, text=text)])
+            commit_together(self.bare, [partial(_insert, text=text)])
         return perf_counter() - began
 
     def into_journal(self) -> float:
         number = next(self.numbers)
         model = self.models[number % len(self.models)]
         began = perf_counter()
-        (run,) = commit(self.full, [partial(_begin, model=model, number=number)])
-        commit(self.full, [partial(_end, model=model, run=run)])
+        (run,) = commit_together(self.full, [partial(_begin, model=model, number=number)])
+        commit_together(self.full, [partial(_end, model=model, run=run)])
         took = perf_counter() - began
         assert isinstance(run, int)
         return took

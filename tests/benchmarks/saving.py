@@ -14,8 +14,9 @@ from time import perf_counter
 from tests.benchmarks.building import loop, seconds, write_hooks
 from tests.benchmarks.measuring import Group, Target, Variant
 
-from hookscope.core.standing import State
-from hookscope.workbench import Options, Workbench
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.model.hook_status import State
 
 GOOD = "def handler(event): event.messages.append('good')\n"
 BROKEN = "def handler(:\n"

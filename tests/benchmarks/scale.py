@@ -32,13 +32,14 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Input, Static
 
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
 from hookscope.console import app as app_module
 from hookscope.console.app import Console
-from hookscope.console.log.model import LogEntry
-from hookscope.console.log.pane import LogPane
-from hookscope.console.screen import MainScreen
-from hookscope.console.shell import PASSING
-from hookscope.workbench import Options, Workbench
+from hookscope.console.panes.log_pane import LogPane
+from hookscope.console.screens.main_frame import SELECTION_DELAY
+from hookscope.console.screens.main_screen import MainScreen
+from hookscope.console.state.log_entries import LogEntry
 
 HOOKS = int(os.environ.get("HOOKSCOPE_BENCHMARK_HOOKS", "10000"))
 LINES = 100_000
@@ -170,7 +171,7 @@ class User:
 
     async def rest(self) -> None:
         """Until what the last key has begun is over too: files that are read, a hook that is linted."""
-        await asyncio.sleep(PASSING + GLANCE)
+        await asyncio.sleep(SELECTION_DELAY + GLANCE)
         for _ in range(PATIENCE):
             busy = any(not worker.is_finished for worker in self.app.workers)
             if self.app.is_still and not busy:

@@ -14,8 +14,8 @@ from typing import Any
 from tests.benchmarks.building import NOT_INSTALLED, answering, peer, seconds
 from tests.benchmarks.measuring import Group, Target, Variant
 
-from hookscope.changes import edited
-from hookscope.formats import read_json5
+from hookscope.formats.json5 import read_json5
+from hookscope.storage.edits.json5_edit import with_setting
 
 ENTRIES = 300
 SWITCHED = 150
@@ -53,7 +53,7 @@ def document() -> str:
 
 def toggle(source: bytes) -> None:
     """One key, and no other byte."""
-    new = edited(source, PATH, False)
+    new = with_setting(source, PATH, False)
     old_line = f"'hook-{SWITCHED:04}': {{ enabled: true".encode()
     assert new == source.replace(old_line, old_line.replace(b"true", b"false"))
 

@@ -10,7 +10,7 @@ import pytest
 from tests.forking import Forks
 
 from hookscope import create_hook_event, load_hooks, trigger_hook
-from hookscope.core.runs import Result
+from hookscope.model.run import Result
 
 BUNDLED = Path(__file__).parent.parent.parent / "bundled_hooks"
 

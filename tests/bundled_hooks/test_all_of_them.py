@@ -8,7 +8,7 @@ import pytest
 from tests.bundled_hooks.conftest import FireHere
 
 from hookscope import discover_hooks
-from hookscope.dialects import dialect_named
+from hookscope.hosts.dialects import dialect_named
 
 BUNDLED = Path(__file__).parent.parent.parent / "bundled_hooks"
 SOURCES = sorted(BUNDLED.rglob("*.py"))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.bundled_hooks.conftest import Fire, FireHere, settings
 
-from hookscope.core.runs import Result
+from hookscope.model.run import Result
 
 HOOK = "bootstrap-extra-files"
 Add = Callable[..., Any]

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from tests.bundled_hooks.conftest import Fire, FireHere, settings
 
-from hookscope.core.runs import Result
+from hookscope.model.run import Result
 
 HOOK = "session-memory"
 Transcript = Callable[..., str]

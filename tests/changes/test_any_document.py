@@ -13,8 +13,10 @@ from typing import Any
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from hookscope.changes import Change, apply, edited, without
-from hookscope.formats import KeyPath, locate_json5, read_json5
+from hookscope.formats.json5 import locate_json5, read_json5
+from hookscope.formats.positions import KeyPath
+from hookscope.storage.edits.change import Change, apply_change
+from hookscope.storage.edits.json5_edit import with_setting, without_setting
 
 runs = settings(
     max_examples=int(os.environ.get("HOOKSCOPE_PROPERTY_RUNS", "60")),
@@ -146,7 +148,7 @@ def test_an_edit_changes_one_path_and_one_run_of_bytes(
 ) -> None:
     old = read_json5(source)
     path, present = data.draw(wishes(old))
-    new = edited(source, path, value)
+    new = with_setting(source, path, value)
     assert said(read_json5(new)) == said(changed(old, path, value))
     if said(at(old, path) if present else object) == said(value):
         assert new == source
@@ -154,7 +156,7 @@ def test_an_edit_changes_one_path_and_one_run_of_bytes(
         assert_only_the_value_is_replaced(source, new, path)
     else:
         assert_something_is_inserted(source, new)
-    assert edited(new, path, value) == new
+    assert with_setting(new, path, value) == new
 
 
 @runs
@@ -164,10 +166,10 @@ def test_undo_gives_back_the_old_bytes(source: bytes, value: object, data: st.Da
     with TemporaryDirectory() as folder:
         file = Path(folder, "settings")
         file.write_bytes(source)
-        change = Change(file, "", source, edited(source, path, value))
-        apply(change)
+        change = Change(file, "", source, with_setting(source, path, value))
+        apply_change(change)
         assert file.read_bytes() == change.new
-        apply(change.undo())
+        apply_change(change.undo())
         assert file.read_bytes() == source
 
 
@@ -180,7 +182,7 @@ def test_what_was_added_can_be_removed_and_no_comment_goes(
     assume(objects_in(old))
     path = data.draw(missing(old))
     depth = next(length for length in range(len(path)) if path[: length + 1] not in set(paths(old)))
-    removed = without(edited(source, path, value), path[: depth + 1])
+    removed = without_setting(with_setting(source, path, value), path[: depth + 1])
     assert said(read_json5(removed)) == said(old)
     assert removed.decode().count("§") == source.decode().count("§")
 
@@ -194,7 +196,7 @@ def test_any_member_that_stands_once_can_be_removed(source: bytes, data: st.Data
     path = data.draw(st.sampled_from(members))
     left = copy.deepcopy(old)
     del at(left, path[:-1])[path[-1]]
-    assert said(read_json5(without(source, path))) == said(left)
+    assert said(read_json5(without_setting(source, path))) == said(left)
 
 
 def assert_only_the_value_is_replaced(source: bytes, new: bytes, path: KeyPath) -> None:

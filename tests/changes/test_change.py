@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from hookscope.changes import Applied, CannotWrite, Change, Stale, apply, change_of, files
-from hookscope.core.hooks import Edit
+from hookscope.model.hook import Edit
+from hookscope.storage.edits import atomic_files
+from hookscope.storage.edits.change import Applied, Change, apply_change, change_of
+from hookscope.storage.edits.errors import CannotWrite, Stale
 
 
 @pytest.fixture
@@ -97,9 +99,9 @@ def test_making_a_change_writes_nothing(settings: Path) -> None:
 def test_a_change_is_written_and_taken_back(settings: Path) -> None:
     before = settings.read_bytes()
     change = set_to(settings, 2)
-    assert apply(change) == Applied(in_place=False)
+    assert apply_change(change) == Applied(in_place=False)
     assert settings.read_bytes() == before.replace(b"1", b"2", 1)
-    apply(change.undo())
+    apply_change(change.undo())
     assert settings.read_bytes() == before
 
 
@@ -107,7 +109,7 @@ def test_apply_refuses_when_the_file_changed_since(settings: Path) -> None:
     change = set_to(settings, 2)
     settings.write_bytes(b"{a: 1, b: 2}")
     with pytest.raises(Stale, match="has changed since it was read; nothing was written"):
-        apply(change)
+        apply_change(change)
     assert settings.read_bytes() == b"{a: 1, b: 2}"
 
 
@@ -118,7 +120,7 @@ def test_apply_keeps_an_edit_made_during_the_write(settings: Path, last: str) ->
             settings.write_bytes(b"{theirs: 1}")
 
     with pytest.raises(Stale):
-        apply(set_to(settings, 2), step=meddle)
+        apply_change(set_to(settings, 2), step=meddle)
     assert settings.read_bytes() == b"{theirs: 1}"
     assert not list(settings.parent.glob(".*-new"))
 
@@ -128,7 +130,7 @@ def test_a_file_that_appeared_is_not_overwritten(tmp_path: Path) -> None:
     change = set_to(file, 1)
     file.write_bytes(b"")
     with pytest.raises(Stale):
-        apply(change)
+        apply_change(change)
     assert file.read_bytes() == b""
 
 
@@ -136,19 +138,19 @@ def test_a_file_that_has_gone_is_not_made_again(settings: Path) -> None:
     change = set_to(settings, 2)
     settings.unlink()
     with pytest.raises(Stale):
-        apply(change)
+        apply_change(change)
     assert not settings.exists()
 
 
 def test_nothing_is_made_beside_a_file_that_is_stale(tmp_path: Path) -> None:
     with pytest.raises(Stale):
-        apply(Change(tmp_path / "no" / "file", "", b"{}", b"{a: 1}"))
+        apply_change(Change(tmp_path / "no" / "file", "", b"{}", b"{a: 1}"))
     assert not (tmp_path / "no").exists()
 
 
 def test_a_change_of_nothing_leaves_the_very_file(settings: Path) -> None:
     before = settings.stat()
-    apply(set_to(settings, 1))
+    apply_change(set_to(settings, 1))
     assert settings.stat() == before
 
 
@@ -156,17 +158,17 @@ def test_a_new_file_gets_its_folders_and_is_private(tmp_path: Path) -> None:
     file = tmp_path / "a" / "b" / "settings.json"
     change = set_to(file, 1)
     assert not file.parent.exists()
-    apply(change)
+    apply_change(change)
     assert file.read_bytes() == b'{\n  "a": 1\n}\n'
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    apply(change.undo())
+    apply_change(change.undo())
     assert not file.exists()
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o644, 0o666, 0o755])
 def test_the_mode_stays(settings: Path, mode: int) -> None:
     settings.chmod(mode)
-    apply(set_to(settings, 2))
+    apply_change(set_to(settings, 2))
     assert stat.S_IMODE(settings.stat().st_mode) == mode
 
 
@@ -174,7 +176,7 @@ def test_the_mode_stays(settings: Path, mode: int) -> None:
 def test_the_owner_stays(settings: Path) -> None:
     os.chown(settings, 12345, 54321)
     settings.chmod(0o640)
-    apply(set_to(settings, 2))
+    apply_change(set_to(settings, 2))
     now = settings.stat()
     assert (now.st_uid, now.st_gid, stat.S_IMODE(now.st_mode)) == (12345, 54321, 0o640)
 
@@ -186,9 +188,9 @@ def test_an_owner_that_cannot_be_kept_stops_the_write(
         raise PermissionError(errno.EPERM, "Operation not permitted")
 
     change = set_to(settings, 2)
-    monkeypatch.setattr(files, "_keep_owner_and_mode", refuse)
+    monkeypatch.setattr(atomic_files, "_keep_owner_and_mode", refuse)
     with pytest.raises(CannotWrite, match="operation not permitted"):
-        apply(change)
+        apply_change(change)
     assert settings.read_bytes() == change.old
     assert not list(settings.parent.glob(".*-new"))
 
@@ -197,7 +199,7 @@ def test_a_link_stays_a_link(settings: Path, tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     link = tmp_path / "there" / "link.json"
     link.symlink_to("../settings.json")
-    apply(set_to(link, 2))
+    apply_change(set_to(link, 2))
     assert os.readlink(link) == "../settings.json"
     assert b'"a": 2' in settings.read_bytes()
     assert os.listdir(link.parent) == ["link.json"]
@@ -209,7 +211,7 @@ def test_a_link_to_nothing_is_refused_and_stays(tmp_path: Path) -> None:
     with pytest.raises(CannotWrite, match=r"Cannot read .*link\.json: a link that leads nowhere"):
         set_to(link, 1)
     with pytest.raises(CannotWrite, match="a link that leads nowhere"):
-        apply(Change(link, "", None, b"{}"))
+        apply_change(Change(link, "", None, b"{}"))
     assert link.is_symlink()
     assert not (tmp_path / "unmounted").exists()
 
@@ -217,7 +219,7 @@ def test_a_link_to_nothing_is_refused_and_stays(tmp_path: Path) -> None:
 def test_what_a_killed_write_has_left_is_no_obstacle(settings: Path) -> None:
     left = settings.with_name(".settings.json.hookscope-new")
     left.write_bytes(b"{half")
-    apply(set_to(settings, 2))
+    apply_change(set_to(settings, 2))
     assert not left.exists()
 
 
@@ -243,9 +245,9 @@ def test_a_system_that_refuses_is_told_with_the_next_step(
         raise PermissionError(errno.EACCES, "Permission denied", str(settings))
 
     change = set_to(settings, 2)
-    monkeypatch.setattr(files, "exchange", refuse)
+    monkeypatch.setattr(atomic_files, "exchange_files", refuse)
     with pytest.raises(CannotWrite) as refused:
-        apply(change)
+        apply_change(change)
     assert str(refused.value) == f"Cannot write {settings}: permission denied. Nothing was written."
     assert settings.read_bytes() == change.old
     assert not list(settings.parent.glob(".*-new"))
@@ -259,7 +261,7 @@ def test_a_lock_that_is_not_given_is_told_with_the_next_step(settings: Path) -> 
             CannotWrite, match=r"locked by another process for 0\.01 s; nothing was written\. Close"
         ),
     ):
-        apply(change, patience=0.01)
+        apply_change(change, patience=0.01)
     assert settings.read_bytes() == change.old
 
 
@@ -275,8 +277,8 @@ def test_a_file_that_cannot_be_replaced_is_written_in_place_and_that_is_told(
 
     before = settings.stat()
     change = Change(settings, "", settings.read_bytes(), b"{}")
-    monkeypatch.setattr(files, "exchange", busy)
-    assert apply(change) == Applied(in_place=True)
+    monkeypatch.setattr(atomic_files, "exchange_files", busy)
+    assert apply_change(change) == Applied(in_place=True)
     assert settings.read_bytes() == b"{}"
     assert settings.stat().st_ino == before.st_ino
     assert not list(settings.parent.glob(".*-new"))
@@ -290,7 +292,7 @@ def test_a_write_in_place_that_fails_says_where_the_new_content_is(
         raise OSError(errno.EBUSY, "busy")
 
     change = Change(settings, "", settings.read_bytes(), b"{}")
-    monkeypatch.setattr(files, "exchange", busy)
+    monkeypatch.setattr(atomic_files, "exchange_files", busy)
     with pytest.raises(CannotWrite, match="may be damaged"):
-        apply(change)
+        apply_change(change)
     assert settings.with_name(".settings.json.hookscope-new").read_bytes() == b"{}"

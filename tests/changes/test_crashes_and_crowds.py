@@ -8,16 +8,16 @@ from threading import Thread
 
 import pytest
 
-from hookscope.changes import Applied, Change, apply
-from hookscope.changes.files import STEPS
-from hookscope.formats import read_json5
+from hookscope.formats.json5 import read_json5
+from hookscope.storage.edits.atomic_files import STEPS
+from hookscope.storage.edits.change import Applied, Change, apply_change
 
 OLD, NEW = b'{"a": 1} // ' + b"x" * 100_000, b'{"a": 2} // ' + b"y" * 150_000
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from hookscope.changes import Change, apply
+from hookscope.storage.edits import Change, apply
 
 def step(name):
     if name == sys.argv[2]:
@@ -31,8 +31,8 @@ apply(Change(file, "", old, new), step=step)
 TOGGLES = """
 import sys
 from pathlib import Path
-from hookscope.changes import Stale, apply, change_of
-from hookscope.core.hooks import Edit
+from hookscope.storage.edits import Stale, apply, change_of
+from hookscope.model.hook import Edit
 
 file = Path(sys.argv[1])
 for number in range(60):
@@ -52,7 +52,7 @@ def python(program: str, *arguments: object) -> "subprocess.Popen[bytes]":
 
 def test_the_steps_are_those_that_happen(tmp_path: Path) -> None:
     seen: list[str] = []
-    apply(Change(tmp_path / "file", "", None, NEW), step=seen.append)
+    apply_change(Change(tmp_path / "file", "", None, NEW), step=seen.append)
     assert tuple(seen) == STEPS
 
 
@@ -75,7 +75,7 @@ def test_a_kill_at_any_step_leaves_the_old_file_or_the_new(
     assert python(KILLED, file, step, *sides).wait(60) == -signal.SIGKILL
     now = file.read_bytes() if file.exists() else None
     assert now == (after if step in ("sync folder", "done") else before)
-    assert apply(Change(file, "", now, b"{}")) == Applied(), "the dead hold no lock"
+    assert apply_change(Change(file, "", now, b"{}")) == Applied(), "the dead hold no lock"
 
 
 def written(file: Path, content: bytes | None) -> str:
@@ -112,5 +112,5 @@ def test_a_reader_never_sees_half_a_file(tmp_path: Path) -> None:
 def write_to_and_fro(file: Path) -> None:
     change = Change(file, "", OLD, NEW)
     for _ in range(50):
-        apply(change)
-        apply(change.undo())
+        apply_change(change)
+        apply_change(change.undo())

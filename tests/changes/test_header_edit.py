@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.changes import (
-    CannotEdit,
-    header_of,
+from hookscope.storage.edits.errors import CannotEdit
+from hookscope.storage.edits.header_edit import (
+    parse_header_text,
     with_header_first,
     with_header_key,
     with_header_value,
@@ -64,7 +64,7 @@ def test_metadata_goes_under_a_key_and_onto_one_line() -> None:
     bare = b"---\nmetadata:\n  events: [a]\n  requires:\n    bins: [b]\n---\n"
     wrapped = with_wrapped(bare, ("metadata",), "openclaw")
     assert wrapped == b"---\nmetadata:\n  openclaw:\n    events: [a]\n    requires:\n      bins: [b]\n---\n"
-    line = with_one_line(wrapped, "metadata", header_of(wrapped)["metadata"])
+    line = with_one_line(wrapped, "metadata", parse_header_text(wrapped)["metadata"])
     assert line == b'---\nmetadata: {"openclaw": {"events": ["a"], "requires": {"bins": ["b"]}}}\n---\n'
 
 
@@ -112,15 +112,15 @@ def test_any_edit_means_just_itself_or_is_refused(
     )
     source = f"---\n{yaml}\n---\nProse\n".encode()
     try:
-        before = header_of(source)
+        before = parse_header_text(source)
         after = with_header_value(source, tuple(path), value)
     except CannotEdit:
         return
-    found: object = header_of(after)
+    found: object = parse_header_text(after)
     for step in path:
         assert isinstance(found, dict)
         found = found[step]
     assert found == value
     others = {key: part for key, part in before.items() if key != path[0]}
-    assert {key: part for key, part in header_of(after).items() if key != path[0]} == others
+    assert {key: part for key, part in parse_header_text(after).items() if key != path[0]} == others
     assert after.endswith(b"---\nProse\n")

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from hookscope.changes import Change
-from hookscope.workbench.shown import masks, preview_of
+from hookscope.storage.edits.change import Change
+from hookscope.storage.edits.masked_preview import hides_secrets, masked_preview
 
 
 def change(old: str, new: str) -> Change:
@@ -23,7 +23,7 @@ def switched(document: dict[str, Any]) -> Change:
 
 
 def test_a_hunk_far_down_has_its_own_line_numbers() -> None:
-    diff = preview_of(switched({f"k{at}": at for at in range(300)}))
+    diff = masked_preview(switched({f"k{at}": at for at in range(300)}))
     assert diff.splitlines()[2:] == [
         "@@ -301,3 +301,3 @@",
         '  "k299": 299,',
@@ -48,19 +48,19 @@ def test_a_secret_of_another_part_of_the_file_is_masked_where_the_diff_shows_it(
 ) -> None:
     head = f"{{{above},\n" + "".join(f'"k{at}": {at},\n' for at in range(20))
     made = change(f'{head}{below},\n"on": true}}', f'{head}{below},\n"on": false}}')
-    assert masks(made)
-    assert "horse" not in preview_of(made).replace("h0rse", "horse")
+    assert hides_secrets(made)
+    assert "horse" not in masked_preview(made).replace("h0rse", "horse")
 
 
 def test_lines_that_repeat_show_nothing_of_what_is_not_shown() -> None:
     item = '{\n"token": "pA55-word-1"\n},\n'
     made = change(f"[\n{item * 40}1\n]", f"[\n{item * 39}1\n]")
-    assert "pA55" not in preview_of(made)
+    assert "pA55" not in masked_preview(made)
 
 
 def test_a_side_that_cannot_be_read_is_masked_by_its_looks() -> None:
     key = "sk-ant-api03-" + "aB3dE5gH7jK9mN1p" * 3
-    assert key not in preview_of(change(f'{{"a": "{key}",\n', '{"a": 1}'))
+    assert key not in masked_preview(change(f'{{"a": "{key}",\n', '{"a": 1}'))
 
 
 @pytest.mark.parametrize("kind", ["numbers", "secrets", "addresses", "list"])
@@ -93,7 +93,7 @@ def work_of(made: Change) -> int:
     before = sys.gettrace()
     sys.settrace(count)
     try:
-        preview_of(made)
+        masked_preview(made)
     finally:
         sys.settrace(before)
     return lines

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.changes import CannotEdit, Change, Stale, UndoStack, apply, composed, holds, inverse_of
+from hookscope.storage.edits.change import Change, apply_change, combined_changes, is_applied
+from hookscope.storage.edits.errors import CannotEdit, Stale
+from hookscope.storage.edits.undo import UndoStack, inverse_change
 
 
 @pytest.fixture
@@ -28,7 +30,7 @@ def test_a_new_name_keeps_bytes_and_mode_and_is_taken_back(file: Path, tmp_path:
     )
     stack = UndoStack(tmp_path / "undo")
     lock = tmp_path / "lock"
-    apply(change, lock=lock)
+    apply_change(change, lock=lock)
     stack.push(change)
     then = tmp_path / "handler.js"
     assert (file.exists(), then.read_bytes(), then.stat().st_mode & 0o777) == (
@@ -38,7 +40,7 @@ def test_a_new_name_keeps_bytes_and_mode_and_is_taken_back(file: Path, tmp_path:
     )
     known = stack.peek()
     assert known == change
-    assert holds(change)
+    assert is_applied(change)
     stack.undo(change, lock=lock)
     assert (file.read_bytes(), then.exists()) == (b"export default 1\n", False)
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["handler.mjs", "lock"]
@@ -48,40 +50,40 @@ def test_a_name_that_is_taken_is_left_alone(file: Path, tmp_path: Path) -> None:
     change = renamed(file)
     (tmp_path / "handler.js").write_text("mine")
     with pytest.raises(Stale):
-        apply(change)
+        apply_change(change)
     assert (tmp_path / "handler.js").read_text() == "mine"
     assert file.exists()
 
 
 def test_a_file_that_was_written_on_is_not_renamed_back(file: Path) -> None:
     change = renamed(file)
-    apply(change)
+    apply_change(change)
     file.with_name("handler.js").write_text("more")
-    assert not holds(change)
+    assert not is_applied(change)
     with pytest.raises(Stale):
-        apply(change.undo())
+        apply_change(change.undo())
     with pytest.raises(CannotEdit):
-        inverse_of(change)
+        inverse_change(change)
 
 
 def test_permissions_change_and_are_taken_back(file: Path, tmp_path: Path) -> None:
     change = Change(file, "may be run", None, None, modes=(0o640, 0o750))
     assert change.preview().endswith("old mode 640\nnew mode 750\n")
     stack = UndoStack(tmp_path / "undo")
-    apply(change)
+    apply_change(change)
     stack.push(change)
     assert file.stat().st_mode & 0o777 == 0o750
     assert stack.peek() == change
     with pytest.raises(Stale):
-        apply(change)
-    apply(change.undo())
+        apply_change(change)
+    apply_change(change.undo())
     assert file.stat().st_mode & 0o777 == 0o640
 
 
 def test_several_edits_of_one_file_are_one_and_keep_their_order(file: Path, tmp_path: Path) -> None:
     other = tmp_path / "HOOK.md"
     edits = [Change(other, "a", b"1", b"2"), renamed(file), Change(other, "b", b"2", b"3")]
-    first, second = composed(edits)
+    first, second = combined_changes(edits)
     assert (first.old, first.new, first.meaning) == (b"1", b"3", "a, b")
     assert second.to is not None
-    assert composed([Change(other, "a", b"1", b"2"), Change(other, "b", b"2", b"1")]) == ()
+    assert combined_changes([Change(other, "a", b"1", b"2"), Change(other, "b", b"2", b"1")]) == ()

@@ -11,23 +11,14 @@ from threading import Thread
 
 import pytest
 
-from hookscope.changes import (
-    Applied,
-    CannotEdit,
-    CannotWrite,
-    Change,
-    ChangeError,
-    Stale,
-    apply,
-    change_of,
-    edited,
-    inverse_of,
-    settling,
-    swapping,
-)
-from hookscope.changes.files import replace_file
-from hookscope.core.hooks import Edit
-from hookscope.formats import LARGEST_JSON5
+from hookscope.formats.json5 import LARGEST_JSON5
+from hookscope.model.hook import Edit
+from hookscope.storage.edits import atomic_files, pending_writes
+from hookscope.storage.edits.atomic_files import replace_file
+from hookscope.storage.edits.change import Applied, Change, apply_change, change_of
+from hookscope.storage.edits.errors import CannotEdit, CannotWrite, ChangeError, Stale
+from hookscope.storage.edits.json5_edit import with_setting
+from hookscope.storage.edits.undo import inverse_change
 
 WHOLE = b'{"gateway": {"token": "s"}, "hooks": {}}\n'
 BLANK = {
@@ -50,7 +41,7 @@ def settings(tmp_path: Path) -> Path:
 @pytest.fixture
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody writes: there is nothing to wait for."""
-    monkeypatch.setattr(settling, "SETTLE", 0.05)
+    monkeypatch.setattr(pending_writes, "SETTLE", 0.05)
 
 
 def switch(file: Path) -> Change:
@@ -66,7 +57,7 @@ def test_a_blank_file_is_no_new_document(settings: Path, hurry: None, blank: byt
     with pytest.raises(CannotEdit, match=r"settings\.json is empty; another program may be writing it"):
         switch(settings)
     with pytest.raises(CannotEdit, match="The file is empty"):
-        edited(blank, ("hooks", "enabled"), False)
+        with_setting(blank, ("hooks", "enabled"), False)
     assert settings.read_bytes() == blank
 
 
@@ -81,12 +72,12 @@ def test_half_a_document_is_refused_and_stays(settings: Path, length: int) -> No
 @pytest.mark.parametrize("blank", BLANK.values(), ids=BLANK)
 def test_undo_of_a_blank_file_is_refused_and_not_forgotten(settings: Path, hurry: None, blank: bytes) -> None:
     change = switch(settings)
-    apply(change)
+    apply_change(change)
     settings.write_bytes(blank)
     with pytest.raises(Stale):
-        apply(change.undo())
+        apply_change(change.undo())
     with pytest.raises(ChangeError, match="is empty"):
-        inverse_of(change)
+        inverse_change(change)
     assert settings.read_bytes() == blank
 
 
@@ -100,7 +91,7 @@ os.close(file)
 """
 
 
-@pytest.mark.parametrize("edit", [switch, lambda file: inverse_of(Change(file, "", WHOLE, WHOLE + b" "))])
+@pytest.mark.parametrize("edit", [switch, lambda file: inverse_change(Change(file, "", WHOLE, WHOLE + b" "))])
 def test_a_file_that_is_being_written_is_waited_for(settings: Path, edit: Callable[[Path], Change]) -> None:
     child = subprocess.Popen(
         [sys.executable, "-c", TRUNCATES, str(settings)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -126,12 +117,16 @@ def test_a_file_that_somebody_has_open_for_writing_is_not_replaced(
 ) -> None:
     change = switch(settings)
     with settings.open(mode):
-        for attempt in (lambda: switch(settings), lambda: apply(change), lambda: apply(change.undo())):
+        for attempt in (
+            lambda: switch(settings),
+            lambda: apply_change(change),
+            lambda: apply_change(change.undo()),
+        ):
             with pytest.raises(CannotWrite, match=r"open for writing .* Close it there, or try again"):
                 attempt()
         assert settings.read_bytes() == WHOLE
     with settings.open("rb"):  # readers are in nobody's way
-        assert apply(change) == Applied()
+        assert apply_change(change) == Applied()
 
 
 # Between our last look and the replacement
@@ -173,7 +168,7 @@ def test_what_is_written_at_the_last_moment_stays(
             there.append(read(settings))
 
     with pytest.raises(ChangeError):
-        apply(Change(settings, "", WHOLE, new), step=meddle)
+        apply_change(Change(settings, "", WHOLE, new), step=meddle)
     assert [read(settings)] == there
     assert left_beside(settings) == []
 
@@ -187,7 +182,7 @@ def test_a_file_that_appears_at_the_last_moment_stays(tmp_path: Path, content: b
             file.write_bytes(content)
 
     with pytest.raises(Stale):
-        apply(Change(file, "", None, b'{"ours": 1}'), step=meddle)
+        apply_change(Change(file, "", None, b'{"ours": 1}'), step=meddle)
     assert file.read_bytes() == content
     assert left_beside(file) == []
 
@@ -200,7 +195,7 @@ def test_a_name_that_is_taken_at_the_last_moment_stays_taken(settings: Path) -> 
             to.write_bytes(b"theirs")
 
     with pytest.raises(CannotWrite, match="file exists"):
-        apply(Change(settings, "", WHOLE, WHOLE, to=to), step=meddle)
+        apply_change(Change(settings, "", WHOLE, WHOLE, to=to), step=meddle)
     assert (settings.read_bytes(), to.read_bytes()) == (WHOLE, b"theirs")
 
 
@@ -220,7 +215,7 @@ def test_of_two_others_at_once_neither_is_lost(settings: Path) -> None:
     assert (settings.read_bytes(), kept.read_bytes()) == (b"third", b'{"theirs": 1}')
 
 
-@pytest.mark.parametrize("number", swapping.NOT_OFFERED)
+@pytest.mark.parametrize("number", atomic_files.UNSUPPORTED_ERRNOS)
 def test_where_no_files_can_be_exchanged_one_is_replaced(
     settings: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
@@ -233,15 +228,15 @@ def test_where_no_files_can_be_exchanged_one_is_replaced(
 
         renamex_np = renameat2
 
-    monkeypatch.setattr(swapping, "_library", Old)
+    monkeypatch.setattr(atomic_files, "_libc", Old)
     change = switch(settings)
-    apply(change)
+    apply_change(change)
     assert settings.read_bytes() == change.new
-    apply(Change(settings, "", change.new, None))
-    apply(Change(settings, "", None, b"{}"))
+    apply_change(Change(settings, "", change.new, None))
+    apply_change(Change(settings, "", None, b"{}"))
     assert settings.read_bytes() == b"{}"
     with pytest.raises(FileExistsError):
-        swapping.move_to_free(settings, settings)
+        atomic_files.rename_without_overwrite(settings, settings)
 
 
 # Read-only, known under several names, too large
@@ -252,7 +247,7 @@ def test_where_no_files_can_be_exchanged_one_is_replaced(
 def test_a_read_only_file_is_not_written(settings: Path, mode: int, new: bytes | None) -> None:
     settings.chmod(mode)
     with pytest.raises(CannotWrite, match=r"settings\.json is read-only\. Nothing .* `chmod u\+w`"):
-        apply(Change(settings, "", WHOLE, new))
+        apply_change(Change(settings, "", WHOLE, new))
     settings.chmod(0o600)
     assert settings.read_bytes() == WHOLE
     assert left_beside(settings) == []
@@ -267,7 +262,7 @@ def test_nothing_is_written_into_a_read_only_folder(tmp_path: Path, old: bytes |
     folder.chmod(0o555)
     try:
         with pytest.raises(CannotWrite, match=f"{folder} is read-only"):
-            apply(Change(folder / "settings.json", "", old, b"{}"))
+            apply_change(Change(folder / "settings.json", "", old, b"{}"))
         assert os.listdir(folder) == (["settings.json"] if old else [])
     finally:
         folder.chmod(0o755)
@@ -280,12 +275,12 @@ def test_a_file_with_several_names_keeps_them(settings: Path, names: int) -> Non
         other.hardlink_to(settings)
     change = switch(settings)
     with pytest.raises(CannotWrite, match=f"has {names} names \\(hard links\\)"):
-        apply(change)
+        apply_change(change)
     assert {file.stat().st_ino for file in others} == {settings.stat().st_ino}
     assert settings.read_bytes() == WHOLE
     for other in others:
         other.unlink()
-    assert apply(change) == Applied()
+    assert apply_change(change) == Applied()
 
 
 def test_a_link_to_a_read_only_file_is_no_way_around(settings: Path, tmp_path: Path) -> None:
@@ -293,7 +288,7 @@ def test_a_link_to_a_read_only_file_is_no_way_around(settings: Path, tmp_path: P
     link = tmp_path / "link.json"
     link.symlink_to(settings)
     with pytest.raises(CannotWrite, match="is read-only"):
-        apply(switch(link))
+        apply_change(switch(link))
     assert (link.is_symlink(), settings.read_bytes()) == (True, WHOLE)
 
 
@@ -305,7 +300,7 @@ def test_extended_attributes_stay(settings: Path) -> None:
         if error.errno != errno.ENOTSUP:
             raise
         pytest.skip("this file system has no extended attributes")
-    apply(switch(settings))
+    apply_change(switch(settings))
     assert os.getxattr(settings, "user.note") == b"mine"
 
 
@@ -323,7 +318,7 @@ def test_what_is_too_large_to_read_is_too_large_to_edit(settings: Path, source: 
     with pytest.raises(CannotEdit, match="larger than 8,388,608 bytes"):
         switch(settings)
     with pytest.raises(CannotEdit, match="more than 8,388,608 bytes"):
-        edited(source, ("hooks",), {})
+        with_setting(source, ("hooks",), {})
     assert settings.stat().st_size == len(source)
 
 

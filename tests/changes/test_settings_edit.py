@@ -5,10 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.changes import CannotEdit, dotted, edited, edited_all, without
-from hookscope.changes import settings_edit as module
-from hookscope.core.hooks import Edit
-from hookscope.formats import KeyPath, read_json5
+from hookscope.formats.json5 import read_json5
+from hookscope.formats.positions import KeyPath
+from hookscope.model.hook import Edit
+from hookscope.storage.edits import json5_edit as module
+from hookscope.storage.edits.errors import CannotEdit
+from hookscope.storage.edits.json5_edit import (
+    dotted_path,
+    with_setting,
+    with_settings,
+    without_setting,
+)
 
 X = ("hooks", "x", "enabled")
 Case = tuple[str, str, KeyPath, object, str]
@@ -147,7 +154,7 @@ REFUSED: list[tuple[str, KeyPath, str]] = [
     ("before", "path", "value", "after"), [case[1:] for case in REPLACED], ids=[case[0] for case in REPLACED]
 )
 def test_exactly_the_old_value_is_replaced(before: str, path: KeyPath, value: object, after: str) -> None:
-    assert edited(before.encode(), path, value).decode() == after
+    assert with_setting(before.encode(), path, value).decode() == after
 
 
 @pytest.mark.parametrize(
@@ -156,7 +163,7 @@ def test_exactly_the_old_value_is_replaced(before: str, path: KeyPath, value: ob
 def test_what_is_missing_is_written_as_its_neighbours_are(
     before: str, path: KeyPath, value: object, after: str
 ) -> None:
-    assert edited(before.encode(), path, value).decode() == after
+    assert with_setting(before.encode(), path, value).decode() == after
 
 
 @pytest.mark.parametrize(
@@ -165,70 +172,72 @@ def test_what_is_missing_is_written_as_its_neighbours_are(
 def test_a_member_goes_with_its_comma_and_without_the_comments(
     before: str, path: KeyPath, after: str
 ) -> None:
-    assert without(before.encode(), path).decode() == after
+    assert without_setting(before.encode(), path).decode() == after
 
 
 @pytest.mark.parametrize(("source", "path", "sentence"), REFUSED, ids=[case[0] for case in REFUSED])
 def test_ambiguous_settings_are_not_edited(source: str, path: KeyPath, sentence: str) -> None:
     with pytest.raises(CannotEdit) as refused:
-        edited(source.encode(), path, True)
+        with_setting(source.encode(), path, True)
     assert str(refused.value) == sentence
 
 
 def test_no_file_becomes_a_small_one() -> None:
-    assert json.loads(edited(None, X, True)) == {"hooks": {"x": {"enabled": True}}}
+    assert json.loads(with_setting(None, X, True)) == {"hooks": {"x": {"enabled": True}}}
 
 
 def test_a_missing_member_of_a_file_that_is_long_is_one_line() -> None:
     source = json.dumps({"a": {str(index): index for index in range(1000)}}, indent=2).encode()
-    assert edited(source, ("a", "new"), 1) == source.replace(b'{\n    "0"', b'{\n    "new": 1,\n    "0"')
+    assert with_setting(source, ("a", "new"), 1) == source.replace(
+        b'{\n    "0"', b'{\n    "new": 1,\n    "0"'
+    )
 
 
 def test_bytes_that_are_not_text_are_refused() -> None:
     with pytest.raises(CannotEdit, match="byte 0xFF is not UTF-8 text"):
-        edited(b'{"a": "\xff"}', ("a",), 1)
+        with_setting(b'{"a": "\xff"}', ("a",), 1)
 
 
 def test_a_value_that_json_cannot_say_is_a_fault_of_the_program() -> None:
     with pytest.raises(TypeError):
-        edited(b"{}", ("a",), object())
+        with_setting(b"{}", ("a",), object())
 
 
 def test_half_a_character_is_refused_since_it_would_be_read_as_another() -> None:
     with pytest.raises(CannotEdit, match="would change more"):
-        edited(b"{}", ("a",), "\ud83d")
+        with_setting(b"{}", ("a",), "\ud83d")
 
 
 def test_more_levels_than_are_read_are_refused() -> None:
     with pytest.raises(CannotEdit, match="would change more"):
-        edited(b"{}", ("a",) * 65, 1)
+        with_setting(b"{}", ("a",) * 65, 1)
 
 
 def test_an_edit_that_would_mean_something_else_is_not_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_replaced", lambda *_: "{a: 2, b: 2}")
     with pytest.raises(CannotEdit, match=r"would change more than it should\. By hand: `a: 2`"):
-        edited(b"{a: 1, b: 1}", ("a",), 2)
+        with_setting(b"{a: 1, b: 1}", ("a",), 2)
 
 
 @pytest.mark.parametrize("path", [(), ("d", 0)])
 def test_only_members_of_objects_are_removed(path: KeyPath) -> None:
     with pytest.raises(CannotEdit, match="Only members"):
-        without(b"{d: [1]}", path)
+        without_setting(b"{d: [1]}", path)
 
 
 def test_a_member_that_stands_twice_is_not_removed() -> None:
     with pytest.raises(CannotEdit, match="By hand: `remove a`"):
-        without(b"{a: 1, a: 2}", ("a",))
+        without_setting(b"{a: 1, a: 2}", ("a",))
 
 
 def test_several_edits_are_made_one_after_the_other() -> None:
     steps: list[tuple[KeyPath, object]] = [(("e", "x"), 1), (("on",), True), (("e", "y"), 2), (("e", "x"), 3)]
     edits = [Edit(Path("settings"), path, value, "") for path, value in steps]
-    assert edited_all(b"{ z: 0 }", edits) == b"{ on: true, e: {y: 2, x: 3}, z: 0 }"
+    assert with_settings(b"{ z: 0 }", edits) == b"{ on: true, e: {y: 2, x: 3}, z: 0 }"
 
 
 def test_a_path_is_shown_as_people_write_it() -> None:
-    assert dotted(("hooks", "my hook", "a.b", "dirs", 0, "x")) == 'hooks."my hook"."a.b".dirs[0].x'
+    assert dotted_path(("hooks", "my hook", "a.b", "dirs", 0, "x")) == 'hooks."my hook"."a.b".dirs[0].x'
 
 
 def test_the_meaning_of_every_case_is_as_asked() -> None:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.changes import Change, Stale, apply
+from hookscope.storage.edits.change import Change, apply_change
+from hookscope.storage.edits.errors import Stale
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def test_nothing_is_begun_where_one_of_them_is_stale(change: Change, tmp_path: P
     (tmp_path / "second").write_bytes(b"somebody else's")
     steps: list[str] = []
     with pytest.raises(Stale, match=r"second has changed since it was read; nothing was written"):
-        apply(change, step=steps.append)
+        apply_change(change, step=steps.append)
     assert steps == []
     assert not (tmp_path / "folder").exists()
 
@@ -33,6 +34,6 @@ def test_what_was_written_before_one_that_turns_out_stale_is_taken_back(
             (tmp_path / "second").write_bytes(b"somebody else's")
 
     with pytest.raises(Stale):
-        apply(change, step=somebody_writes, lock=tmp_path / "lock")
+        apply_change(change, step=somebody_writes, lock=tmp_path / "lock")
     assert not (tmp_path / "folder").exists()
     assert (tmp_path / "second").read_bytes() == b"somebody else's"

@@ -7,19 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.changes import (
-    CannotEdit,
-    CannotWrite,
-    Change,
-    ChangeError,
-    Stale,
-    UndoStack,
-    apply,
-    change_of,
-    inverse_of,
-)
-from hookscope.core.hooks import Edit
-from hookscope.formats import KeyPath
+from hookscope.formats.positions import KeyPath
+from hookscope.model.hook import Edit
+from hookscope.storage.edits.change import Change, apply_change, change_of
+from hookscope.storage.edits.errors import CannotEdit, CannotWrite, ChangeError, Stale
+from hookscope.storage.edits.undo import UndoStack, inverse_change
 
 
 @pytest.fixture
@@ -36,7 +28,7 @@ def settings(tmp_path: Path) -> Path:
 
 def done(file: Path, path: KeyPath, value: object) -> Change:
     change = change_of(file, [Edit(file, path, value, f"{path[-1]}: {value}")])
-    apply(change)
+    apply_change(change)
     return change
 
 
@@ -114,7 +106,7 @@ def test_an_undo_that_no_longer_fits_is_refused_and_stays(stack: UndoStack, sett
     with pytest.raises(Stale):
         stack.undo(change)
     assert stack.peek() == change
-    apply(inverse_of(change))
+    apply_change(inverse_change(change))
     stack.forget(change)
     assert settings.read_bytes() == b"{ a: 1, theirs: 1 }"
     assert stack.peek() is None
@@ -151,7 +143,7 @@ def test_the_inverse_takes_back_what_is_left_of_the_change(
     settings: Path, old: str, new: str, now: str, after: str
 ) -> None:
     settings.write_text(now)
-    inverse = inverse_of(Change(settings, "set", old.encode() or None, new.encode()))
+    inverse = inverse_change(Change(settings, "set", old.encode() or None, new.encode()))
     assert inverse.new is not None
     assert inverse.new.decode() == after
     assert (inverse.old, inverse.meaning) == (now.encode(), "undo: set")
@@ -171,14 +163,14 @@ def test_a_file_without_meaning_has_no_inverse(settings: Path, now: bytes | None
     else:
         settings.write_bytes(now)
     with pytest.raises(CannotEdit, match=re.escape(said)):
-        inverse_of(change)
+        inverse_change(change)
 
 
 def test_several_files_come_and_go_as_one(stack: UndoStack, tmp_path: Path) -> None:
     one, two = tmp_path / "new" / "a.txt", tmp_path / "new" / "below" / "b.txt"
     made = (tmp_path / "new", tmp_path / "new" / "below")
     change = Change(one, "both", None, b"a", more=(Change(two, "both", None, b"b"),), made=made)
-    apply(change, lock=tmp_path / "lock")
+    apply_change(change, lock=tmp_path / "lock")
     assert (one.read_bytes(), two.read_bytes()) == (b"a", b"b")
     assert [line for line in change.preview().splitlines() if line[:3] == "+++"] == [
         "+++ b/a.txt",
@@ -188,7 +180,7 @@ def test_several_files_come_and_go_as_one(stack: UndoStack, tmp_path: Path) -> N
     assert UndoStack(stack.folder).peek() == change
     two.write_bytes(b"of another hand")
     with pytest.raises(CannotEdit, match="has changed since then"):
-        inverse_of(change)
+        inverse_change(change)
     with pytest.raises(Stale):
         stack.undo(change, lock=tmp_path / "lock")
     assert one.exists()
@@ -198,7 +190,7 @@ def test_several_files_come_and_go_as_one(stack: UndoStack, tmp_path: Path) -> N
     two.parent.mkdir(parents=True)
     two.mkdir()  # the second cannot be written, so the first is not there either
     with pytest.raises(ChangeError):
-        apply(change, lock=tmp_path / "lock")
+        apply_change(change, lock=tmp_path / "lock")
     assert not one.exists()
     assert two.is_dir()
 
@@ -224,6 +216,6 @@ def test_lines_of_a_text_are_taken_back_where_they_stand_once(
     change = Change(file, "name: b", OLD, NEW)
     if back is None:
         with pytest.raises(CannotEdit, match="are not in the text any more, or not alone"):
-            inverse_of(change)
+            inverse_change(change)
     else:
-        assert inverse_of(change).new == back
+        assert inverse_change(change).new == back

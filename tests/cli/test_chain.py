@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hookscope.workbench import Options, Workbench, documents
-from hookscope.workbench.links.chain import links_of
+from hookscope.app import json_documents
+from hookscope.app.options import Options
+from hookscope.app.runs.activation_chain import activation_chain
+from hookscope.app.workbench import Workbench
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Program
@@ -30,7 +32,10 @@ def chain(workspace: Path, bundled: Path) -> Iterator[Chain]:
         bench = Workbench(Options(workspace=workspace, bundled=bundled, dialect="openclaw"))
         benches.append(bench)
         view = bench.look()
-        return {one.name: documents.link(one) for one in links_of(bench, view, bench.hook(view, name))}
+        return {
+            one.name: json_documents.link_document(one)
+            for one in activation_chain(bench, view, bench.hook(view, name))
+        }
 
     yield of
     for bench in benches:

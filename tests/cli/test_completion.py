@@ -13,8 +13,8 @@ import pytest
 from tests.cli.conftest import Program
 from tests.conftest import MakeHook
 
-from hookscope.cli.examples import EXAMPLES
-from hookscope.cli.main import cli
+from hookscope.cli.command_index import EXAMPLES
+from hookscope.cli.main import root_command
 
 READY = "{openclaw: {events: [command:new]}}"
 
@@ -141,7 +141,7 @@ def test_bash_puts_into_the_line_what_it_reads_as_one_word(
 
 
 def groups() -> list[tuple[str, click.Command]]:
-    found: list[tuple[str, click.Command]] = [("", cli)]
+    found: list[tuple[str, click.Command]] = [("", root_command)]
     for path, group in found:
         if isinstance(group, click.Group):
             with click.Context(group) as ctx:

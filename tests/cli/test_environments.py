@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hookscope.workbench import Options, Workbench
-from hookscope.workbench.doctor import SetupFinding
+from hookscope.app.doctor import SetupFinding
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Program

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hookscope.cli.run_tables import error_lines
-from hookscope.console.fire.source import own_frames
-from hookscope.core.failure import Failure, Frame
-from hookscope.core.runs import Code, Registration, Result
-from hookscope.core.surroundings import real_surroundings
-from hookscope.workbench.fuzz_search import mark_of
+from hookscope.analysis.fuzzing import failure_mark
+from hookscope.cli.render.run_output import error_lines
+from hookscope.console.panes.fire.run_tabs import own_frames
+from hookscope.model.failure import Failure, Frame
+from hookscope.model.machine import real_machine
+from hookscope.model.run import Code, Registration, Result
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Program
@@ -77,15 +77,15 @@ def test_a_search_tells_failures_apart_by_the_innermost_line() -> None:
     def failed(*frames: Frame) -> Result:
         return Result(CALL, "error", error=Failure("ValueError", "bad", frames, phase="run"))
 
-    assert mark_of(failed(OUTER, INNER)) == ("two", "ValueError", (INNER.file, 2))
-    assert mark_of(failed(OUTER, INNER)) != mark_of(failed(OUTER))
-    assert mark_of(failed(OUTER, ELSEWHERE)) != mark_of(failed(OUTER, INNER))
-    assert mark_of(failed()) == ("two", "ValueError", None)
+    assert failure_mark(failed(OUTER, INNER)) == ("two", "ValueError", (INNER.file, 2))
+    assert failure_mark(failed(OUTER, INNER)) != failure_mark(failed(OUTER))
+    assert failure_mark(failed(OUTER, ELSEWHERE)) != failure_mark(failed(OUTER, INNER))
+    assert failure_mark(failed()) == ("two", "ValueError", None)
 
 
 def test_of_a_long_way_the_innermost_four_lines_are_shown() -> None:
     frames = tuple(Frame(f"/w/f{number}.py", number, "f", "") for number in range(1, 7))
-    lines = error_lines(Failure("ValueError", "bad", frames, phase="run"), real_surroundings())
+    lines = error_lines(Failure("ValueError", "bad", frames, phase="run"), real_machine())
     assert [line.partition(":")[0].rpartition("/")[2] for line in lines[1:]] == [
         "f6.py", "f5.py", "f4.py", "f3.py",
     ]  # fmt: skip

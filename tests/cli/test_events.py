@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hookscope.dialects import DIALECTS
+from hookscope.hosts.dialects import DIALECTS
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Program

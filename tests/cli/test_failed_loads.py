@@ -10,9 +10,9 @@ import pytest
 from tests.cli.conftest import Program
 from tests.conftest import MakeHook
 
-from hookscope.core.failure import Failure
-from hookscope.core.runs import Code
-from hookscope.workbench.failed_loads import MOST, FailedLoads, Tried
+from hookscope.app.failed_loads import MOST, FailedLoads, LoadAttempt
+from hookscope.model.failure import Failure
+from hookscope.model.run import Code
 
 NEW = '{openclaw: {events: ["command:new"]}}'
 IMPORTS = "import helper_of_it\n\n\ndef handler(event): event.messages.append(helper_of_it.TEXT)\n"
@@ -193,6 +193,6 @@ def test_the_oldest_of_very_many_are_forgotten(tmp_path: Path) -> None:
         Code(tmp_path / f"{number}.py", "handler", tmp_path, "python", "x") for number in range(MOST + 2)
     ]
     failure = Failure("ValueError", "torn", phase="load")
-    asyncio.run(known.learn([Tried(code, failure) for code in codes], begun=0))
+    asyncio.run(known.learn([LoadAttempt(code, failure) for code in codes], begun=0))
     kept = json.loads(known.file.read_text())["handlers"]
     assert list(kept) == [str(code.path) for code in codes[2:]]

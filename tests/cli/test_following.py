@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hookscope.cli.main import code_of
+from hookscope.cli.main import exit_code_of
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Program
@@ -76,10 +76,10 @@ def test_ctrl_c_of_a_command_that_prints_one_document_is_a_document(
     def stopped() -> object:
         raise KeyboardInterrupt
 
-    assert code_of(stopped, ["list", "--json"]) == 1
+    assert exit_code_of(stopped, ["list", "--json"]) == 1
     said = capsys.readouterr()
     assert json.loads(said.out) == {"error": "stopped", "next": ""}
     assert said.err == "hookscope: stopped.\n"
     for stream in ("--json-lines", "--follow", "--watch"):
-        assert code_of(stopped, ["log", stream, "--json"]) == 1
+        assert exit_code_of(stopped, ["log", stream, "--json"]) == 1
         assert capsys.readouterr().out == ""

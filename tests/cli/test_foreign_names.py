@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.core.hooks import Place, Problem
-from hookscope.core.text import as_typed
-from hookscope.workbench.documents import problem
+from hookscope.app.json_documents import problem_text
+from hookscope.model.hook import FilePosition, Problem
+from hookscope.model.text import shell_path
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Program
@@ -55,9 +55,9 @@ def test_no_name_rings_the_bell_of_a_terminal(
 
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=12))
 def test_a_path_in_a_command_is_one_word_of_it(name: str) -> None:
-    assert shlex.split(f"hookscope trust {as_typed(f'/x/{name}')}") == ["hookscope", "trust", f"/x/{name}"]
-    assert as_typed(f"~/{name}").startswith("~/")  # else no shell takes it for home
-    assert shlex.split(as_typed(f"~/{name}")) == [f"~/{name}"]
+    assert shlex.split(f"hookscope trust {shell_path(f'/x/{name}')}") == ["hookscope", "trust", f"/x/{name}"]
+    assert shell_path(f"~/{name}").startswith("~/")  # else no shell takes it for home
+    assert shlex.split(shell_path(f"~/{name}")) == [f"~/{name}"]
 
 
 def test_the_command_that_trusts_a_folder_can_be_typed_as_it_stands(
@@ -74,17 +74,25 @@ def test_the_command_that_trusts_a_folder_can_be_typed_as_it_stands(
 def test_the_place_of_a_problem_is_told_once_and_always() -> None:
     file = Path("/x/settings.json")
     for text, place, said in (
-        ("it wants 12 things", Place(file, 1, 5), "settings.json, line 1, column 5: it wants 12 things"),
+        (
+            "it wants 12 things",
+            FilePosition(file, 1, 5),
+            "settings.json, line 1, column 5: it wants 12 things",
+        ),
         (
             "line 12, column 3: no",
-            Place(file, 1, 2),
+            FilePosition(file, 1, 2),
             "settings.json, line 1, column 2: line 12, column 3: no",
         ),
-        ("settings.json, line 4, column 1: no", Place(file, 4, 1), "settings.json, line 4, column 1: no"),
-        ("/x/settings.json is not a file", Place(file), "/x/settings.json is not a file"),
+        (
+            "settings.json, line 4, column 1: no",
+            FilePosition(file, 4, 1),
+            "settings.json, line 4, column 1: no",
+        ),
+        ("/x/settings.json is not a file", FilePosition(file), "/x/settings.json is not a file"),
         ("cannot be read", None, "cannot be read"),
     ):
-        assert problem(Problem(text, place)) == said
+        assert problem_text(Problem(text, place)) == said
 
 
 def test_what_the_projects_configuration_says_in_vain_is_told(hookscope: Program, workspace: Path) -> None:

@@ -5,7 +5,8 @@ import re
 import click
 from tests.cli.conftest import Program
 
-from hookscope.cli.main import COMMANDS, cli
+from hookscope.cli.command_index import COMMANDS
+from hookscope.cli.main import root_command
 from hookscope.manual import TOPICS, chapters, readme
 
 
@@ -38,9 +39,9 @@ def test_the_options_that_the_manual_names_are_there() -> None:
         if name and line.startswith("    "):
             named.setdefault(name, set()).update(re.findall(r"--[a-z-]+", line))
     assert set(named) == set(COMMANDS)
-    context = click.Context(cli)
+    context = click.Context(root_command)
     for name, options in named.items():
-        command = cli.get_command(context, name)
+        command = root_command.get_command(context, name)
         assert command is not None
         has = {word for one in command.params for word in (*one.opts, *one.secondary_opts)}
         assert options <= has, name

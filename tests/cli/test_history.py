@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.done import Done
 
-from hookscope.cli.filters import moment_of
 from hookscope.cli.main import exit_code
-from hookscope.core.runs import Code, Event, Registration
-from hookscope.journal import Journal
+from hookscope.cli.shared_options import parse_moment
+from hookscope.model.run import Code, Event, Registration
+from hookscope.storage.journal.journal import Journal
 
 if TYPE_CHECKING:
     from tests.conftest import MakeHook
@@ -344,13 +344,13 @@ def test_a_replay_says_which_handlers_have_changed_since(fired: Program, workspa
 
 def test_times_are_read_as_people_write_them() -> None:
     now = datetime.fromisoformat("2026-11-20T10:00:00+02:00")
-    assert moment_of("2h", now) == now - timedelta(hours=2)
-    assert moment_of("1.5d", now) == now - timedelta(hours=36)
-    assert moment_of("09:30", now) == now - timedelta(minutes=30)
-    assert moment_of("2026-11-20T10:00:00+02:00", now) == now
-    assert moment_of("2026-11-20T08:00:00Z", now) == now
-    day = moment_of("2026-11-20", now)
+    assert parse_moment("2h", now) == now - timedelta(hours=2)
+    assert parse_moment("1.5d", now) == now - timedelta(hours=36)
+    assert parse_moment("09:30", now) == now - timedelta(minutes=30)
+    assert parse_moment("2026-11-20T10:00:00+02:00", now) == now
+    assert parse_moment("2026-11-20T08:00:00Z", now) == now
+    day = parse_moment("2026-11-20", now)
     assert day is not None
     assert day.tzinfo is not None
     for text in ("", "2x", "soon", "99999999999999d", "999999999w", "2026-13-01", "25:00"):
-        assert moment_of(text, now) is None
+        assert parse_moment(text, now) is None

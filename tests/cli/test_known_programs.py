@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hookscope.runtime import NoNode, find_node
+from hookscope.runtime.executors import NoNode, find_node
 
 if TYPE_CHECKING:
     from pathlib import Path

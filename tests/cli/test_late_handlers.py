@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hookscope import HookEngine, embedded_host
-from hookscope.core.runs import Event
+from hookscope.model.run import Event
 
 if TYPE_CHECKING:
     from pathlib import Path

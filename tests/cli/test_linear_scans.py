@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from tests.conftest import MakeHook
 
-from hookscope.cli import tables
-from hookscope.workbench import Options, Workbench, documents
+from hookscope.app import json_documents
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.cli.render import hook_output
 
 HEADER = "{openclaw: {events: [command:new]}}"
 Grown = Callable[[int, Path, MakeHook], dict[str, Any]]
@@ -97,8 +99,8 @@ def work_of(options: Options) -> int:
     sys.setprofile(note)
     try:
         view = Workbench(options).look()
-        documents.inventory(view)
-        list(tables.groups(view))
+        json_documents.inventory_document(view)
+        list(hook_output.hooks_by_folder(view))
     finally:
         sys.setprofile(None)
     return count

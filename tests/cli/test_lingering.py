@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hookscope.core.runs import Result
-from hookscope.workbench import Options, Workbench
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.model.run import Result
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -564,8 +564,8 @@ def test_the_console_asks_for_a_terminal(hookscope: Program) -> None:
 def test_a_mistake_of_ours_says_so_and_is_no_answer(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from hookscope.app.workbench import Workbench
     from hookscope.cli.main import exit_code
-    from hookscope.workbench import Workbench
 
     def broken(self: Workbench) -> None:
         raise RuntimeError("not \x1b[2J foreseen")

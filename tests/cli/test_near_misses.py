@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hookscope.workbench import Options, Workbench, run_documents
+from hookscope.app import json_documents
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Program
@@ -38,7 +40,7 @@ def test_each_near_miss_has_its_reason_and_the_next_step(
     bench = Workbench(Options(workspace=workspace, bundled=bundled, dialect=dialect))
     view = bench.look()
     for number, (key, (event, said)) in enumerate(MISSES.items()):
-        plan = run_documents.plan(bench.plan(view, bench.template(view, event)))
+        plan = json_documents.plan_document(bench.plan(view, bench.template(view, event)))
         left = {item["hook"]: item for item in plan["not_run"]}
         item = left[f"hook-{number}"]
         assert said in item.get("near", ""), (key, item)
@@ -74,7 +76,7 @@ def test_the_nearest_is_told_first_and_neither_taps_nor_events_that_come_are_mis
     view = bench.look()
 
     def near(event: str) -> list[str]:
-        left = run_documents.plan(bench.plan(view, bench.template(view, event)))["not_run"]
+        left = json_documents.plan_document(bench.plan(view, bench.template(view, event)))["not_run"]
         return [item["hook"] for item in left if "near" in item]
 
     assert near("command:new") == ["b", "a", "d"]
@@ -101,7 +103,7 @@ def test_beside_only_no_other_hook_is_a_near_miss(
     view = bench.look()
 
     def near(only: str | None, event: str = "command:new") -> set[str]:
-        plan = run_documents.plan(bench.plan(view, bench.template(view, event), only=only))
+        plan = json_documents.plan_document(bench.plan(view, bench.template(view, event), only=only))
         return {item["hook"] for item in plan["not_run"] if item.get("near")}
 
     assert near(None) == {"slip", "case"}
@@ -118,7 +120,7 @@ def test_an_event_of_plugins_is_no_near_miss_of_the_hook_that_only_names(
     make_hook(workspace / "hooks", "slip", "{openclaw: {events: ['command:nwe']}}")
     bench = Workbench(Options(workspace=workspace, bundled=bundled, dialect="openclaw"))
     view = bench.look()
-    plan = run_documents.plan(bench.plan(view, bench.template(view, "command:new"), only="other"))
+    plan = json_documents.plan_document(bench.plan(view, bench.template(view, "command:new"), only="other"))
     assert [item["hook"] for item in plan["not_run"] if item.get("near")] == []
 
 

@@ -11,8 +11,8 @@ import pytest
 from tests.cli.conftest import Program
 from tests.conftest import MakeHook
 
-from hookscope.cli.asked import agreed
-from hookscope.cli.main import cli, exit_code
+from hookscope.cli.fire_arguments import ask_yes_or_no
+from hookscope.cli.main import exit_code, root_command
 
 NEW = '{openclaw: {events: ["command:new"]}}'
 EVE = 'from hookscope import define_hook\n\ndefault = define_hook(events={"turn.started": print})\n'
@@ -157,7 +157,7 @@ def test_ctrl_c_at_a_question_stops_at_once(monkeypatch: pytest.MonkeyPatch) -> 
     answered = []
 
     async def asked() -> None:
-        answered.append(agreed("Trust them?"))
+        answered.append(ask_yes_or_no("Trust them?"))
 
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(asked())
@@ -172,7 +172,7 @@ def test_ctrl_c_that_a_call_has_wrapped_is_no_mistake_of_ours(
     def wraps(*_: object, **__: object) -> None:
         raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
 
-    monkeypatch.setattr(cli, "main", wraps)
+    monkeypatch.setattr(root_command, "main", wraps)
     assert exit_code(["list"]) == 1
     assert capsys.readouterr().err == "hookscope: stopped.\n"
 

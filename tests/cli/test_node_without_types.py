@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hookscope.runtime import Node, NoNode, find_node
+from hookscope.runtime.executors import Node, NoNode, find_node
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Program

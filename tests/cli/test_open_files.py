@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.runtime.node import NoNode, find_node, said_by
+from hookscope.runtime.executors import NoNode, ask_node, find_node
 
 MakeHook = Callable[..., Path]
 NEW = "{openclaw: {events: ['command:new']}}"
@@ -80,7 +80,7 @@ def test_what_was_not_answered_for_lack_of_files_is_asked_again(tmp_path: Path) 
     node.chmod(0o755)
     code = (
         "import resource, sys\n"
-        "from hookscope.runtime.node import said_by\n"
+        "from hookscope.runtime.executors import said_by\n"
         "import subprocess, json, re\n"
         "soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)\n"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (4, hard))\n"
@@ -92,4 +92,4 @@ def test_what_was_not_answered_for_lack_of_files_is_asked_again(tmp_path: Path) 
     done = subprocess.run(
         [sys.executable, "-c", code, str(node)], capture_output=True, text=True, timeout=GUARD, check=True
     )
-    assert done.stdout.splitlines() == ["24", str(said_by(str(node)))]
+    assert done.stdout.splitlines() == ["24", str(ask_node(str(node)))]

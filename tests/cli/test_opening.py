@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from hookscope.cli import main, opening
-from hookscope.cli.given import options_from
-from hookscope.cli.opening import console_alone, exit_code
-from hookscope.workbench.refusal import Refusal
+from hookscope.cli import main, startup
+from hookscope.cli.parsed_options import options_from
+from hookscope.cli.startup import console_only_options, exit_code
+from hookscope.model.refusal import Refusal
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_what_is_read_at_a_glance_is_what_click_reads(
     read: list[Mapping[str, Any]] = []
     monkeypatch.setattr(main, "open_console", read.append)
     assert main.exit_code(line) == 0
-    glanced = console_alone(line)
+    glanced = console_only_options(line)
     assert glanced is not None
     assert [options_from(glanced)] == [options_from(given) for given in read]
 
@@ -45,7 +45,7 @@ def test_what_is_read_at_a_glance_is_what_click_reads(
     ],
 )
 def test_all_else_is_for_click(line: list[str]) -> None:
-    assert console_alone(line) is None
+    assert console_only_options(line) is None
 
 
 def test_the_console_alone_loads_no_click(tmp_path: Path) -> None:
@@ -73,6 +73,6 @@ def test_what_a_console_ends_with_is_told_as_of_every_command(
     def fails(_: Mapping[str, Any]) -> None:
         raise error
 
-    monkeypatch.setattr(opening, "open_console", fails)
+    monkeypatch.setattr(startup, "open_console", fails)
     assert exit_code([]) == 1
     assert told in capsys.readouterr().err

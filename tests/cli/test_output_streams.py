@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.cli.fallback_glyphs import use_fallbacks
-from hookscope.cli.main import code_of
+from hookscope.cli.main import exit_code_of
+from hookscope.cli.startup import use_ascii_fallbacks
 
 
 def run(*arguments: str, redirected: str = "", **env: str) -> subprocess.CompletedProcess[str]:
@@ -40,7 +40,7 @@ def run(*arguments: str, redirected: str = "", **env: str) -> subprocess.Complet
 def test_what_an_encoding_lacks_is_printed_as_a_sign(encoding: str, shown: str) -> None:
     written = BytesIO()
     stream = TextIOWrapper(written, encoding=encoding)
-    use_fallbacks(stream, None)
+    use_ascii_fallbacks(stream, None)
     stream.write("✓ → ● … é š –")
     stream.flush()
     assert written.getvalue().decode("latin-1") == shown
@@ -49,7 +49,7 @@ def test_what_an_encoding_lacks_is_printed_as_a_sign(encoding: str, shown: str) 
 def test_half_a_character_is_printed_as_its_escape() -> None:
     written = BytesIO()
     stream = TextIOWrapper(written, encoding="utf-8")
-    use_fallbacks(stream)
+    use_ascii_fallbacks(stream)
     stream.write("a\udcffb")
     stream.flush()
     assert written.getvalue() == b"a\\udcffb"
@@ -58,7 +58,7 @@ def test_half_a_character_is_printed_as_its_escape() -> None:
 def test_who_has_chosen_an_error_handler_keeps_it() -> None:
     written = BytesIO()
     stream = TextIOWrapper(written, encoding="ascii", errors="replace")
-    use_fallbacks(stream)
+    use_ascii_fallbacks(stream)
     stream.write("✓")
     stream.flush()
     assert written.getvalue() == b"?"
@@ -95,5 +95,5 @@ def test_a_crash_never_exits_with_0(raised: Exception, capsys: pytest.CaptureFix
     def crash() -> object:
         raise raised
 
-    assert code_of(crash, []) == 1
+    assert exit_code_of(crash, []) == 1
     assert "this is a mistake of ours, please report it" in capsys.readouterr().err

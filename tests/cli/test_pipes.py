@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Program
 
-from hookscope.core.regular_file import open_regular, read_regular
+from hookscope.model.regular_file import open_regular, read_regular
 
 
 @pytest.mark.parametrize("command", ["fire", "test", "sequence"])

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hookscope.runtime.sandbox import find_bwrap
-from hookscope.runtime.socket_filter import socket_filter
+from hookscope.runtime.sandbox import find_bwrap, socket_filter
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Program

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from filelock import FileLock
 
-from hookscope.changes.files import lock_beside
+from hookscope.storage.edits.atomic_files import lock_beside
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Program

@@ -16,16 +16,21 @@ from tests.conformance import eve_turns
 from tests.conformance.layouts import Case, StandIns, copied, differences
 from tests.streams.asking import AskingLane
 
-from hookscope.core.dialect import Choices, Host, Trust
-from hookscope.core.hooks import Folder, Hook, LogLine
-from hookscope.core.runs import Event, Handler, Registration, Result, Run
-from hookscope.core.surroundings import Surroundings
-from hookscope.dialects import DIALECTS
-from hookscope.engine import HookEngine
-from hookscope.runtime.which_lane import Lanes
-from hookscope.settings import open_host
-from hookscope.systems.streams import stream_system_of
-from hookscope.systems.streams.agents import Discovery, agents_of, discover, in_order
+from hookscope.engine.hook_engine import HookEngine
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.hosts.settings.host_opener import open_host
+from hookscope.hosts.streams import stream_system_of
+from hookscope.hosts.streams.agents import (
+    Discovery,
+    agents_of,
+    discover_agent,
+    ordered_diagnostics,
+)
+from hookscope.model.hook import Folder, Hook, LogLine
+from hookscope.model.host import Host, Overrides, Trust
+from hookscope.model.machine import Machine
+from hookscope.model.run import Event, Handler, Registration, Result, Run
+from hookscope.runtime.executors import Executors
 
 DIALECT_OF_VERSION = {"0.80.1": "eve@0.80", "0.18.1": "eve@0.18"}
 LINE = re.compile(r"\[eve:(?P<source>[\w.-]+)\] (?P<text>.*?)(?P<told> \{.*\})?", re.DOTALL)
@@ -65,20 +70,20 @@ async def loaded_differences(
 
 def opened(dialect: str, workspace: Path) -> Host:
     """The project as that version finds it, trusted."""
-    here = Surroundings("linux", {}, workspace, workspace)
-    return open_host(DIALECTS[dialect], here, Choices(workspace=workspace), trust=Trust(everything=True))
+    here = Machine("linux", {}, workspace, workspace)
+    return open_host(DIALECTS[dialect], here, Overrides(workspace=workspace), trust=Trust(everything=True))
 
 
 def discoveries_of(host: Host) -> list[Discovery]:
     """What is found of every agent, the root agent first."""
     rules, files = stream_system_of(host.dialect).files, host.surroundings.files
-    return [discover(agent, rules, files) for agent in agents_of(host.workspace, rules, files)]
+    return [discover_agent(agent, rules, files) for agent in agents_of(host.workspace, rules, files)]
 
 
 def discovered(host: Host) -> dict[str, Any]:
     """What Eve says of the whole project, and which hooks it finds of the root agent, before it loads any."""
     discovery, *others = discoveries_of(host)
-    said = in_order([discovery, *others])
+    said = ordered_diagnostics([discovery, *others])
     paths = {source.slug: source.path.relative_to(discovery.agent.root) for source in discovery.hooks.found}
     return {
         "diagnostics": [
@@ -122,7 +127,7 @@ class Stage:
         pass
 
     async def steps(self) -> list[dict[str, Any]]:
-        engine = HookEngine(self.host, Lanes(AskingLane()), self)
+        engine = HookEngine(self.host, Executors(AskingLane()), self)
         engine.registry = engine.registry.with_registrations([*self._channel(), *self._hooks()])
         steps: list[dict[str, Any]] = []
         for told in self.scenario["events"]:

@@ -13,13 +13,15 @@ from typing import Any
 
 from tests.conformance.layouts import Case
 
-from hookscope.core.dialect import Host
-from hookscope.core.hooks import Hook, LogLine
-from hookscope.core.registry import LoadReport
-from hookscope.engine import HookEngine
-from hookscope.runtime import Limits, node_lane
-from hookscope.runtime.which_lane import Lanes, in_process
-from hookscope.workbench.play import Played, Playing, Wanted
+from hookscope.engine.hook_engine import HookEngine
+from hookscope.engine.registry import LoadReport
+from hookscope.model.hook import Hook, LogLine
+from hookscope.model.host import Host
+from hookscope.runtime.executors import Executors, in_process_executors
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.process_executor import node_executor
+from hookscope.sessions.session_runner import SessionRequest
+from hookscope.sessions.simulation import Simulation, SimulationResult
 
 LINE = re.compile(r"\[eve:(?P<source>[\w.-]+)\] (?P<text>.*?)(?P<told> \{.*\})?", re.DOTALL)
 LOGGED = ("hook", "subscription", "eventType", "error", "code")  # of a line's details
@@ -39,14 +41,16 @@ async def answers_of(case: Case, host: Host, node: str, trace: Path) -> dict[str
         told.set()
 
     here = host.surroundings.cwd
-    lane = node_lane(env=dict(host.env), cwd=here, node=node, limits=NONE, told_late=hear)
-    lanes = in_process()
-    engine = HookEngine(host, Lanes(lanes.functions, {**lanes.code, "typescript": lane, "javascript": lane}))
+    lane = node_executor(env=dict(host.env), cwd=here, node=node, limits=NONE, told_late=hear)
+    lanes = in_process_executors()
+    engine = HookEngine(
+        host, Executors(lanes.functions, {**lanes.code, "typescript": lane, "javascript": lane})
+    )
     try:
         report = await engine.load(strict=True)
         answers = compiled(engine, report)
         if case.given["mode"] == "turn" and report.committed:
-            play = await Playing(engine, Wanted(tuple(case.given["messages"]), "seed"))
+            play = await Simulation(engine, SessionRequest(tuple(case.given["messages"]), "seed"))
             late += _late_in_results(play)  # where a slow machine was still at the next event
             if _wants_late(case, host) and not late:
                 await asyncio.wait_for(told.wait(), PATIENCE)
@@ -56,7 +60,7 @@ async def answers_of(case: Case, host: Host, node: str, trace: Path) -> dict[str
         await engine.close()
 
 
-def _late_in_results(play: Played) -> list[tuple[str, str]]:
+def _late_in_results(play: SimulationResult) -> list[tuple[str, str]]:
     """What a hook did late, as it is told with the next result: whose it was, then what."""
     notes = [note for scene in play.scenes for result in scene.run.results for note in result.notes]
     told = [note.removeprefix("before this, ").partition(" ") for note in notes if LATE in note]
@@ -88,7 +92,7 @@ def _is_of_root(hook: Hook) -> bool:
     return hook.kind == "stream" and not hook.scope and not hook.role
 
 
-def played(play: Played, trace: Path, late: list[tuple[str, str]]) -> dict[str, Any]:
+def played(play: SimulationResult, trace: Path, late: list[tuple[str, str]]) -> dict[str, Any]:
     """The root session's stream, the calls as the handlers themselves wrote them down, and the log."""
     scenes = play.stream()
     lines = [line for scene in play.scenes for line in scene.run.ending.log]
@@ -116,7 +120,7 @@ def shown(data: Any) -> Any:
     return {**kept, "runtime": sorted(kept["runtime"])} if "runtime" in kept else kept
 
 
-def _noted(trace: Path, play: Played) -> Iterator[dict[str, Any]]:
+def _noted(trace: Path, play: SimulationResult) -> Iterator[dict[str, Any]]:
     places = {scene.run.event.meta.get("id"): scene.place for scene in play.stream()}
     lines = trace.read_text().splitlines() if trace.exists() else []
     for line in map(json.loads, lines):

@@ -11,12 +11,14 @@ from typing import Any
 from tests.conformance.layouts import Case, StandIns, copied, differences, prepare, remove
 
 from hookscope import Event, HookEngine, HookEvent, discover_hooks, embedded_host
-from hookscope.core.dialect import Host
-from hookscope.core.hooks import LogLine
-from hookscope.core.runs import Code, Registration, Run
-from hookscope.core.surroundings import Surroundings
-from hookscope.runtime import InProcessLane, Limits, ProcessLane, node_lane
-from hookscope.runtime.which_lane import Lanes
+from hookscope.model.hook import LogLine
+from hookscope.model.host import Host
+from hookscope.model.machine import Machine
+from hookscope.model.run import Code, Registration, Run
+from hookscope.runtime.executors import Executors
+from hookscope.runtime.in_process_executor import InProcessExecutor
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.process_executor import ProcessExecutor, node_executor
 
 PLACES = ("home", "workspace", "bundled", "outside", "bin", "cwd")
 COMPARED_OF_FOUND = ("name", "source", "handler")
@@ -33,11 +35,11 @@ export default function (event) { event.messages = globalThis.__trace.splice(0);
 class Trace:
     """What handler files recorded in their worker."""
 
-    lane: ProcessLane
+    lane: ProcessExecutor
     call: Registration
 
     @classmethod
-    async def begun(cls, lane: ProcessLane, folder: Path) -> Trace:
+    async def begun(cls, lane: ProcessExecutor, folder: Path) -> Trace:
         file = folder / "trace.mjs"
         file.write_text(TRACE)
         code = await lane.load(Code(file, "default", folder, "javascript"))
@@ -145,11 +147,11 @@ class Session:
         self.engine.register(step["event"], handler, step["id"])
 
 
-def surroundings(case: Case, stand_ins: StandIns) -> Surroundings:
+def surroundings(case: Case, stand_ins: StandIns) -> Machine:
     """The machine that the program was told it runs on."""
     home = stand_ins.folders["<HOME>"]
     env = {"HOME": str(home), **stand_ins.fill(case.given.get("env") or {})}
-    return Surroundings(case.given.get("os") or "linux", env, stand_ins.folders["<CWD>"], home)
+    return Machine(case.given.get("os") or "linux", env, stand_ins.folders["<CWD>"], home)
 
 
 def _switched_off(host: Host) -> bool:
@@ -210,10 +212,10 @@ async def differences_of(case: Case, folder: Path, node: str) -> list[str]:
         path = folder / target if (folder / target).exists() else target
         prepare(folder, [{"op": "symlink", "path": link, "target": str(path)}], stand_ins)
     here = surroundings(case, stand_ins)
-    lane = node_lane(env=here.env, cwd=here.cwd, node=node, limits=Limits(spawn=20.0, load=20.0))
+    lane = node_executor(env=here.env, cwd=here.cwd, node=node, limits=Limits(spawn=20.0, load=20.0))
     config = stand_ins.fill(case.given.get("config") or {})
     first_host = embedded_host(host_config={}, dialect=case.dialect or "", surroundings=here)
-    engine = HookEngine(first_host, Lanes(InProcessLane(), {"typescript": lane, "javascript": lane}))
+    engine = HookEngine(first_host, Executors(InProcessExecutor(), {"typescript": lane, "javascript": lane}))
     try:
         trace = await Trace.begun(lane, folder)
         session = Session(case, stand_ins, engine, trace, config)

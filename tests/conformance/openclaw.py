@@ -19,13 +19,15 @@ from tests.conformance.openclaw_plugins import OF_PLUGINS, plugin_hook
 
 from hookscope import Event, HookEngine, HookEvent
 from hookscope.cli.main import exit_code
-from hookscope.core.dialect import Choices, Host, Trust
-from hookscope.core.surroundings import Surroundings
-from hookscope.dialects import dialect_named
-from hookscope.formats import read_json5
-from hookscope.runtime import InProcessLane, Limits, node_lane
-from hookscope.runtime.which_lane import Lanes
-from hookscope.settings import open_host
+from hookscope.formats.json5 import read_json5
+from hookscope.hosts.dialects import dialect_named
+from hookscope.hosts.settings.host_opener import open_host
+from hookscope.model.host import Host, Overrides, Trust
+from hookscope.model.machine import Machine
+from hookscope.runtime.executors import Executors
+from hookscope.runtime.in_process_executor import InProcessExecutor
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.process_executor import node_executor
 
 SESSION = "agent:main:main"
 COMPARED = ("loadedCount", "eventKeys", "messages", "context", "hooks", *OF_PLUGINS)
@@ -63,9 +65,9 @@ class Home:
 
     def host(self, platform: str | None = None) -> Host:
         """As a program opens it that embeds Hookscope: every handler may run."""
-        here = Surroundings(platform or self.case.given["platform"], self.env, self.folder, self.folder)
+        here = Machine(platform or self.case.given["platform"], self.env, self.folder, self.folder)
         dialect = dialect_named(self.case.dialect or "")
-        return open_host(dialect, here, Choices(), trust=Trust(everything=True))
+        return open_host(dialect, here, Overrides(), trust=Trust(everything=True))
 
 
 def run_command(
@@ -257,8 +259,8 @@ def differences_of(case: Case, folder: Path, node: str, monkeypatch: pytest.Monk
 async def _step_differences(
     home: Home, steps: Sequence[Mapping[str, Any]], node: str, monkeypatch: pytest.MonkeyPatch
 ) -> list[str]:
-    lane = node_lane(env=home.env, cwd=home.folder, node=node, limits=Limits(spawn=20.0, load=20.0))
-    engine = HookEngine(home.host(), Lanes(InProcessLane(), {"typescript": lane, "javascript": lane}))
+    lane = node_executor(env=home.env, cwd=home.folder, node=node, limits=Limits(spawn=20.0, load=20.0))
+    engine = HookEngine(home.host(), Executors(InProcessExecutor(), {"typescript": lane, "javascript": lane}))
     session = Session(home, engine, monkeypatch)
     found = []
     try:

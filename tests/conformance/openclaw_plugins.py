@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any
 
 from hookscope import Event, HookEngine
-from hookscope.core.arguments import ASKED, EVENT, NULL, PROMISE, SYNC, Arguments
-from hookscope.core.runs import Registration
-from hookscope.systems.plugins.shipped_merges import OUTCOMES
+from hookscope.hosts.plugins.shipped_merge_rules import OUTCOMES
+from hookscope.model.payload import EVENT, NULL, PROMISE, REQUESTS, SYNC, Arguments
+from hookscope.model.run import Registration
 
 OF_PLUGINS = ("result", "calls", "threw", "hasHooks", "seen", "callsAfterReturn")
 OPTIONS = ("matcher", "eligibleTriggers", "eligibleDispatchKinds", "registrationId", "requiresToolAuthority")
@@ -79,7 +79,7 @@ def _handle(told: Mapping[str, Any], stage: Stage, view: Arguments) -> Awaitable
         view[EVENT][path] = value
     if told.get("delayMs") or told.get("promise"):
         if view[SYNC]:
-            view[ASKED].append(PROMISE)
+            view[REQUESTS].append(PROMISE)
         return _promise(told, stage, view)
     return _finish(told, stage, view)
 
@@ -107,7 +107,7 @@ def _finish(told: Mapping[str, Any], stage: Stage, view: Arguments) -> Any:
     if "throws" in told:
         raise RuntimeError(str(told["throws"]))
     if "returns" in told and told["returns"] is None:
-        view[ASKED].append(NULL)
+        view[REQUESTS].append(NULL)
     return told.get("returns")
 
 

@@ -7,9 +7,9 @@ import pytest
 from tests.conformance.openclaw_plugins import plugin_hook
 
 from hookscope import HookEngine
-from hookscope.core.surroundings import Surroundings
-from hookscope.dialects import DIALECTS
-from hookscope.settings import open_host
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.hosts.settings.host_opener import open_host
+from hookscope.model.machine import Machine
 
 STEPS: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = (
     (
@@ -94,7 +94,7 @@ STEPS: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = (
 async def test_a_step_gives_what_the_program_would_give(
     step: dict[str, Any], expected: dict[str, Any], tmp_path: Path
 ) -> None:
-    here = Surroundings("linux", {"HOME": str(tmp_path)}, tmp_path, tmp_path)
+    here = Machine("linux", {"HOME": str(tmp_path)}, tmp_path, tmp_path)
     engine = HookEngine(open_host(DIALECTS["openclaw@2026.9"], here))
     answer = await plugin_hook(engine, step)
     await engine.close()

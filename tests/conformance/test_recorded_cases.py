@@ -12,7 +12,7 @@ import pytest
 from tests.conformance import eve, milady_eliza, openclaw
 from tests.conformance.layouts import Case, cases_below
 
-from hookscope.runtime import NoNode, find_node
+from hookscope.runtime.executors import NoNode, find_node
 
 # What belongs to later issues: the beginning of a case's name, and why it cannot pass yet.
 EXPECTED_FAILURES: dict[str, str] = {}

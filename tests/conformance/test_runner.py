@@ -11,7 +11,7 @@ import pytest
 from tests.conformance import milady_eliza, openclaw
 from tests.conformance.layouts import Case, StandIns, cases_below, copied, differences, prepare
 
-from hookscope.runtime import NoNode, find_node
+from hookscope.runtime.executors import NoNode, find_node
 
 CASES = Path(__file__).parent / "cases"
 Change = Callable[[dict[str, Any]], object]

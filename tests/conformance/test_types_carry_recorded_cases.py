@@ -16,15 +16,22 @@ from typing import Any
 
 import pytest
 
-from hookscope.core.dialect import Choices, Dialect, Host
-from hookscope.core.hooks import Folder, Hook, LogLine, Problem
-from hookscope.core.look import look
-from hookscope.core.plan import registrations_of
-from hookscope.core.runs import (
+from hookscope.engine.discovery import discover
+from hookscope.engine.hook_engine import HookEngine
+from hookscope.engine.planning import registrations_of
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.hosts.folders import FolderSystem, gates
+from hookscope.hosts.folders.search_paths import hooks_folder
+from hookscope.hosts.settings.host_opener import open_host
+from hookscope.model.hook import Folder, Hook, LogLine, Problem
+from hookscope.model.hook_status import Gate, State
+from hookscope.model.host import Dialect, Host, Overrides
+from hookscope.model.machine import Machine
+from hookscope.model.run import (
+    CallGroup,
     Ending,
     Event,
     Fold,
-    Group,
     Handler,
     Next,
     Plan,
@@ -33,15 +40,9 @@ from hookscope.core.runs import (
     Result,
     Run,
 )
-from hookscope.core.standing import Gate, State
-from hookscope.core.surroundings import Surroundings
-from hookscope.dialects import DIALECTS
-from hookscope.engine import HookEngine
-from hookscope.runtime import Firing, InProcessLane
-from hookscope.runtime.which_lane import Lanes
-from hookscope.settings import open_host
-from hookscope.systems.folders import FolderSystem, gates
-from hookscope.systems.folders.places import hooks_folder
+from hookscope.runtime.executors import Executors
+from hookscope.runtime.firing import Firing
+from hookscope.runtime.in_process_executor import InProcessExecutor
 
 CASES = Path(__file__).parent / "cases"
 
@@ -54,8 +55,8 @@ class Case:
     expected: Mapping[str, Any]
     home: Path
 
-    def surroundings(self) -> Surroundings:
-        return Surroundings("linux", {"HOME": str(self.home), "PATH": ""}, cwd=self.home, home=self.home)
+    def surroundings(self) -> Machine:
+        return Machine("linux", {"HOME": str(self.home), "PATH": ""}, cwd=self.home, home=self.home)
 
 
 @pytest.fixture
@@ -115,7 +116,7 @@ def as_shipped() -> Dialect:
                 rules={
                     **system.rules,
                     "selected": selected_2026_9,
-                    "trusted": lambda hook, host: gates.TRUSTED,
+                    "trusted": lambda hook, host: gates.TRUSTED_PASSED,
                 },
             ),
         ),
@@ -129,7 +130,7 @@ def listed(case: Case) -> list[str]:
 @recorded("openclaw/disc-03-managed-overrides-bundled")
 def test_the_order_of_the_report_is_not_the_order_of_loading(case: Case) -> None:
     host = open_host(as_shipped(), case.surroundings())
-    inventory = look(host)
+    inventory = discover(host)
     dispatched = case.expected["steps"][1]["messages"]
     assert [hook.name for hook in inventory.report_order] == listed(case)
     assert [hook.name for hook in inventory.load_order] == dispatched != listed(case)
@@ -142,7 +143,7 @@ def test_the_order_of_the_report_is_not_the_order_of_loading(case: Case) -> None
 
 @recorded("openclaw/disc-11-symlinks")
 def test_a_linked_folder_is_rejected_and_a_linked_handler_may_stay_inside(case: Case) -> None:
-    inventory = look(open_host(as_shipped(), case.surroundings()))
+    inventory = discover(open_host(as_shipped(), case.surroundings()))
     assert [row.hook.name for row in inventory.hooks] == listed(case)
     reported = case.expected["info"]["inside"]["json"]["handlerPath"]
     assert inventory.hooks[0].hook.handler == Path(reported.replace("<HOME>", str(case.home)))
@@ -152,7 +153,7 @@ def test_a_linked_folder_is_rejected_and_a_linked_handler_may_stay_inside(case: 
 @recorded("openclaw/sel-03-named")
 def test_the_list_says_ready_where_the_loader_selects_by_name(case: Case) -> None:
     host = open_host(as_shipped(), case.surroundings())
-    inventory = look(host)
+    inventory = discover(host)
     reported_open = [
         row.hook.name
         for row in inventory.hooks
@@ -180,8 +181,8 @@ async def test_a_failing_strict_reload_keeps_the_old_handlers(case: Case) -> Non
     (folder / "handler.py").write_text(
         python_handler(case.given["handlers"][".openclaw/workspace/hooks/h/handler.js"]["default"])
     )
-    lane = InProcessLane()
-    engine = HookEngine(open_host(as_shipped(), case.surroundings()), Lanes(lane, {"python": lane}))
+    lane = InProcessExecutor()
+    engine = HookEngine(open_host(as_shipped(), case.surroundings()), Executors(lane, {"python": lane}))
     for step, expected in zip(case.given["steps"], case.expected["steps"], strict=True):
         match step["op"]:
             case "load":
@@ -224,8 +225,8 @@ class Gatekeeping:
         return Ending(fold.answer or None, fold.failure)
 
 
-async def fired(event: Event, policy: Policy, *groups: Group, recorder: Any = None) -> Run:
-    lane = InProcessLane()
+async def fired(event: Event, policy: Policy, *groups: CallGroup, recorder: Any = None) -> Run:
+    lane = InProcessExecutor()
     return await Firing(Plan(event, 1, groups, (), policy), lambda call: lane, recorder=recorder)
 
 
@@ -239,7 +240,7 @@ async def test_a_policy_merges_blocks_and_fails_closed(case: Case) -> None:
             Registration(step["hook"], told["id"], plugin_handler(told, calls, seen)) for told in asked
         )
         event = Event(step["hook"], context=step["event"], kind="plugin")
-        run = await fired(event, Gatekeeping(), Group(registrations))
+        run = await fired(event, Gatekeeping(), CallGroup(registrations))
         assert run.ending.answer == expected.get("result")
         assert run.ending.failure == expected.get("threw")
         assert calls == expected["calls"]
@@ -267,8 +268,8 @@ async def test_all_handlers_share_one_changeable_event(case: Case) -> None:
     handlers = {
         Path(file).parent.name: told["exports"]["default"] for file, told in case.given["handlers"].items()
     }
-    host = open_host(DIALECTS["milady"], case.surroundings(), Choices(workspace=case.home / "workspace"))
-    inventory = look(host)
+    host = open_host(DIALECTS["milady"], case.surroundings(), Overrides(workspace=case.home / "workspace"))
+    inventory = discover(host)
     assert [row.hook.name for row in inventory.hooks] == [
         found["name"] for found in case.expected["steps"][0]["found"]
     ]
@@ -277,7 +278,7 @@ async def test_all_handlers_share_one_changeable_event(case: Case) -> None:
         for hook in inventory.load_order
         for key in hook.meta.events or ()
     ]
-    engine = HookEngine(host, Lanes(InProcessLane()))
+    engine = HookEngine(host, Executors(InProcessExecutor()))
     engine.registry = engine.registry.with_registrations(registrations)
     run = await engine.fire(Event(trigger["type"], trigger["action"], context=trigger["context"]))
     assert calls == expected["calls"]
@@ -393,5 +394,5 @@ async def published(told: Mapping[str, Any], scenario: Mapping[str, Any], stage:
     ]
     channel = Registration(told["type"], "channel", channel_of(stage))
     event = Event(told["type"], context=told["data"], kind="stream")
-    groups = (Group((channel,), after_record=False), Group(tuple(hooks)))
+    groups = (CallGroup((channel,), after_record=False), CallGroup(tuple(hooks)))
     return await fired(event, Observed(stage), *groups, recorder=stage)

@@ -8,14 +8,15 @@ import pytest
 from tests.drawing import TURNS, draw_when_looked_at, drawn
 from textual.pilot import Pilot
 
-from hookscope.console import typed
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.console import app
 from hookscope.console.app import Console
-from hookscope.console.fire import frame
-from hookscope.console.focus import pane_of
-from hookscope.console.keymap.hints import put_in_force
-from hookscope.console.keymap.resolve import DEFAULT
-from hookscope.console.screen import MainScreen
-from hookscope.workbench import Limits, Options, Workbench
+from hookscope.console.keymap.active_keys import DEFAULT_KEYMAP, use_keymap
+from hookscope.console.panes.fire import fire_display
+from hookscope.console.screens.main_screen import MainScreen
+from hookscope.console.widgets.focus_targets import pane_of
+from hookscope.runtime.limits import Limits
 
 SIZES = [(80, 24), (120, 36), (200, 50)]
 EXTREMES = [SIZES[0], SIZES[-1]]  # for what hangs less on the room that there is
@@ -98,8 +99,12 @@ def console(workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setattr(Console, "NOTIFICATION_TIMEOUT", 600)  # a slow machine reads as slowly as it draws
-    monkeypatch.setattr(typed, "PATIENCE", 60.0)  # and a key waits as long for what the one before has opened
-    monkeypatch.setattr(frame, "LATELY", 0.0)  # nobody here presses a key too late, who does not wait
+    monkeypatch.setattr(
+        app, "KEY_TIMEOUT", 60.0
+    )  # and a key waits as long for what the one before has opened
+    monkeypatch.setattr(
+        fire_display, "JUST_ENDED_SECONDS", 0.0
+    )  # nobody here presses a key too late, who does not wait
     bundled = tmp_path / "bundled"
     bundled.mkdir(exist_ok=True)
 
@@ -124,6 +129,6 @@ def console(workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
                 yield story
         finally:  # a story that failed leaves no workers behind, whom other tests would meet
             await bench.close()
-            put_in_force(DEFAULT)
+            use_keymap(DEFAULT_KEYMAP)
 
     return opened

@@ -4,27 +4,26 @@ from pathlib import Path
 
 import click
 
-from hookscope.cli.main import cli
-from hookscope.console.keymap.actions import actions
-from hookscope.console.keymap.commands import COMMANDS, command_of, reason_of
-from hookscope.console.keymap.presets import PRESETS
-from hookscope.console.keymap.resolve import resolve
-from hookscope.workbench.preferences import KeysFile
+from hookscope.app.preferences import KeysFile
+from hookscope.cli.main import root_command
+from hookscope.console.keymap.actions import all_actions
+from hookscope.console.keymap.active_keys import PRESETS, resolve_keymap
+from hookscope.console.keymap.key_listing import COMMANDS_OF_ACTIONS, command_of, reason_of
 
 
 def test_every_action_has_a_key_in_each_preset_and_a_sentence() -> None:
     for preset in PRESETS:
-        force = resolve(KeysFile(Path("keys.yaml"), preset))
+        force = resolve_keymap(KeysFile(Path("keys.yaml"), preset))
         assert not force.problems
-        for action in actions().values():
+        for action in all_actions().values():
             assert force.keys.get(action.id, action.keys), (preset, action.id)
             assert action.meaning, action.id
 
 
 def test_every_action_has_a_command_or_says_why_none() -> None:
-    assert set(COMMANDS) == set(actions())
-    context = click.Context(cli)
-    for name in COMMANDS:
+    assert set(COMMANDS_OF_ACTIONS) == set(all_actions())
+    context = click.Context(root_command)
+    for name in COMMANDS_OF_ACTIONS:
         assert bool(command_of(name)) != bool(reason_of(name)), name
         if command_of(name):
             spoken(context, command_of(name).split()[1:])
@@ -32,8 +31,8 @@ def test_every_action_has_a_command_or_says_why_none() -> None:
 
 def spoken(context: click.Context, words: list[str]) -> None:
     """Go through the words of a command as the program does: all names and options are known."""
-    group: click.Command = cli
-    options = [*cli.params]
+    group: click.Command = root_command
+    options = [*root_command.params]
     takes = False
     for word in words:
         if word.startswith("--"):

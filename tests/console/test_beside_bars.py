@@ -12,10 +12,11 @@ from textual.errors import NoWidget
 from textual.geometry import Region
 from textual.widget import Widget
 
-from hookscope.console.fire.composer import Composer
-from hookscope.console.fire.json_editor import JsonEditor
-from hookscope.console.hosts.matrix import Matrix
-from hookscope.workbench import Options, Workbench
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.console.panes.fire.composer import Composer
+from hookscope.console.panes.fire.context_editor import JsonEditor
+from hookscope.console.panes.hosts_pane import Matrix
 
 LONG = "a word or two that go on and on, " * 12
 TALKS = f"""
@@ -33,8 +34,8 @@ SCROLL = {
     "HookList",
     "WhyPane",
     "KeysPane",
-    "Reading",
-    "Findings",
+    "KeyScroll",
+    "PaletteList",
     "JsonEditor",
     "FieldLines",
     "OptionList",

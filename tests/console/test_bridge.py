@@ -13,17 +13,23 @@ from tests.drawing import TURNS
 from textual.app import App, ComposeResult
 from textual.widget import Widget
 
-from hookscope.console.bridge import LARGEST_SOURCE, Bridge, read_source
-from hookscope.console.happening import LookBegan, Looked, LookFailed
-from hookscope.console.jobs import fire
-from hookscope.console.messages import Changed, FiringOver, FiringStarted, StepsCame, Trusted
-from hookscope.console.opening import Opener
-from hookscope.console.runner import Runner
-from hookscope.console.state import Composed
-from hookscope.core.runs import Event, Plan
-from hookscope.core.surroundings import real_surroundings
-from hookscope.systems.folders.policy import SharedEvent
-from hookscope.workbench import Options, View, Workbench
+from hookscope.app.options import Options
+from hookscope.app.snapshot import Snapshot
+from hookscope.app.workbench import Workbench
+from hookscope.console.controllers.bridge import LARGEST_SOURCE, Bridge, WorkbenchOpener, read_source
+from hookscope.console.controllers.job_runner import JobRunner, fire_job
+from hookscope.console.state.console_state import ComposedEvent
+from hookscope.console.state.messages import (
+    FiringEnded,
+    FiringStarted,
+    StateChanged,
+    StepsReported,
+    TrustWritten,
+)
+from hookscope.console.state.state_changes import ScanFailed, ScanFinished, ScanStarted
+from hookscope.hosts.folders.folder_policy import SharedEvent
+from hookscope.model.machine import real_machine
+from hookscope.model.run import Event, Plan
 
 EVENT = Event("command", "new")
 PLAN = Plan(EVENT, 1, (), (), SharedEvent(lambda key, event, message: message, EVENT.key))
@@ -36,19 +42,19 @@ class Listener(Widget):
         super().__init__()
         self.heard: list[Any] = []
 
-    def on_changed(self, event: Changed) -> None:
+    def on_changed(self, event: StateChanged) -> None:
         self.heard.append(event.change)
 
-    def on_steps_came(self, event: StepsCame) -> None:
+    def on_steps_came(self, event: StepsReported) -> None:
         self.heard.append(event)
 
     def on_firing_started(self, event: FiringStarted) -> None:
         self.heard.append(event)
 
-    def on_firing_over(self, event: FiringOver) -> None:
+    def on_firing_over(self, event: FiringEnded) -> None:
         self.heard.append(event)
 
-    def on_trusted(self, event: Trusted) -> None:
+    def on_trusted(self, event: TrustWritten) -> None:
         self.heard.append(event)
 
 
@@ -65,7 +71,7 @@ class SlowBench(Workbench):
         self.gate = threading.Event()
         self.looks = 0
 
-    def look(self) -> View:
+    def look(self) -> Snapshot:
         self.looks += 1
         assert self.gate.wait(60)
         return super().look()
@@ -107,19 +113,19 @@ async def test_many_wishes_to_look_are_one_that_runs_and_one_that_waits(workspac
     app, bench = Stage(), SlowBench(workspace)
     async with app.run_test() as pilot:
         listener = app.query_one(Listener)
-        bridge = Bridge(listener, Opener(lambda: bench))
+        bridge = Bridge(listener, WorkbenchOpener(lambda: bench))
         for _ in range(20):
             bridge.look()
         bench.gate.set()
-        await wait_for(pilot, lambda: any(isinstance(c, Looked) for c in listener.heard))
+        await wait_for(pilot, lambda: any(isinstance(c, ScanFinished) for c in listener.heard))
         bridge.look_ended()
-        await wait_for(pilot, lambda: sum(isinstance(c, Looked) for c in listener.heard) == 2)
+        await wait_for(pilot, lambda: sum(isinstance(c, ScanFinished) for c in listener.heard) == 2)
         bridge.look_ended()
         await pilot.pause()
         assert bench.looks == 2
-        numbers = [change.generation for change in listener.heard if isinstance(change, Looked)]
+        numbers = [change.generation for change in listener.heard if isinstance(change, ScanFinished)]
         assert numbers == [1, 2]
-        assert sum(isinstance(change, LookBegan) for change in listener.heard) == 2
+        assert sum(isinstance(change, ScanStarted) for change in listener.heard) == 2
 
 
 async def test_a_look_that_fails_is_an_answer() -> None:
@@ -128,7 +134,7 @@ async def test_a_look_that_fails_is_an_answer() -> None:
     async with app.run_test() as pilot:
         listener = app.query_one(Listener)
         Bridge(listener, lambda: bench).look()  # type: ignore[arg-type]
-        await wait_for(pilot, lambda: any(isinstance(c, LookFailed) for c in listener.heard))
+        await wait_for(pilot, lambda: any(isinstance(c, ScanFailed) for c in listener.heard))
 
 
 async def test_steps_come_gathered_and_none_is_lost() -> None:
@@ -136,14 +142,14 @@ async def test_steps_come_gathered_and_none_is_lost() -> None:
     bench = SimpleNamespace(fire=lambda view, plan: burst)
     async with app.run_test() as pilot:
         listener = app.query_one(Listener)
-        runner = Runner(listener, Bridge(listener, lambda: bench))  # type: ignore[arg-type]
-        work = partial(fire, runner, None, PLAN, lambda view: PLAN, Composed())  # type: ignore[arg-type]
+        runner = JobRunner(listener, Bridge(listener, lambda: bench))  # type: ignore[arg-type]
+        work = partial(fire_job, runner, None, PLAN, lambda view: PLAN, ComposedEvent())  # type: ignore[arg-type]
         assert runner.start("The run", work)
         assert not runner.start("The run", work)
         await wait_for(pilot, lambda: any(isinstance(m, FiringStarted) for m in listener.heard))
         assert runner.cancel()
-        await wait_for(pilot, lambda: any(isinstance(m, FiringOver) for m in listener.heard))
-        gathered = [message for message in listener.heard if isinstance(message, StepsCame)]
+        await wait_for(pilot, lambda: any(isinstance(m, FiringEnded) for m in listener.heard))
+        gathered = [message for message in listener.heard if isinstance(message, StepsReported)]
         steps: list[Any] = [step for message in gathered for step in message.steps]
         assert steps == list(range(5_000))
         assert len(gathered) < 50
@@ -156,15 +162,15 @@ async def test_a_fire_that_cannot_begin_is_an_answer() -> None:
     bench = SimpleNamespace(fire=lambda view, plan: 1 / 0)
     async with app.run_test() as pilot:
         listener = app.query_one(Listener)
-        runner = Runner(listener, Bridge(listener, lambda: bench))  # type: ignore[arg-type]
-        work = partial(fire, runner, None, PLAN, lambda view: PLAN, Composed())  # type: ignore[arg-type]
+        runner = JobRunner(listener, Bridge(listener, lambda: bench))  # type: ignore[arg-type]
+        work = partial(fire_job, runner, None, PLAN, lambda view: PLAN, ComposedEvent())  # type: ignore[arg-type]
         runner.start("The run", work)
-        await wait_for(pilot, lambda: any(isinstance(m, FiringOver) and m.problem for m in listener.heard))
+        await wait_for(pilot, lambda: any(isinstance(m, FiringEnded) and m.problem for m in listener.heard))
         await wait_for(pilot, lambda: not runner.cancel())
 
 
 def test_only_ordinary_files_of_a_bounded_size_are_read(tmp_path: Path) -> None:
-    here = real_surroundings()
+    here = real_machine()
     (tmp_path / "small").write_bytes(b"text \xff")
     (tmp_path / "large").write_bytes(b"x" * (LARGEST_SOURCE + 1))
     assert read_source("r", tmp_path / "small", here).text == "text \ufffd"

@@ -9,9 +9,9 @@ from tests.conftest import MakeHook
 from tests.console.conftest import READY, SIZES, Open, at_fire, small
 from textual.widgets import Input
 
-from hookscope.console.debug.parts import SourceLines
-from hookscope.console.debug.screen import DebugScreen
-from hookscope.workbench import Options, Workbench
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.console.screens.debugger import DebugScreen, SourceLines
 
 PYTHON = """\
 def louder(text):

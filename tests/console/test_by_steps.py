@@ -8,9 +8,10 @@ import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, SIZES, Open, at_fire, small
 
-from hookscope.console.fire.json_editor import JsonEditor
-from hookscope.console.fire.run_pane import RunPane
-from hookscope.workbench import Options, Workbench
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.console.panes.fire.context_editor import JsonEditor
+from hookscope.console.panes.fire.run_pane import RunPane
 
 COUNTS = "def handler(event):\n    event.context['n'] = event.context.get('n', 0) + 1\n"
 

@@ -13,11 +13,11 @@ from tests.console.conftest import READY
 from tests.console.test_killed import terminal, until
 from textual.app import SuspendNotSupported
 
-from hookscope.console.editor import open_editor
-from hookscope.core.hooks import Place
-from hookscope.workbench.external_editor import command, editor_of
+from hookscope.app.external_editor import editor_command, editor_of
+from hookscope.console.controllers.edit_controller import open_editor
+from hookscope.model.hook import FilePosition
 
-PLACE = Place(Path("/w/a b/HOOK.md"), 14)
+PLACE = FilePosition(Path("/w/a b/HOOK.md"), 14)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ PLACE = Place(Path("/w/a b/HOOK.md"), 14)
     ],
 )
 def test_each_editor_is_told_the_line_in_its_own_way(editor: str, wanted: list[str]) -> None:
-    assert command(editor, PLACE) == wanted
+    assert editor_command(editor, PLACE) == wanted
 
 
 def test_visual_comes_before_editor() -> None:

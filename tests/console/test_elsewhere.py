@@ -10,8 +10,8 @@ import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open, Story
 
-from hookscope.console.log.pane import LogPane
-from hookscope.workbench import Workbench
+from hookscope.app.workbench import Workbench
+from hookscope.console.panes.log_pane import LogPane
 
 FAILS = "def handler(event):\n    raise KeyError('user')\n"
 

@@ -12,11 +12,12 @@ from tests.console.conftest import READY
 from tests.console.test_killed import terminal, until
 from textual.drivers.headless_driver import HeadlessDriver
 
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
 from hookscope.console import run
-from hookscope.console.screen import MainScreen
-from hookscope.core.dialect import Dialect
-from hookscope.core.noted import NotedFiles, ScanStopped
-from hookscope.workbench import Options, Workbench
+from hookscope.console.screens.main_screen import MainScreen
+from hookscope.model.host import Dialect
+from hookscope.model.tracked_files import ScanStopped, TrackedFiles
 
 
 def divide() -> float:
@@ -55,7 +56,7 @@ def test_a_console_that_its_user_leaves_ends_with_0(workspace: Path) -> None:
 def test_a_thread_that_never_ends_holds_no_exit() -> None:
     program = (
         "from threading import Event\n"
-        "from hookscope.console.scanning import exit_now, in_background\n"
+        "from hookscope.console.process import exit_now, in_background\n"
         "in_background(Event().wait, 'look')\n"
         "print('flushed', end='')\n"
         "exit_now(3)\n"
@@ -75,7 +76,7 @@ def test_a_scan_that_is_stopped_ends_at_its_next_file(workspace: Path, make_hook
     with pytest.raises(ScanStopped):
         bench.look()
     files = view.host.surroundings.files
-    assert isinstance(files, NotedFiles)
+    assert isinstance(files, TrackedFiles)
     for ask in (files.read, files.children, files.names, files.real, files.facts):
         with pytest.raises(ScanStopped):
             ask(workspace / "hooks" / "new")
@@ -137,7 +138,7 @@ def leave_while_comparing(workspace: Path) -> int:
 def test_a_console_is_left_while_it_compares_hosts(workspace: Path, make_hook: MakeHook) -> None:
     make_hook(workspace / "hooks", "greet", READY, "def handler(event): pass")
     program = (
-        "import sys\nfrom pathlib import Path\nfrom hookscope.console.scanning import exit_now\n"
+        "import sys\nfrom pathlib import Path\nfrom hookscope.console.process import exit_now\n"
         "from tests.console.test_ending import leave_while_comparing\n"
         "exit_now(leave_while_comparing(Path(sys.argv[1])) + 4)\n"
     )

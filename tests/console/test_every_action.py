@@ -12,14 +12,13 @@ from tests.console.conftest import Open, Story
 from tests.console.test_hints import KEY, NONE
 from textual.widget import Widget
 
-from hookscope.console.doing import MOVES
-from hookscope.console.happening import WentBack
-from hookscope.console.header import ModeTab
-from hookscope.console.keymap.actions import actions
-from hookscope.console.keymap.hints import key_of
-from hookscope.console.keymap.names import all_written
-from hookscope.console.layout import Mode
-from hookscope.workbench.preferences import config_folder
+from hookscope.console.keymap.actions import all_actions
+from hookscope.console.keymap.active_keys import key_labels, key_of
+from hookscope.console.keymap.available_actions import MOVING_ACTIONS
+from hookscope.console.state.console_state import Mode
+from hookscope.console.state.state_changes import SteppedBack
+from hookscope.console.widgets.header import ModeTab
+from hookscope.storage.config_folder import config_folder
 
 # Mode → where the focus is put in it; each action is pressed where it is met first.
 PLACES: dict[Mode, tuple[str, ...]] = {
@@ -42,7 +41,7 @@ def moved() -> dict[str, str]:
     keys = (f"{modifier}+f{number}" for number, modifier in product(range(24, 0, -1), modifiers))
     more = (f"shift+super+f{number}" for number in range(1, 25))
     most = (f"ctrl+super+f{number}" for number in range(1, 25))
-    return dict(zip(actions(), (*keys, *more, *most), strict=False))
+    return dict(zip(all_actions(), (*keys, *more, *most), strict=False))
 
 
 class Presser:
@@ -66,7 +65,7 @@ class Presser:
             screen.action_mode(mode)
             await self.story.pilot.pause()
         if place != "#why" and (screen.state.zoom or (mode == "hooks" and screen.state.reading)):
-            screen.change(WentBack())
+            screen.change(SteppedBack())
             await self.story.pilot.pause()
         await self.story.until(lambda: screen.query(place), f"{place} is there")
         target = screen.query(place).first()
@@ -103,7 +102,7 @@ async def test_each_action_does_something_or_says_why_not_and_names_only_keys_in
     console: Open, workspace: Path
 ) -> None:
     keys = moved()
-    assert len(keys) == len(actions())
+    assert len(keys) == len(all_actions())
     file = config_folder() / "keys.yaml"
     file.parent.mkdir(parents=True)
     file.write_text("".join(f"{name}: {key}\n" for name, key in keys.items()))
@@ -115,8 +114,8 @@ async def test_each_action_does_something_or_says_why_not_and_names_only_keys_in
                 await presser.home(mode, place)
                 active = [one.binding.id or "" for one in story.app.screen.active_bindings.values()]
                 for name in active:
-                    passed = name.rpartition(".")[2] in MOVES or name in LEAVES or name in SCROLLS
-                    if name in actions() and not passed and name not in presser.done:
+                    passed = name.rpartition(".")[2] in MOVING_ACTIONS or name in LEAVES or name in SCROLLS
+                    if name in all_actions() and not passed and name not in presser.done:
                         presser.done.add(name)
                         await presser.press(name)
                         await presser.home(mode, place)
@@ -135,7 +134,7 @@ async def test_each_action_does_something_or_says_why_not_and_names_only_keys_in
         await story.until(lambda: len(story.app.screen_stack) == 1, "the palette is closed")
     assert not presser.silent
     assert len(presser.done) > LEAST
-    named = {key for name in actions() for key in all_written(",".join(force.keys.get(name, ())))}
+    named = {key for name in all_actions() for key in key_labels(",".join(force.keys.get(name, ())))}
     new = re.compile("|".join(map(re.escape, sorted(named, key=len, reverse=True))))
     old = re.compile(KEY.pattern.replace("[a-z])", "[A-Za-z])"))
     for action, texts in presser.told.items():

@@ -9,18 +9,19 @@ from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open, Story
 from textual.widgets import Input
 
-from hookscope.console.export.picture import without_secrets
-from hookscope.console.fire.plan_view import PlanView
-from hookscope.console.fire.waterfall import Waterfall
-from hookscope.journal.redaction import Redaction
-from hookscope.journal.secrets import Secret
-from hookscope.workbench import Refusal, Workbench
-from hookscope.workbench.exporting import masked, write_export
+from hookscope.app.console_files import masked_export, write_export
+from hookscope.app.workbench import Workbench
+from hookscope.console.controllers.export_controller import without_secrets
+from hookscope.console.panes.fire.plan_view import PlanView
+from hookscope.console.panes.fire.waterfall import Waterfall
+from hookscope.model.refusal import Refusal
+from hookscope.storage.journal.redaction import Redaction
+from hookscope.storage.journal.secrets import Secret
 
 
 def test_secrets_are_masked_in_text_and_document_alike() -> None:
     document = {"context": {"apiKey": "hunter2-hunter2", "note": "with tea-time-99 in it"}}
-    text, hidden = masked(
+    text, hidden = masked_export(
         "hunter2-hunter2 and tea-time-99\n", document, Redaction((Secret("TEA", "tea-time-99"),))
     )
     assert "hunter2" not in text + json.dumps(hidden)

@@ -7,7 +7,8 @@ from pathlib import Path
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, USUAL, Open
 
-from hookscope.workbench import Options, Workbench
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
 
 FAULTS = {
     "a-loops": ("def handler(event):\n    while True: pass\n", "timeout"),

@@ -6,11 +6,12 @@ import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import SIZES, Open, Story
 
-from hookscope.console.dialog import Over
-from hookscope.console.keymap.hints import keys_named
-from hookscope.console.keys import KeyBar, key_line
-from hookscope.console.layout import LEAST
-from hookscope.workbench import Options, Workbench
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.console.dialogs.base_dialogs import Overlay
+from hookscope.console.keymap.active_keys import keys_in_hints
+from hookscope.console.keymap.available_actions import KeyBar, key_line
+from hookscope.console.state.console_state import LEAST_SIZE
 
 # The keys that open each, by mode.
 OPENED = {
@@ -23,7 +24,7 @@ CORNERS = 6  # cells of a frame's line that hold no words: corners, lines, blank
 BLOCKED = "{openclaw: {events: [command:new], requires: {env: [NO_SUCH_KEY]}}}"
 
 
-def crowded(screen: Over[object]) -> list[str]:
+def crowded(screen: Overlay[object]) -> list[str]:
     """What does not fit: a frame on the screen, words in a frame, keys in the line at the bottom."""
     found, bar = [], screen.query_one(KeyBar)
     for frame in screen.children:
@@ -38,21 +39,21 @@ def crowded(screen: Over[object]) -> list[str]:
     return found
 
 
-def twice(screen: Over[object]) -> set[str]:
+def twice(screen: Overlay[object]) -> set[str]:
     """Keys that a frame names, and the line at the bottom once more."""
-    named = {key for part in screen.children for key in keys_named(part._border_subtitle)}
+    named = {key for part in screen.children for key in keys_in_hints(part._border_subtitle)}
     return named & {key.key for key in screen.query_one(KeyBar).keys}
 
 
-async def opened(story: Story, key: str) -> Over[object]:
+async def opened(story: Story, key: str) -> Overlay[object]:
     await story.press(*key.split())
-    await story.until(lambda: isinstance(story.app.screen, Over), f"{key} opens something")
+    await story.until(lambda: isinstance(story.app.screen, Overlay), f"{key} opens something")
     await story.pilot.pause()
-    assert isinstance(story.app.screen, Over)
+    assert isinstance(story.app.screen, Overlay)
     return story.app.screen
 
 
-@pytest.mark.parametrize("size", [LEAST, SIZES[0]], ids=str)
+@pytest.mark.parametrize("size", [LEAST_SIZE, SIZES[0]], ids=str)
 async def test_every_frame_has_room_for_its_words_and_each_key_is_named_once(
     console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
 ) -> None:

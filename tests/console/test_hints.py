@@ -6,11 +6,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import hookscope.console
-from hookscope.console.keymap.actions import actions, binding_of
-from hookscope.console.keymap.hints import NAMED, hints, key_in, key_of, put_in_force, with_keys
-from hookscope.console.keymap.resolve import DEFAULT, resolve
-from hookscope.core.hooks import Place
-from hookscope.workbench.preferences import KeysFile, Wish
+from hookscope.app.preferences import KeyPreference, KeysFile
+from hookscope.console.keymap.actions import all_actions, binding_of
+from hookscope.console.keymap.active_keys import (
+    DEFAULT_KEYMAP,
+    KEY_PLACEHOLDER,
+    key_hints,
+    key_in,
+    key_of,
+    resolve_keymap,
+    use_keymap,
+    with_keys,
+)
+from hookscope.model.hook import FilePosition
 
 ROOT = Path(hookscope.console.__path__[0])
 # A key as a sentence names it: `esc`, `^r`, `F9`; a letter or sign that stands alone before a word.
@@ -47,34 +55,34 @@ def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
 def test_no_text_of_the_console_spells_a_key() -> None:
     """Keys come from `key_of`, `with_keys` or `hints` of keymap/hints.py; `enter` in a field is ENTER."""
     spelled, named = [], set[str]()
-    prefixes = {name.partition(".")[0] for name in actions()}
+    prefixes = {name.partition(".")[0] for name in all_actions()}
     for file in sorted(ROOT.rglob("*.py")):
         place = str(file.relative_to(ROOT))
         for line, text in texts(ast.parse(file.read_text())):
-            named |= set(NAMED.findall(text))
+            named |= set(KEY_PLACEHOLDER.findall(text))
             if re.fullmatch(r"[a-z]+\.[a-z_]+", text) and text.partition(".")[0] in prefixes:
                 named.add(text)
             if KEY.search(text) and not NONE.search(text) and place not in SPELLED:
                 spelled.append(f"{place}:{line}: {text}")
     assert not spelled
     assert len(named) > 40
-    assert named - {"console.tcss", "app.command_palette"} <= set(actions())
+    assert named - {"console.tcss", "app.command_palette"} <= set(all_actions())
 
 
 def test_a_key_is_that_of_the_map_and_an_action_without_one_is_found_in_the_palette() -> None:
-    place = Place(Path("keys.yaml"))
+    place = FilePosition(Path("keys.yaml"))
     wishes = {"hooks.fix": ("f9",), "hooks.edit": (), "otherwise.left": ("left", "h")}
-    wished = tuple(Wish(name, keys, place) for name, keys in wishes.items())
-    force = resolve(KeysFile(place.file, wishes=wished))
+    wished = tuple(KeyPreference(name, keys, place) for name, keys in wishes.items())
+    force = resolve_keymap(KeysFile(place.file, wishes=wished))
     told = [key_in(force, name) for name in ("hooks.fix", "hooks.edit", "otherwise.left", "hooks.undo")]
     assert told == ["f9", "^p Edit", "←", "u"]
-    put_in_force(force)
+    use_keymap(force)
     try:
-        bar = hints(("hooks.fix", "fix"), ("hooks.edit", "edit"), ("hooks.undo", "undo"))
+        bar = key_hints(("hooks.fix", "fix"), ("hooks.edit", "edit"), ("hooks.undo", "undo"))
         assert bar.plain == "f9 fix   u undo"
         assert len(bar.spans) == 2  # each is clicked by itself
         assert with_keys("{hooks.edit} or {hooks.fix}; {hooks}") == "^p Edit or f9; {hooks}"
     finally:
-        put_in_force(DEFAULT)
+        use_keymap(DEFAULT_KEYMAP)
     assert key_of("hooks.fix") == "e"
-    assert all(binding_of(name).id == name for name in actions())
+    assert all(binding_of(name).id == name for name in all_actions())

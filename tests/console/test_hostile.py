@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.console.conftest import Open, Story
 
-from hookscope.console.messages import Said
+from hookscope.console.state.messages import NoticeShown
 
 MARKUP = [
     "[/foo]",
@@ -81,7 +81,7 @@ def harmless(story: Story) -> None:
 async def test_hostile_words_in_a_toast_stand_as_they_are(console: Open, workspace: Path) -> None:
     async with console((120, 50)) as story:
         for text in (*MARKUP, *CONTROLS):
-            story.screen.post_message(Said(f"It says {text}", "error"))
+            story.screen.post_message(NoticeShown(f"It says {text}", "error"))
             await story.shows(f"It says {shown(text)}")
             harmless(story)
             story.app.clear_notifications()

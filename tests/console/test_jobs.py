@@ -6,10 +6,11 @@ import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open, Story
 
-from hookscope.console.fire import frame
-from hookscope.console.fire.history import History
-from hookscope.console.recall import stored_runs
-from hookscope.workbench import Options, Workbench
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.console.dialogs.palette import run_entries
+from hookscope.console.panes.fire import fire_display
+from hookscope.console.panes.fire.run_history import History
 
 WRITES = """
 from pathlib import Path
@@ -60,7 +61,7 @@ async def test_a_run_has_the_journals_number_and_is_fired_again_as_it_was(
         view = story.screen.state.view
         assert view is not None
         assert [past.id for past in story.screen.bridge.bench.record.runs(view)] == [1, 2, 3]
-        lines = stored_runs(story.screen.bridge.bench, view, story.screen.fire_pane.runs.sheets)
+        lines = run_entries(story.screen.bridge.bench, view, story.screen.fire_pane.runs.sheets)
         assert [line.number for line in lines] == [3, 2, 1], "the palette has the test's run, too"
         # A limit to one hook holds for the run that has it, not for the one that comes next.
         await story.press("o", "right", "enter")
@@ -84,7 +85,7 @@ async def test_a_search_that_goes_on_is_seen_where_no_run_has_room(
 ) -> None:
     make_hook(workspace / "hooks", "waits", READY, WAITS)
     Workbench(Options(workspace=workspace)).trust(workspace)
-    monkeypatch.setattr(frame, "SOON", 0.001)
+    monkeypatch.setattr(fire_display, "START_SECONDS", 0.001)
     async with console((80, 24)) as story:
         await story.press("2")
         await story.focus_in("fire")
@@ -104,7 +105,7 @@ async def test_what_goes_on_has_a_name_and_ends_when_it_is_wanted(
     for name in ("first", "second"):
         save(workspace, name, "event: command:new\nexpect: {errors: 0}\n")
     Workbench(Options(workspace=workspace)).trust(workspace)
-    monkeypatch.setattr(frame, "NOTICED", 0.0)
+    monkeypatch.setattr(fire_display, "NOTICEABLE_SECONDS", 0.0)
     async with console((80, 24)) as story:
         await story.press("2", "s")
         await story.shows("Saved events")
@@ -124,7 +125,7 @@ async def test_what_goes_on_has_a_name_and_ends_when_it_is_wanted(
         await story.press("x")
         await story.shows("⊘ cancelled")
         await rests(story)
-        monkeypatch.setattr(frame, "LATELY", 3600.0)
+        monkeypatch.setattr(fire_display, "JUST_ENDED_SECONDS", 3600.0)
         await story.press("x")  # a moment too late: it was to stop the run, and exports nothing
         await story.shows("The run is over already.")
         await story.press("Z")

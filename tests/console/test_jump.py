@@ -8,17 +8,16 @@ from hypothesis import strategies as st
 from tests.conftest import MakeHook
 from tests.console.conftest import EXTREMES, READY, Open, Story
 
-from hookscope.console.fire.head import KeyField
-from hookscope.console.fire.json_editor import JsonEditor
-from hookscope.console.jump.labels import labels_for
-from hookscope.console.jump.screen import JumpScreen
+from hookscope.console.dialogs.jump import JumpScreen, jump_letters
+from hookscope.console.panes.fire.composer import KeyField
+from hookscope.console.panes.fire.context_editor import JsonEditor
 
 ODD = "[/odd] [@click=app.quit]x"
 
 
 @given(st.integers(0, 26 * 26))
 def test_no_label_begins_another_one(count: int) -> None:
-    labels = labels_for(count)
+    labels = jump_letters(count)
     assert len(set(labels)) == len(labels) == count
     single = {label for label in labels if len(label) == 1}
     assert all(len(label) <= 2 and (label in single or label[0] not in single) for label in labels)

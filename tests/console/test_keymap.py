@@ -14,15 +14,32 @@ from textual.keys import _character_to_key
 from textual.widget import Widget
 
 import hookscope.console
-from hookscope.console.doing import own_bindings
-from hookscope.console.help import help_sheet
-from hookscope.console.keymap.actions import ROOMS, actions, around, bindings_of, shared, together
-from hookscope.console.keymap.names import SIGNS, TWINS, BadKey, all_written, key_named, typed, written
-from hookscope.console.keymap.presets import PRESETS
-from hookscope.console.keymap.resolve import Keymap, resolve
-from hookscope.console.palette import entries
-from hookscope.core.hooks import Place
-from hookscope.workbench.preferences import KeysFile, Wish, config_folder, read_keys
+from hookscope.app.preferences import KeyPreference, KeysFile, read_keys
+from hookscope.console.dialogs.help import help_sheet
+from hookscope.console.dialogs.palette import palette_entries
+from hookscope.console.keymap.actions import (
+    KEY_SCOPES,
+    active_together,
+    all_actions,
+    bindings_of,
+    enclosing_scopes,
+    shared_keys,
+)
+from hookscope.console.keymap.active_keys import (
+    EQUAL_KEYS,
+    PRESETS,
+    SIGNS,
+    BadKey,
+    Keymap,
+    key_label,
+    key_labels,
+    parse_key_name,
+    resolve_keymap,
+    writes_text,
+)
+from hookscope.console.keymap.available_actions import own_bindings
+from hookscope.model.hook import FilePosition
+from hookscope.storage.config_folder import config_folder
 
 
 def keys(text: str) -> Keymap:
@@ -30,32 +47,32 @@ def keys(text: str) -> Keymap:
     file = config_folder() / "keys.yaml"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
-    return resolve(read_keys())
+    return resolve_keymap(read_keys())
 
 
 def test_keys_have_the_names_that_people_and_terminals_give_them() -> None:
     assert {name: _character_to_key(sign) for name, sign in SIGNS.items()} == {name: name for name in SIGNS}
     names = ("?", "^r", "Ctrl+R", "shift+a", "ESC", "pgdn", "ctrl++", "é", "[", "ctrl+shift+f5", "slash")
-    assert [key_named(name) for name in names] == [
+    assert [parse_key_name(name) for name in names] == [
         "question_mark", "ctrl+r", "ctrl+r", "A", "escape", "pagedown", "ctrl+plus", "é",
         "left_square_bracket", "ctrl+shift+f5", "slash",
     ]  # fmt: skip
-    for name in (*TWINS, "f55", "hyper+x", "", "\x1b", "ctrl+"):
+    for name in (*EQUAL_KEYS, "f55", "hyper+x", "", "\x1b", "ctrl+"):
         with pytest.raises(BadKey):
-            key_named(name)
+            parse_key_name(name)
 
 
 @settings(max_examples=40)
 @given(st.text(max_size=12))
 def test_a_name_of_a_key_is_a_key_or_a_sentence(text: str) -> None:
     try:
-        key = key_named(text)
+        key = parse_key_name(text)
     except BadKey as error:
         said = str(error)
         if not said.endswith((".", "?")) or len(said) > 200:
             pytest.fail(f"no sentence: {said}")
     else:
-        assert key_named(written(key)) == key
+        assert parse_key_name(key_label(key)) == key
 
 
 def test_several_keys_a_preset_and_none_at_all() -> None:
@@ -63,7 +80,7 @@ def test_several_keys_a_preset_and_none_at_all() -> None:
     assert not force.problems
     ours = {"fire.fire": ("ctrl+x", "f5"), "hooks.group": ("v", "f8"), "hooks.new": (), "console.log": ("9",)}
     wanted = {**PRESETS["vim"], **ours}
-    assert {name: force.keys.get(name, actions()[name].keys) for name in wanted} == wanted
+    assert {name: force.keys.get(name, all_actions()[name].keys) for name in wanted} == wanted
     assert set(force.keys) <= set(wanted)
     # Two actions that change places are no clash.
     assert not keys("hooks.fire: n\nhooks.new: f\n").problems
@@ -96,7 +113,7 @@ def test_what_is_wrong_is_told_with_its_line_and_the_rest_holds() -> None:
     )
     for line, (problem, text) in enumerate(zip(force.problems, told, strict=True), 2):
         assert text in problem.text
-        assert problem.place == Place(config_folder() / "keys.yaml", line)
+        assert problem.place == FilePosition(config_folder() / "keys.yaml", line)
     assert dict(force.keys) == {"fire.fire": ("ctrl+x",), "hooks.group": ("v",)}
 
 
@@ -119,8 +136,10 @@ def test_a_file_that_cannot_be_read_changes_no_key(text: str) -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_has_no_clash_and_leaves_the_letters_that_mean_the_same_everywhere(name: str) -> None:
-    wishes = [Wish(action, keys, Place(Path("preset"))) for action, keys in PRESETS[name].items()]
-    force = resolve(KeysFile(Path("preset"), wishes=tuple(wishes)))
+    wishes = [
+        KeyPreference(action, keys, FilePosition(Path("preset"))) for action, keys in PRESETS[name].items()
+    ]
+    force = resolve_keymap(KeysFile(Path("preset"), wishes=tuple(wishes)))
     assert not force.problems
     for action in ("hooks.edit", "hooks.copy", "hooks.filter", "console.zoom", "hooks.fire", "fire.again"):
         assert action not in force.keys
@@ -128,7 +147,9 @@ def test_a_preset_has_no_clash_and_leaves_the_letters_that_mean_the_same_everywh
 
 KEYS = ["a", "b", "f", "n", "j", "k", "f5", "ctrl+x", "ctrl+r", "escape", "enter", "slash", "q", "up"]
 WISHES = st.dictionaries(
-    st.sampled_from(sorted(actions())), st.lists(st.sampled_from(KEYS), max_size=3).map(tuple), max_size=12
+    st.sampled_from(sorted(all_actions())),
+    st.lists(st.sampled_from(KEYS), max_size=3).map(tuple),
+    max_size=12,
 )
 
 
@@ -137,24 +158,26 @@ WISHES = st.dictionaries(
 def test_whatever_is_wished_no_key_does_two_things_in_one_place(
     wishes: dict[str, tuple[str, ...]], preset: str
 ) -> None:
-    place = Place(Path("keys.yaml"))
+    place = FilePosition(Path("keys.yaml"))
     asked = KeysFile(
-        place.file, preset, wishes=tuple(Wish(name, keys, place) for name, keys in wishes.items())
+        place.file, preset, wishes=tuple(KeyPreference(name, keys, place) for name, keys in wishes.items())
     )
-    force = resolve(asked)
-    held = {action.id: force.keys.get(action.id, action.keys) for action in actions().values()}
-    for one in actions().values():
+    force = resolve_keymap(asked)
+    held = {action.id: force.keys.get(action.id, action.keys) for action in all_actions().values()}
+    for one in all_actions().values():
         assert held[one.id] or not wishes.get(one.id, one.keys), "an action lost its keys to a mistake"
         if one.typing and one.id in force.keys:
-            assert not any(typed(key) for key in set(held[one.id]) - set(one.keys))
-        for other in actions().values():
+            assert not any(writes_text(key) for key in set(held[one.id]) - set(one.keys))
+        for other in all_actions().values():
             if one.id < other.id and set(held[one.id]) & set(held[other.id]):
-                assert frozenset({one.id, other.id}) in shared() or not together(one.rooms, other.rooms)
+                assert frozenset({one.id, other.id}) in shared_keys() or not active_together(
+                    one.rooms, other.rooms
+                )
 
 
 def test_every_class_that_has_keys_is_a_room() -> None:
     """Whoever writes a pane or a screen with keys puts it into `ROOMS`."""
-    places = {room.place for room in ROOMS}
+    places = {room.place for room in KEY_SCOPES}
     for found in pkgutil.walk_packages(hookscope.console.__path__, "hookscope.console."):
         for name, owner in vars(import_module(found.name)).items():
             if isinstance(owner, type) and owner.__module__ == found.name and bindings_of(owner):
@@ -170,12 +193,14 @@ async def test_the_rooms_of_keys_are_those_of_the_open_console(console: Open) ->
             above = {binding.id for outer in node.ancestors for binding in own_bindings(outer)}
             for inner in own:
                 for outer_id in above - own:
-                    assert together(actions()[inner or ""].rooms, actions()[outer_id or ""].rooms), (
+                    assert active_together(
+                        all_actions()[inner or ""].rooms, all_actions()[outer_id or ""].rooms
+                    ), (
                         inner,
                         outer_id,
                     )
-    known = {room.name for room in ROOMS}
-    assert all(around(room.name) <= known for room in ROOMS)
+    known = {room.name for room in KEY_SCOPES}
+    assert all(enclosing_scopes(room.name) <= known for room in KEY_SCOPES)
 
 
 async def test_the_first_file_of_keys_is_in_force_at_once(
@@ -219,7 +244,7 @@ async def test_keys_change_when_their_file_is_saved_and_line_help_and_palette_sa
         file.write_text("console.help: [f11, ctrl+x]\nhooks.group: v\n")
         await story.shows("f11 Help")
         await story.until(lambda: "nokey" not in story.text(), "the mistake is gone")
-        palette = {entry.text: entry.kind for entry in entries(story.screen)}
+        palette = {entry.text: entry.kind for entry in palette_entries(story.screen)}
         assert (palette["Help"], palette["Group"], palette["Filter   Hooks"]) == ("f11", "v", "/")
         await story.press("ctrl+x", "end")
         await story.shows("f11  ^x")
@@ -237,6 +262,6 @@ async def test_help_never_cuts_a_key(console: Open, workspace: Path) -> None:
             sheet = help_sheet("", nodes, width).plain
             shown = {line.strip() for line in sheet.splitlines()}
             for binding in (binding for node in nodes for binding in own_bindings(node)):
-                keys = "  ".join(all_written(binding.key))
+                keys = "  ".join(key_labels(binding.key))
                 assert any(line.startswith(keys + "  ") for line in shown), (binding.id, width)
             assert max(len(line) for line in sheet.splitlines()) <= width

@@ -9,20 +9,26 @@ from textual.dom import DOMNode
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
-from hookscope.console.doing import own_bindings
-from hookscope.console.help import HelpScreen, help_sheet
-from hookscope.console.hooks.listing import listing_of
-from hookscope.console.keymap.names import written
-from hookscope.console.keys import Key, key_line, keys_of, obstacle
-from hookscope.console.palette import entries
-from hookscope.console.state import ConsoleState
-from hookscope.console.trust import TrustScreen
-from hookscope.core.standing import State
-from hookscope.workbench import Options, Workbench
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.console.dialogs.help import HelpScreen, help_sheet
+from hookscope.console.dialogs.palette import palette_entries
+from hookscope.console.dialogs.trust_question import TrustScreen
+from hookscope.console.keymap.active_keys import key_label
+from hookscope.console.keymap.available_actions import (
+    ShownKey,
+    key_line,
+    keys_of_bindings,
+    own_bindings,
+    why_unavailable,
+)
+from hookscope.console.state.console_state import ConsoleState
+from hookscope.console.state.hook_rows import listing_of
+from hookscope.model.hook_status import State
 
 
 def test_keys_are_written_as_people_write_them() -> None:
-    assert [written(key) for key in ("ctrl+p", "slash", "question_mark", "escape", "E", "ctrl+r,f5")] == [
+    assert [key_label(key) for key in ("ctrl+p", "slash", "question_mark", "escape", "E", "ctrl+r,f5")] == [
         "^p",
         "/",
         "?",
@@ -33,8 +39,8 @@ def test_keys_are_written_as_people_write_them() -> None:
 
 
 def test_the_bottom_line_cuts_whole_keys_and_keeps_help_and_quit() -> None:
-    keys = [Key(str(n), str(n), "Something", False) for n in range(20)]
-    keys += [Key("question_mark", "?", "Help", True), Key("q", "q", "Quit", True)]
+    keys = [ShownKey(str(n), str(n), "Something", False) for n in range(20)]
+    keys += [ShownKey("question_mark", "?", "Help", True), ShownKey("q", "q", "Quit", True)]
     for width in (30, 60, 80, 120, 200):
         line = key_line(keys, width)
         assert line.cell_length <= width
@@ -44,8 +50,8 @@ def test_the_bottom_line_cuts_whole_keys_and_keeps_help_and_quit() -> None:
 
 def test_a_key_that_cannot_act_has_a_reason_and_no_place_in_the_line() -> None:
     state = ConsoleState()
-    assert obstacle("trust", state)
-    shown = keys_of([Binding("t", "trust", "Trust"), Binding("s", "group", "Group")], state)
+    assert why_unavailable("trust", state)
+    shown = keys_of_bindings([Binding("t", "trust", "Trust"), Binding("s", "group", "Group")], state)
     assert [key.what for key in shown] == ["Group"]
 
 
@@ -56,7 +62,8 @@ def test_what_waits_for_more_than_trust_can_be_fixed(workspace: Path, make_hook:
     rows = {row.name: row for row in listing.rows}
     assert {rows[name].state for name in ("slips", "waits")} == {State.UNTRUSTED}
     said = [
-        obstacle("fix", ConsoleState(listing=listing, selected=rows[name].id)) for name in ("slips", "waits")
+        why_unavailable("fix", ConsoleState(listing=listing, selected=rows[name].id))
+        for name in ("slips", "waits")
     ]
     assert said == ["", "waits waits for trust alone: t asks."]
 
@@ -68,7 +75,9 @@ async def test_every_binding_is_named_once_and_stands_in_help_and_palette(
         screen = story.screen
         await screen.fire_pane.with_its_parts()
         await screen.hosts_pane.with_its_parts()
-        palette = {entry.text.partition("   ")[0] for entry in entries(screen)}  # of one name: and where
+        palette = {
+            entry.text.partition("   ")[0] for entry in palette_entries(screen)
+        }  # of one name: and where
         nodes: list[DOMNode] = [story.app, screen, *screen.walk_children(Widget)]
         nodes += [TrustScreen((), screen.state.view, firing=True), HelpScreen(screen)]  # type: ignore[arg-type]
         owners: dict[str, set[tuple[str, str, str]]] = {}

@@ -17,7 +17,8 @@ import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open
 
-from hookscope.workbench import Options, Workbench
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
 
 LOOPS = """
 import os

@@ -9,17 +9,23 @@ from hypothesis import strategies as st
 from tests.conftest import MakeHook
 from tests.console.conftest import EXTREMES, READY, Open, Story
 
-from hookscope.console.fire.composer import Composer
-from hookscope.console.hooks.rows import GROUPINGS
-from hookscope.console.last_time.desk import LastTimeDesk
-from hookscope.console.last_time.model import Kept, KeptDraft, as_values, from_values, kept_of, restored
-from hookscope.console.layout import MODE_OF
-from hookscope.console.state import ConsoleState
-from hookscope.workbench import Refusal
-from hookscope.workbench.last_time import LastTime
+from hookscope.app.console_files import StoredConsole
+from hookscope.console.controllers.restore_controller import RestoreController
+from hookscope.console.panes.fire.composer import Composer
+from hookscope.console.state.console_state import MODE_OF, ConsoleState
+from hookscope.console.state.hook_rows import GROUPINGS
+from hookscope.console.state.state_changes import (
+    ComposerDraft,
+    SavedView,
+    restore_view,
+    saved_view_from,
+    saved_view_of,
+    saved_view_values,
+)
+from hookscope.model.refusal import Refusal
 
 DRAFTS = st.builds(
-    KeptDraft,
+    ComposerDraft,
     st.text(max_size=6),
     st.none() | st.text(max_size=6),
     st.text(max_size=6),
@@ -29,7 +35,7 @@ DRAFTS = st.builds(
     st.none() | st.text(max_size=6),
 )
 KEPT = st.builds(
-    Kept,
+    SavedView,
     st.sampled_from(["hooks", "fire", "log", "hosts"]),
     st.sampled_from(["why", "keys"]),
     st.booleans(),
@@ -48,33 +54,33 @@ KEPT = st.builds(
 
 
 @given(KEPT)
-def test_what_is_kept_is_what_is_restored(kept: Kept) -> None:
-    assert from_values(json.loads(json.dumps(as_values(kept)))) == kept
-    assert kept_of(restored(ConsoleState(), kept)) == Kept(
+def test_what_is_kept_is_what_is_restored(kept: SavedView) -> None:
+    assert saved_view_from(json.loads(json.dumps(saved_view_values(kept)))) == kept
+    assert saved_view_of(restore_view(ConsoleState(), kept)) == SavedView(
         **{name: getattr(kept, name) for name in kept.__slots__[:8]}
     )
 
 
-@given(st.dictionaries(st.sampled_from([*Kept.__slots__, "odd"]), st.integers() | st.text(max_size=3)))
+@given(st.dictionaries(st.sampled_from([*SavedView.__slots__, "odd"]), st.integers() | st.text(max_size=3)))
 def test_values_of_somebody_else_are_named_and_never_taken(values: dict[str, object]) -> None:
     odd = any(isinstance(value, int) for value in values.values()) or "odd" in values
     if odd:
         with pytest.raises(ValueError, match="|".join(values)):
-            from_values(values)
+            saved_view_from(values)
 
 
 def test_what_the_user_did_before_the_answer_came_holds() -> None:
-    state = restored(ConsoleState(mode="log"), Kept(mode="fire", filter="greet"))
+    state = restore_view(ConsoleState(mode="log"), SavedView(mode="fire", filter="greet"))
     assert (state.mode, state.filter) == ("log", "greet")
 
 
 def test_workspaces_are_merged_and_damage_is_said(tmp_path: Path) -> None:
-    store = LastTime(tmp_path / "state" / "console.json")
+    store = StoredConsole(tmp_path / "state" / "console.json")
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
     assert store.read(tmp_path / "a") is None
     store.write(tmp_path / "a", {"mode": "log"})
-    LastTime(store.file).write(tmp_path / "b", {"mode": "fire"})
+    StoredConsole(store.file).write(tmp_path / "b", {"mode": "fire"})
     store.write(tmp_path / "a", None)
     assert store.read(tmp_path / "a") == {"mode": "log"}
     assert store.recent() == (tmp_path / "a", tmp_path / "b")
@@ -96,7 +102,7 @@ def test_workspaces_are_merged_and_damage_is_said(tmp_path: Path) -> None:
 
 
 def test_the_workspace_used_last_is_the_first_whatever_the_clock_says(tmp_path: Path) -> None:
-    store = LastTime(tmp_path / "console.json")
+    store = StoredConsole(tmp_path / "console.json")
     for name in ("a", "b", "c"):
         (tmp_path / name).mkdir()
         store.write(tmp_path / name, None)
@@ -162,7 +168,7 @@ async def test_an_event_outlives_a_console_that_was_left_before_it_could_be_comp
     async with console((80, 24)) as story:
         await story.press("2")
         await compose(story)
-    monkeypatch.setattr(LastTimeDesk, "looked", lambda *_: None)
+    monkeypatch.setattr(RestoreController, "looked", lambda *_: None)
     async with console((80, 24)) as story:
         await story.press("3")
         await story.until(lambda: story.screen.state.mode == "log", "something is to be kept")

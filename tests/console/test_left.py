@@ -12,11 +12,13 @@ from tests.console.conftest import READY, USUAL, Open, Story
 from tests.console.test_reach import dialogs, gone
 from textual.widgets import Button, Input
 
-from hookscope.console.dialog import Over
-from hookscope.console.edits import EditScreen
-from hookscope.workbench import Options, Workbench, replay
-from hookscope.workbench.making import writing
-from hookscope.workbench.packs.desk import PackDesk
+from hookscope.app.options import Options
+from hookscope.app.pack_manager import PackManager
+from hookscope.app.workbench import Workbench
+from hookscope.authoring.scaffold import scaffold_writer
+from hookscope.authoring.testing import replay
+from hookscope.console.dialogs.base_dialogs import Overlay
+from hookscope.console.dialogs.edit_preview import EditScreen
 
 
 async def form(story: Story) -> None:
@@ -47,8 +49,8 @@ async def beside(story: Story) -> None:
 @pytest.mark.parametrize(
     ("ask", "owner", "name"),
     [
-        (form, writing, "sketch_new"),
-        (packs, PackDesk, "statuses"),
+        (form, scaffold_writer, "sketch_new"),
+        (packs, PackManager, "statuses"),
         (bar, Workbench, "look"),
         (beside, replay, "between"),
     ],
@@ -78,7 +80,7 @@ async def test_an_answer_that_comes_when_nobody_waits_for_it_does_no_harm(
         await ask(story)  # type: ignore[misc]
         await story.until(reached.is_set, "it is being worked out")
         left = story.app.screen
-        assert isinstance(left, Over)
+        assert isinstance(left, Overlay)
         await story.press("escape")
         await story.until(lambda: not left.is_attached, "the dialog is gone")
         let_go.set()

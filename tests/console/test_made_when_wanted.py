@@ -7,11 +7,11 @@ import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open, Story, at_every_size, at_extremes
 
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
 from hookscope.console.app import Console
-from hookscope.console.hooks.panes import KeysPane
-from hookscope.console.keymap.hints import put_in_force
-from hookscope.console.keymap.resolve import DEFAULT
-from hookscope.workbench import Options, Workbench
+from hookscope.console.keymap.active_keys import DEFAULT_KEYMAP, use_keymap
+from hookscope.console.panes.hooks_pane import KeysPane
 
 
 @at_extremes
@@ -45,7 +45,7 @@ async def test_a_filter_that_is_typed_before_any_hook_is_there_is_the_filter(
     finally:
         may_open.set()
         await bench.close()
-        put_in_force(DEFAULT)
+        use_keymap(DEFAULT_KEYMAP)
 
 
 @at_every_size

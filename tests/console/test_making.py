@@ -7,10 +7,10 @@ from tests.conftest import MakeHook
 from tests.console.conftest import EXTREMES, READY, Open, Story
 from tests.making.conftest import tree
 
-from hookscope.console.hooks.pane import HooksPane
-from hookscope.console.keys import obstacle
-from hookscope.console.making.form import NewScreen
-from hookscope.console.state import ConsoleState
+from hookscope.console.dialogs.new_hook_form import NewHookForm
+from hookscope.console.keymap.available_actions import why_unavailable
+from hookscope.console.panes.hooks_pane import HooksPane
+from hookscope.console.state.console_state import ConsoleState
 
 
 def selected(story: Story) -> str:
@@ -30,7 +30,7 @@ async def test_three_keys_to_a_hook_that_runs(
         await story.press("n")
         await story.shows("A name is wanted.", "enter write", "language")
         await story.press("enter")
-        assert isinstance(story.app.screen, NewScreen)
+        assert isinstance(story.app.screen, NewHookForm)
         await story.press(*"greet")
         await story.shows("hooks/greet/HOOK.md", "hooks/greet/handler.py", ".hookscope/events/greet.yaml")
         assert tree(workspace) == before
@@ -57,7 +57,7 @@ async def test_every_line_counts_and_the_editor_opens(
             "There is ./hooks/greet already."
         ) if Path.cwd() == workspace else await story.shows("already")
         await story.press("enter")
-        assert isinstance(story.app.screen, NewScreen)
+        assert isinstance(story.app.screen, NewHookForm)
         await story.press("2", "down", "right", "right", "right", "down")  # a plugin
         await story.shows("plugins/greet2/plugin.py")
         await story.press(*"af", "right", "ctrl+space")
@@ -74,7 +74,7 @@ async def test_every_line_counts_and_the_editor_opens(
 
 async def test_escape_writes_nothing(console: Open, workspace: Path) -> None:
     before = tree(workspace)
-    assert obstacle("new", ConsoleState()).startswith("Still looking")
+    assert why_unavailable("new", ConsoleState()).startswith("Still looking")
     async with console((80, 24)) as story:
         await story.press("n", *"a/b")
         await story.shows("'a/b' cannot be a hook's name.")

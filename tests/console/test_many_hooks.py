@@ -17,34 +17,43 @@ from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open
 from textual.widgets import Input
 
-from hookscope.console import shell
-from hookscope.console.collecting import MUCH, Pauses, set_aside
-from hookscope.console.fire.head import SessionInput
-from hookscope.console.happening import Looked
-from hookscope.console.hooks.lines import GroupedLines, Line
-from hookscope.console.hooks.list import HookList
-from hookscope.console.hooks.listing import Listing, Narrowed, listing_of
-from hookscope.console.hooks.rows import Group, Row, matching
-from hookscope.console.palette import UNASKED, listed, unasked
-from hookscope.console.theme import LOOKS
-from hookscope.core.inventory import Rejected
-from hookscope.core.standing import State
-from hookscope.workbench import View
+from hookscope.app.snapshot import Snapshot
+from hookscope.console.dialogs.palette import (
+    MOST_BEFORE_TYPING,
+    entries_before_typing,
+    listed_entries,
+)
+from hookscope.console.panes.fire.composer import SessionInput
+from hookscope.console.panes.hook_list import GroupedLine, GroupedLines, HookList
+from hookscope.console.process import MANY_NEW_OBJECTS, IdleCollector, freeze_scan_result
+from hookscope.console.screens import main_frame
+from hookscope.console.state.hook_rows import (
+    FilteredRows,
+    HookListing,
+    HookRow,
+    RowGroup,
+    listing_of,
+    matching_rows,
+)
+from hookscope.console.state.state_changes import ScanFinished
+from hookscope.console.theme.text_styles import STATE_STYLES
+from hookscope.model.hook_status import State
+from hookscope.model.inventory import RejectedHook
 
 
-def row(name: str) -> Row:
-    item = Rejected(Path("/w") / name, "workspace", "none")
-    look = LOOKS[State.READY]
-    return Row(name, name, ("command:new",), "workspace", look, "", reasons=0, item=item)
+def row(name: str) -> HookRow:
+    item = RejectedHook(Path("/w") / name, "workspace", "none")
+    look = STATE_STYLES[State.READY]
+    return HookRow(name, name, ("command:new",), "workspace", look, "", reasons=0, item=item)
 
 
 sizes = st.lists(st.integers(0, 4), max_size=5)
 
 
-def groups_of(counts: list[int]) -> list[Group]:
+def groups_of(counts: list[int]) -> list[RowGroup]:
     starts = [0, *accumulate(counts)]
     return [
-        Group(f"g{number}", "", "", tuple(row(f"{start + at}") for at in range(count)))
+        RowGroup(f"g{number}", "", "", tuple(row(f"{start + at}") for at in range(count)))
         for number, (start, count) in enumerate(zip(starts, counts, strict=False))
     ]
 
@@ -52,20 +61,20 @@ def groups_of(counts: list[int]) -> list[Group]:
 @given(sizes, st.booleans())
 def test_lines_are_found_where_a_plain_list_has_them(counts: list[int], airy: bool) -> None:
     groups = groups_of(counts)
-    plain: list[Line] = []
+    plain: list[GroupedLine] = []
     for group in groups:
         plain += ([None] if airy and plain else []) + [group, *group.rows]
     lines = GroupedLines(groups, airy=airy)
     assert lines.count == len(plain)
     assert [lines.at(line) for line in range(-1, lines.count + 1)] == [None, *plain, None]
-    rows = [(at, line) for at, line in enumerate(plain) if isinstance(line, Row)]
+    rows = [(at, line) for at, line in enumerate(plain) if isinstance(line, HookRow)]
     assert lines.row_count == len(rows)
     for number, (at, each) in enumerate(rows):
         assert lines.line_of(each.id) == lines.line_of(each.id, lines.group_at(at)) == at
         assert lines.line_of_number(number) == at
         assert lines.number_before(at) == number
     for at in range(lines.count):
-        assert lines.number_before(at) == sum(isinstance(line, Row) for line in plain[:at])
+        assert lines.number_before(at) == sum(isinstance(line, HookRow) for line in plain[:at])
     assert lines.line_of_number(99) == (rows[-1][0] if rows else None)
     assert lines.line_of("elsewhere") is None
 
@@ -76,10 +85,10 @@ queries = st.lists(st.text("aAbsSßİ -tr", max_size=5), max_size=8)
 
 @given(queries)
 def test_a_filter_that_goes_on_finds_what_one_from_the_start_would(typed: list[str]) -> None:
-    listing, narrowed = Listing([row(name) for name in NAMES]), Narrowed()
+    listing, narrowed = HookListing([row(name) for name in NAMES]), FilteredRows()
     for query in (text[:end] for text in typed for end in (*range(len(text) + 1), max(len(text) - 1, 0))):
-        assert narrowed.rows(listing, query) == matching(listing.rows, query)
-    other = Listing([replace(row("ab"), source="bundled")])
+        assert narrowed.rows(listing, query) == matching_rows(listing.rows, query)
+    other = HookListing([replace(row("ab"), source="bundled")])
     assert narrowed.rows(other, "ab") == other.rows
 
 
@@ -132,7 +141,7 @@ KEYS = (
 )
 
 
-def times(view: View, count: int) -> View:
+def times(view: Snapshot, count: int) -> Snapshot:
     """The same look, with the one hook it found so many times."""
     (found,) = view.inventory.hooks
     hook = found.hook
@@ -163,7 +172,9 @@ def counted() -> Iterator[list[int]]:
 async def test_a_key_has_no_more_to_do_with_more_hooks(
     console: Open, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shell, "PASSING", 3_600)  # what is read beside a hook is the work of no key
+    monkeypatch.setattr(
+        main_frame, "SELECTION_DELAY", 3_600
+    )  # what is read beside a hook is the work of no key
     make_hook(workspace / "hooks", "hook", READY)
     async with console((80, 24), paints=True) as story:
         screen, calls = story.screen, dict[tuple[int, str], int]()
@@ -176,7 +187,7 @@ async def test_a_key_has_no_more_to_do_with_more_hooks(
         for number, count in enumerate((FEW, MANY), 100):
             view = times(one, count)
             view.work_out()  # as the thread does that looks
-            screen.change(Looked(number, view, 0.0, None, listing_of(view).with_groups()))
+            screen.change(ScanFinished(number, view, 0.0, None, listing_of(view).with_groups()))
             await story.shows(f"Hooks {count}")
             await story.press("escape", "down", "up")  # what follows the look is over then
             steps: dict[str, Callable[[], Awaitable[None]]] = {
@@ -187,7 +198,10 @@ async def test_a_key_has_no_more_to_do_with_more_hooks(
                     await press()
                     await story.pilot.pause()
                 calls[count, step] = here[0]
-        assert sum(entry.kind == "hook" for entry in unasked(listed(screen))) == UNASKED
+        assert (
+            sum(entry.kind == "hook" for entry in entries_before_typing(listed_entries(screen)))
+            == MOST_BEFORE_TYPING
+        )
     # A few calls, at most, by whom it meets; what else comes meanwhile hangs on what all has to be drawn.
     most = {step: 3 * (MANY - FEW) + calls[FEW, step] / 2 for _, step in calls}
     grown = {step: calls[MANY, step] - calls[FEW, step] for step in most}
@@ -205,9 +219,9 @@ def test_no_search_for_cycles_walks_through_what_thousands_of_hooks_are() -> Non
     before, usual = gc.get_threshold(), (700, 10, 10)
     try:
         gc.set_threshold(*usual)
-        set_aside(rows[:FEW])
+        freeze_scan_result(rows[:FEW])
         assert gc.get_threshold() == usual  # few are not felt
-        set_aside(rows)
+        freeze_scan_result(rows)
         gc.callbacks.append(search)
         answer = [[number] for number in range(9_000)]  # what a key makes and leaves
         assert searches <= 1 < len(answer) // usual[0]
@@ -225,9 +239,9 @@ async def test_what_keys_have_left_is_searched_through_when_none_comes_any_more(
         searched.set()
 
     try:
-        set_aside([row(f"hook-{number}") for number in range(MANY)])
-        pauses = Pauses()
-        _answers = [[number] for number in range(2 * MUCH)]
+        freeze_scan_result([row(f"hook-{number}") for number in range(MANY)])
+        pauses = IdleCollector()
+        _answers = [[number] for number in range(2 * MANY_NEW_OBJECTS)]
         gc.callbacks.append(search)
         pauses.end()
         assert not searched.is_set()

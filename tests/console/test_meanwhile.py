@@ -7,10 +7,11 @@ from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open
 from tests.console.test_every_action import Presser
 
-from hookscope.console.keymap.actions import actions
-from hookscope.console.keymap.commands import COMMANDS, Reason
-from hookscope.console.layout import Mode
-from hookscope.workbench import Limits, Workbench
+from hookscope.app.workbench import Workbench
+from hookscope.console.keymap.actions import all_actions
+from hookscope.console.keymap.key_listing import COMMANDS_OF_ACTIONS, NoCommandReason
+from hookscope.console.state.console_state import Mode
+from hookscope.runtime.limits import Limits
 
 HANGS = "import time\ndef handler(event):\n    print('begun', flush=True)\n    time.sleep(3600)\n"
 # Where the focus is put → what is pressed there besides all that is about an event or a run.
@@ -20,7 +21,7 @@ PLACES: dict[tuple[Mode, str], set[str]] = {
     ("hosts", "#hosts-rows"): {"hosts.fire", "hosts.narrow", "hosts.runs"},
 }
 END_IT = {"fire.cancel", "fire.leave"}
-ABOUT_THE_SCREEN = (Reason.MOVES, Reason.VIEWS, Reason.TYPES)
+ABOUT_THE_SCREEN = (NoCommandReason.MOVES, NoCommandReason.VIEWS, NoCommandReason.TYPES)
 PASSING = re.compile(r"[\d.]+ ?m?s|[▁-▟]+|[\d ]+")  # what a run that goes on changes by itself
 
 
@@ -41,7 +42,7 @@ async def test_each_action_does_something_or_says_why_not_while_a_run_goes_on_un
     make_hook(workspace / "hooks", "greet", READY, HANGS)
     async with console((80, 24), Limits(run=3600.0), os="darwin") as story:
         await story.shows("what if: os darwin")
-        presser = Meanwhile(story, {name: action.keys[0] for name, action in actions().items()})
+        presser = Meanwhile(story, {name: action.keys[0] for name, action in all_actions().items()})
         fire = story.screen.fire_pane
         await story.press("2")
         await story.focus_in("fire")
@@ -52,7 +53,9 @@ async def test_each_action_does_something_or_says_why_not_while_a_run_goes_on_un
             await presser.home(mode, place)
             active = [one.binding.id or "" for one in story.app.screen.active_bindings.values()]
             for name in dict.fromkeys(active):
-                about = name.startswith(("fire.", "run.")) and COMMANDS[name] not in ABOUT_THE_SCREEN
+                about = (
+                    name.startswith(("fire.", "run.")) and COMMANDS_OF_ACTIONS[name] not in ABOUT_THE_SCREEN
+                )
                 if (name in wanted or about) and name not in presser.done | END_IT:
                     presser.done.add(name)
                     await presser.press(name)

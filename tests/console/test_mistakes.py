@@ -6,7 +6,7 @@ import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, SIZES, Open
 
-from hookscope.workbench import Workbench
+from hookscope.app.workbench import Workbench
 
 READS = "import os\n\ndef handler(event):\n    os.environ['TIDY_KEY']\n"
 FOUR = "import os\n\ndef handler(event):\n" + "".join(f"    os.environ['KEY_{n}']\n" for n in range(5))

@@ -9,8 +9,9 @@ import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, SIZES, Open
 
-from hookscope.console.happening import Jumped
-from hookscope.workbench import Options, Workbench
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.console.state.state_changes import RowJumpedTo
 
 SETTINGS = '{"hooks": {"internal": {"enabled": true, "entries": {"switched-off": {"enabled": false}}}}}'
 HEARS = "{{openclaw: {{events: [{}]}}}}"
@@ -64,7 +65,7 @@ async def test_the_reason_is_one_key_away(console: Open, size: tuple[int, int]) 
         names = {row.name: row.id for row in story.screen.state.rows}
         assert set(names) == set(REASONS)
         for name, words in REASONS.items():
-            story.screen.change(Jumped(names[name]))  # where the cursor is when the hook is the only one
+            story.screen.change(RowJumpedTo(names[name]))  # where the cursor is when the hook is the only one
             if size[0] < 100:
                 await story.press("enter")
             await story.shows(name, *words)

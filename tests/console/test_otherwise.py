@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open, Story, at_fire, small
 
-from hookscope.console.fire.otherwise import Otherwise, choices, turned
-from hookscope.core.orders import LEAST
-from hookscope.workbench import Options, Workbench
+from hookscope.analysis.order_search import FEWEST_RUNS
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.console.dialogs.fire_options import change_option, option_lines
+from hookscope.console.state.fire_requests import FireOptions
 
 GREETS = "def handler(event):\n    event.messages.append('hello')\n"
 GROWS = """
@@ -155,14 +157,14 @@ WAYS = st.lists(st.tuples(st.integers(0, 8), st.sampled_from([1, -1])), max_size
 def test_every_choice_can_be_shown_and_is_one_that_can_be_fired(
     turns: list[tuple[int, int]], hooks: list[str]
 ) -> None:
-    chosen = Otherwise()
+    chosen = FireOptions()
     for line, by in turns:
-        chosen = turned(chosen, line, by, hooks, hooks)
-        assert len(choices(chosen)) == 9
+        chosen = change_option(chosen, line, by, hooks, hooks)
+        assert len(option_lines(chosen)) == 9
         assert chosen.only in (None, *hooks)
         assert chosen.broken in (None, *hooks)
         assert chosen.only is not None or not chosen.forced
         assert chosen.times >= 1
         assert chosen.times == 1 or not (chosen.stepped or chosen.debugged)
         assert not (chosen.stepped and chosen.debugged)
-        assert not chosen.shuffled or (chosen.times >= LEAST and chosen.only is None)
+        assert not chosen.shuffled or (chosen.times >= FEWEST_RUNS and chosen.only is None)

@@ -10,12 +10,12 @@ from tests.packs.conftest import SETTINGS, make_pack, on_disk
 from tests.packs.hostile import entry, tar_of
 from textual.widgets import Input
 
-from hookscope.console.log.pane import LogPane
-from hookscope.console.packs.asking import SheetScreen
-from hookscope.console.packs.screen import PacksScreen
-from hookscope.workbench import Options, Workbench
-from hookscope.workbench.packs.desk import PackDesk
-from hookscope.workbench.packs.since import LOST, changed_since
+from hookscope.app.options import Options
+from hookscope.app.pack_changes import LOST_NOTE, pack_changes
+from hookscope.app.pack_manager import PackManager
+from hookscope.app.workbench import Workbench
+from hookscope.console.panes.log_pane import LogPane
+from hookscope.console.screens.packs_screen import PackPlanScreen, PacksScreen
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ async def install(story: Story, spec: str) -> None:
 async def agree(story: Story) -> None:
     """Say yes to what is shown, once it has been seen: a second enter in haste says nothing."""
     sheet = story.app.screen
-    assert isinstance(sheet, SheetScreen)
+    assert isinstance(sheet, PackPlanScreen)
     await story.press("enter")
     assert story.app.screen is sheet or sheet.seen
     await story.until(lambda: sheet.seen, "it was seen")
@@ -156,7 +156,7 @@ async def test_what_if_installs_nothing(console: Open, home: Path, settings: Pat
     async with console((80, 24), os="darwin") as story:
         await story.press("I", "i")
         await story.shows("What is installed is real, and os would be assumed")
-        assert not isinstance(story.app.screen, SheetScreen)
+        assert not isinstance(story.app.screen, PackPlanScreen)
 
 
 def test_a_diff_is_of_the_bytes_that_were_installed_or_there_is_none(
@@ -164,22 +164,22 @@ def test_a_diff_is_of_the_bytes_that_were_installed_or_there_is_none(
 ) -> None:
     pack = make_pack(tmp_path / "pack", "hello", "bye")
     bench = Workbench(Options(workspace=workspace, bundled=tmp_path / "none"))
-    desk = PackDesk(bench)
+    desk = PackManager(bench)
     desk.carry_out(desk.plan_install(str(pack)))
     hooks = home / ".openclaw" / "hooks"
     (hooks / "hello" / "handler.py").unlink()
     (hooks / "bye" / "handler.py").write_bytes(b"\0")
     os.mkfifo(hooks / "bye" / "pipe")
     (pack / "hooks" / "hello" / "handler.py").write_text("def handler(event): pass\n")
-    files = {one.path.relative_to(hooks).as_posix(): one for one in changed_since(desk, "greetings").files}
+    files = {one.path.relative_to(hooks).as_posix(): one for one in pack_changes(desk, "greetings").files}
     assert {name: one.word for name, one in files.items()} == {
         "hello/handler.py": "missing",
         "bye/handler.py": "changed",
         "bye/pipe": "added",
     }
-    assert (files["hello/handler.py"].why, files["hello/handler.py"].change) == (LOST, None)
+    assert (files["hello/handler.py"].why, files["hello/handler.py"].change) == (LOST_NOTE, None)
     assert files["bye/handler.py"].why == "it is no text"
     assert files["bye/pipe"].why == "it is no plain file now"
     (pack / "package.json").unlink()
-    assert changed_since(desk, "greetings").problem
+    assert pack_changes(desk, "greetings").problem
     asyncio.run(bench.close())

@@ -21,15 +21,14 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from hookscope.app.snapshot import Snapshot
 from hookscope.console.app import Console
-from hookscope.console.export import shown
-from hookscope.console.hooks.list import HookList
-from hookscope.console.log.model import LogEntry
-from hookscope.console.painter import Painter
-from hookscope.console.painting import LaidOutOnce
-from hookscope.console.runner import Runner
-from hookscope.console.strips import Strips
-from hookscope.workbench import View
+from hookscope.console.controllers.job_runner import JobRunner
+from hookscope.console.panes import view_exports
+from hookscope.console.panes.hook_list import HookList
+from hookscope.console.state.log_entries import LogEntry
+from hookscope.console.widgets.lines import StripCache
+from hookscope.console.widgets.painting import LaidOutOnce, PartialCompositor
 
 NOW = datetime(2026, 11, 22)
 # Each goes to another pane, opens or shuts something, or moves something.
@@ -72,7 +71,7 @@ class Terminal:
         return x
 
 
-def whole(painter: Painter) -> dict[tuple[int, int], tuple[str, object]]:
+def whole(painter: PartialCompositor) -> dict[tuple[int, int], tuple[str, object]]:
     """The same cells, of a paint of everything; they are what Textual by itself would paint."""
     everything = Compositor._render_chops(painter, painter.size.region, lambda _: True)
     cells = _cells(painter.render_strips())
@@ -122,7 +121,7 @@ async def test_what_is_painted_in_pieces_is_what_all_of_it_painted_anew_is(
     monkeypatch.setattr(Console, "_display", display)
     async with console((200, 50), paints=True) as story:
         screen, painter = story.screen, story.screen._compositor
-        assert isinstance(painter, Painter)
+        assert isinstance(painter, PartialCompositor)
         screen.log_entries([LogEntry(NOW, "fire", "hook", f"line {at}") for at in range(99)])
         await story.shows("line 98")
         await calm(story)
@@ -138,7 +137,7 @@ async def test_what_is_painted_in_pieces_is_what_all_of_it_painted_anew_is(
             for node in screen.walk_children():
                 node.notify_style_update()
                 for kept in vars(node).values():
-                    if isinstance(kept, Strips):
+                    if isinstance(kept, StripCache):
                         kept.clear()
             story.app.stylesheet.update(screen)
             for node in (screen, *screen.walk_children(Widget)):
@@ -154,7 +153,7 @@ async def test_what_is_painted_in_pieces_is_what_all_of_it_painted_anew_is(
             screen.log_entries([LogEntry(NOW, "fire", "hook", f"new {number}")])
             await story.shows(f"new {number}")  # it shines through
             await calm(story)
-            assert isinstance(over._compositor, Painter)
+            assert isinstance(over._compositor, PartialCompositor)
             in_pieces = whole(over._compositor)
             assert terminal.cells == in_pieces, f"{key}: not all that changed was painted"
             story.app.stylesheet.update(over)
@@ -185,7 +184,7 @@ async def test_what_stands_before_what_is_painted_stays(
     async with console((200, 50), paints=True) as story:
         await calm(story)
         painter = story.screen._compositor
-        assert isinstance(painter, Painter)
+        assert isinstance(painter, PartialCompositor)
         parts = [part for part in painter.visible_widgets if isinstance(part, Widget) and part.size.area]
         for part in parts:
             around = part.outer_size
@@ -230,7 +229,7 @@ async def test_no_layout_leads_to_another_and_a_dialog_that_closes_has_nothing_s
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY)
     asked_again, styled, written = [], [], []
-    lays_out, styles, writes = LaidOutOnce._refresh_layout, Stylesheet.apply, shown._list_text
+    lays_out, styles, writes = LaidOutOnce._refresh_layout, Stylesheet.apply, view_exports._list_text
 
     def lay_out(screen: LaidOutOnce[object], size: Size | None = None, scroll: bool = False) -> None:
         asked = {part for part in screen.walk_children(Widget) if part._layout_required}
@@ -249,7 +248,7 @@ async def test_no_layout_leads_to_another_and_a_dialog_that_closes_has_nothing_s
 
     monkeypatch.setattr(LaidOutOnce, "_refresh_layout", lay_out)
     monkeypatch.setattr(Stylesheet, "apply", apply)
-    monkeypatch.setattr(shown, "_list_text", write)
+    monkeypatch.setattr(view_exports, "_list_text", write)
     async with console((80, 24), paints=True) as story:
         screen = story.screen
         asked_again.clear()  # of the start: nothing is painted before all is there
@@ -316,19 +315,19 @@ async def test_nothing_is_read_beside_the_first_hooks_until_they_stand_on_the_te
     console: Open, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY)
-    terminal, displays, remembers = Terminal(), Console._display, Runner.remember
+    terminal, displays, remembers = Terminal(), Console._display, JobRunner.remember
     stood: list[bool] = []
 
     def display(app: Console, screen: object, update: object) -> None:
         terminal.take(update, app)
         displays(app, screen, update)  # type: ignore[arg-type]
 
-    def remember(runner: Runner, view: View) -> None:
+    def remember(runner: JobRunner, view: Snapshot) -> None:
         stood.append("greet" in terminal.text)
         remembers(runner, view)
 
     monkeypatch.setattr(Console, "_display", display)
-    monkeypatch.setattr(Runner, "remember", remember)
+    monkeypatch.setattr(JobRunner, "remember", remember)
     async with console((80, 24), paints=True) as story:
         await story.until(lambda: bool(stood), "what was fired before is read")
     assert stood == [True]

@@ -10,8 +10,8 @@ from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open
 from textual import events
 
-from hookscope.console.finding import best
-from hookscope.workbench import Workbench
+from hookscope.app.workbench import Workbench
+from hookscope.console.dialogs.palette import best_matches
 
 NAMES = st.text("ab c-:", max_size=8)
 
@@ -21,7 +21,7 @@ def test_what_is_found_fits_and_the_best_comes_first(
     typed: str, named: list[tuple[str, str]], most: int
 ) -> None:
     candidates = [(name, more, number) for number, (name, more) in enumerate(named)]
-    found = best(typed, candidates, most)
+    found = best_matches(typed, candidates, most)
     scores = [score for score, _ in found]
     assert scores == sorted(scores, reverse=True)
     assert len(found) <= most
@@ -41,14 +41,14 @@ def test_names_come_before_what_is_said_of_them() -> None:
         ("alpha", "", 4),
         ("a-l-p-h-a", "", 5),
     ]
-    assert [number for _, number in best("alpha", named)] == [4, 3, 2, 1, 5]
+    assert [number for _, number in best_matches("alpha", named)] == [4, 3, 2, 1, 5]
 
 
 def test_ten_thousand_names_are_searched() -> None:
     named = [(f"hook-{number:05}", "ready, workspace", number) for number in range(10_000)]
     for typed in ("h", "hook", "ready", "hk9"):
-        assert best(typed, named)
-    assert best("hook-09999", named)[0][1] == 9_999
+        assert best_matches(typed, named)
+    assert best_matches("hook-09999", named)[0][1] == 9_999
 
 
 async def test_saved_events_and_runs_are_a_few_letters_away(

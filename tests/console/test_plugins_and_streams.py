@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from tests.console.conftest import Open, Story, at_extremes, large, small
 
-from hookscope.console.fire.json_editor import JsonEditor
-from hookscope.console.fire.waterfall import Waterfall
-from hookscope.workbench import Workbench
+from hookscope.app.workbench import Workbench
+from hookscope.console.panes.fire.context_editor import JsonEditor
+from hookscope.console.panes.fire.waterfall import Waterfall
 
 GUARD = """
 async def guard(event, ctx):

@@ -16,46 +16,39 @@ from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Button
 
-from hookscope.console.debug.parts import SourceLines
-from hookscope.console.debug.screen import DebugScreen
-from hookscope.console.doing import anywhere, do, own_bindings
-from hookscope.console.edits import EditScreen, ForgetScreen
-from hookscope.console.fire.beside import BesideScreen
-from hookscope.console.fire.completion import Choice as Completion
-from hookscope.console.fire.completion_list import CompletionScreen
-from hookscope.console.fire.environments import EnvironmentScreen
-from hookscope.console.fire.event_picker import EventPicker
-from hookscope.console.fire.fuzzed import FuzzScreen
-from hookscope.console.fire.otherwise import Otherwise, OtherwiseScreen
-from hookscope.console.fire.repeated import RepeatScreen
-from hookscope.console.fire.saved_screen import SavedScreen
-from hookscope.console.fire.value_input import ValueInput
-from hookscope.console.help import CLICKED, HelpScreen, HelpSheet, help_sheet
-from hookscope.console.hosts.chooser import ChooserScreen
-from hookscope.console.jump.screen import JumpScreen
-from hookscope.console.jump.spots import spots_of
-from hookscope.console.keymap.actions import ROOMS, Room, bindings_of, owner_of
-from hookscope.console.keymap.commands import COMMANDS, Reason
-from hookscope.console.making.form import NewScreen
-from hookscope.console.packs.asking import SheetScreen, SpecScreen
-from hookscope.console.packs.screen import PacksScreen
-from hookscope.console.palette import entries
-from hookscope.console.palette_screen import PaletteScreen
-from hookscope.console.question import Question
-from hookscope.console.tap_screen import TapScreen
-from hookscope.console.trust import TrustScreen
-from hookscope.console.whatif.bar import WhatIfBar
-from hookscope.console.whatif.fields import Fields
-from hookscope.console.workers import WorkersScreen
-from hookscope.console.workspaces.screen import WorkspaceScreen
-from hookscope.core.repeated import Repetition
-from hookscope.core.runs import Event
-from hookscope.core.trust import TrustTarget
-from hookscope.workbench import Debugger, StackFrame, Stop
-from hookscope.workbench.filling import Filling
-from hookscope.workbench.fuzzing import Fuzzed
-from hookscope.workbench.tap.report import report_of
-from hookscope.workbench.trust_requests import TrustRequest
+from hookscope.analysis.fuzzing import FuzzResult
+from hookscope.analysis.tap_report import tap_report_of
+from hookscope.app.trust_requests import TrustRequest
+from hookscope.app.variables import VariableSources
+from hookscope.console.dialogs.base_dialogs import Question
+from hookscope.console.dialogs.choosers import HostChooser, WorkspaceScreen
+from hookscope.console.dialogs.completion_list import CompletionScreen
+from hookscope.console.dialogs.edit_preview import EditScreen, ForgetScreen
+from hookscope.console.dialogs.event_choosers import EnvironmentScreen, EventPicker
+from hookscope.console.dialogs.fire_options import FireOptionsScreen
+from hookscope.console.dialogs.fire_reports import FuzzScreen, RepeatScreen
+from hookscope.console.dialogs.help import ACTION_META, HelpScreen, HelpSheet, help_sheet
+from hookscope.console.dialogs.jump import JumpScreen
+from hookscope.console.dialogs.new_hook_form import NewHookForm
+from hookscope.console.dialogs.palette import PaletteScreen, palette_entries
+from hookscope.console.dialogs.run_comparison import RunComparisonScreen
+from hookscope.console.dialogs.saved_events import SavedScreen
+from hookscope.console.dialogs.tap_and_workers import TapScreen, WorkersScreen
+from hookscope.console.dialogs.trust_question import TrustScreen
+from hookscope.console.dialogs.what_if_form import WhatIfFields, WhatIfForm
+from hookscope.console.keymap.actions import KEY_SCOPES, KeyScope, bindings_of, owner_of
+from hookscope.console.keymap.available_actions import all_nodes, own_bindings, run_action
+from hookscope.console.keymap.key_listing import COMMANDS_OF_ACTIONS, NoCommandReason
+from hookscope.console.panes.fire.context_fields import Completion
+from hookscope.console.panes.fire.context_form import ValueInput
+from hookscope.console.screens.debugger import DebugScreen, SourceLines
+from hookscope.console.screens.packs_screen import PackPlanScreen, PackSpecScreen, PacksScreen
+from hookscope.console.state.fire_requests import FireOptions
+from hookscope.console.widgets.focus_targets import jump_targets_of
+from hookscope.model.run import Event
+from hookscope.model.run_comparison import Repetition
+from hookscope.model.trust import TrustTarget
+from hookscope.runtime.debugger import Debugger, StackFrame, Stop
 
 LEAST = (60, 16)  # the smallest screen that is drawn
 LEAVE = ("escape", "q")
@@ -70,16 +63,18 @@ PRESSED = re.compile(r"app\.simulate_key\('(.+)'\)")
 def done_by(lines: Content) -> set[str]:
     """The actions that a click on these lines of help does."""
     styles = (span.style for span in lines.spans)
-    return {style.meta[CLICKED] for style in styles if isinstance(style, Style) and CLICKED in style.meta}
+    return {
+        style.meta[ACTION_META] for style in styles if isinstance(style, Style) and ACTION_META in style.meta
+    }
 
 
 def listed(screen: Screen[Any]) -> set[str]:
     """The actions that the palette lists over this screen."""
-    runs = (entry.run for entry in entries(screen))
-    return {run.args[1].id for run in runs if isinstance(run, partial) and run.func is do}
+    runs = (entry.run for entry in palette_entries(screen))
+    return {run.args[1].id for run in runs if isinstance(run, partial) and run.func is run_action}
 
 
-def of_room(room: Room) -> set[str]:
+def of_room(room: KeyScope) -> set[str]:
     return {binding.id or "" for binding in bindings_of(owner_of(room))}
 
 
@@ -106,7 +101,7 @@ async def click_help(story: Story, name: str, done: Callable[[], object]) -> Non
     middle, height = story.app.size.width // 2, story.app.size.height
     for _ in range(40):  # down to it, page by page
         styles = (story.app.screen.get_style_at(middle, y) for y in range(height))
-        at = [(middle, y) for y, style in enumerate(styles) if style.meta.get(CLICKED) == name]
+        at = [(middle, y) for y, style in enumerate(styles) if style.meta.get(ACTION_META) == name]
         if at:
             break
         await story.press("pagedown")
@@ -131,13 +126,13 @@ async def test_in_panes_help_and_palette_reach_all_actions_and_a_click_is_the_ke
             if where.endswith("v"):
                 screen.query(ValueInput).first().focus()
                 await story.pilot.pause()
-            for node in anywhere(screen):
+            for node in all_nodes(screen):
                 own = {binding.id or "" for binding in own_bindings(node)} - told
                 if own:
                     assert own <= done_by(help_sheet("", node.ancestors_with_self, 76)), node
                 told |= own
             palette |= listed(screen)
-        assert told >= set().union(*(of_room(room) for room in ROOMS if room.name in PANES))
+        assert told >= set().union(*(of_room(room) for room in KEY_SCOPES if room.name in PANES))
         assert palette >= {name for name in told if not name.startswith("app.")}
         await story.press("escape", "1")
         await story.focus_in("list")
@@ -163,34 +158,34 @@ def dialogs(story: Story) -> Iterator[tuple[Screen[Any], set[str]]]:
     assert view is not None
     event = Event("command", "new")
     choices = (Completion("one", "the first", "1"),)
-    yield ChooserScreen((view.host.dialect,), ()), {"chooser", "lines"}
+    yield HostChooser((view.host.dialect,), ()), {"chooser", "lines"}
     yield TrustScreen((TrustRequest(TrustTarget(Path("/a")), 1),), view, firing=True), {"trust"}
     yield EditScreen("Write?", Content("what")), {"edit"}
     yield ForgetScreen("Give up?", Content("what")), {"forget"}
     yield Question("A name", "of it", enter="saves", why_not=lambda _: ""), {"question"}
-    yield WhatIfBar(Fields(), Fields(), {}, print, print, print), {"whatif"}
-    yield NewScreen(view, lambda wish, answer: None), {"new", "choice"}
+    yield WhatIfForm(WhatIfFields(), WhatIfFields(), {}, print, print, print), {"whatif"}
+    yield NewHookForm(view, lambda wish, answer: None), {"new", "choice"}
     yield EventPicker(view), {"keys"}
     yield CompletionScreen("What", choices, "", Offset(0, 0)), {"completion"}
-    yield EnvironmentScreen(Filling()), {"environment"}
+    yield EnvironmentScreen(VariableSources()), {"environment"}
     yield SavedScreen((), {}, bool, bool), {"saved"}
-    yield OtherwiseScreen("command:new", Otherwise(), (), ()), {"otherwise", "lines"}
+    yield FireOptionsScreen("command:new", FireOptions(), (), ()), {"otherwise", "lines"}
     stop = Stop(
         "step", "greet", (StackFrame("/a/handler.py", 1, "handler"),), 0, ((1, "pass"),), (("a", "1"),)
     )
     yield DebugScreen(Debugger(), stop, str, print), {"debug", "lines", "sheet"}
-    yield BesideScreen("command:new", print), {"beside", "sheet"}
+    yield RunComparisonScreen("command:new", print), {"beside", "sheet"}
     yield RepeatScreen("command:new", Repetition(2, (), None)), {"repeated", "sheet"}
-    yield FuzzScreen(Fuzzed(event, 0, 0, ())), {"fuzzed", "lines"}
+    yield FuzzScreen(FuzzResult(event, 0, 0, ())), {"fuzzed", "lines"}
     yield PacksScreen(screen.packs), {"packs"}
-    yield SpecScreen(), {"spec", "choice"}
-    yield SheetScreen("Install", lambda width: Content("files"), "install"), {"plan of a pack"}
-    yield TapScreen(report_of(bench, view), view), {"tap", "sheet"}
+    yield PackSpecScreen(), {"spec", "choice"}
+    yield PackPlanScreen("Install", lambda width: Content("files"), "install"), {"plan of a pack"}
+    yield TapScreen(tap_report_of(bench, view), view), {"tap", "sheet"}
     yield WorkersScreen(bench), {"workers"}
     yield HelpScreen(screen), {"help", "sheet"}
     yield WorkspaceScreen((), view.host.workspace, view.host.workspace), {"workspaces"}
     yield PaletteScreen(screen), {"find"}
-    yield JumpScreen(spots_of(screen)), {"jump"}
+    yield JumpScreen(jump_targets_of(screen)), {"jump"}
 
 
 def rests_in(screen: Screen[Any], part: type[Widget]) -> bool:
@@ -211,14 +206,16 @@ async def test_over_dialogs_what_stands_there_and_the_palette_reach_all_actions(
                 part.focus()  # what has keys of its own names them while they act
                 await story.pilot.pause()
                 found |= clicks(story)
-            keys = {one.id: one.key.split(",") for node in anywhere(screen) for one in own_bindings(node)}
+            keys = {one.id: one.key.split(",") for node in all_nodes(screen) for one in own_bindings(node)}
             buttons = {button.id for button in screen.query(Button)}
             helps = any(found.keys() & set(keys.get(name, ())) for name in HELP)
-            wanted = set().union(*(of_room(room) for room in ROOMS if room.name in rooms))
+            wanted = set().union(*(of_room(room) for room in KEY_SCOPES if room.name in rooms))
             assert wanted <= listed(screen), screen
             for name in wanted:
                 there = found.keys() & set(keys[name]) or name.rpartition(".")[2] in buttons
-                elsewhere = helps or COMMANDS[name] is Reason.MOVES or name in CLICKED_THERE
+                elsewhere = (
+                    helps or COMMANDS_OF_ACTIONS[name] is NoCommandReason.MOVES or name in CLICKED_THERE
+                )
                 assert there or elsewhere, f"{screen}: {name}"
             leave = next((found[key] for key in LEAVE if key in found), (1, 1))
             await story.pilot.click(offset=leave)
@@ -227,7 +224,7 @@ async def test_over_dialogs_what_stands_there_and_the_palette_reach_all_actions(
                 await story.pilot.click(offset=clicks(story)["escape"])
             await story.until(partial(gone, story, screen), f"a click leaves {screen}")
             met |= rooms
-        assert met == {room.name for room in ROOMS}
+        assert met == {room.name for room in KEY_SCOPES}
         story.app.push_screen(next(dialog for dialog, rooms in dialogs(story) if "trust" in rooms))
         await story.shows("Fire without them")
         await story.press("ctrl+p", *"without")

@@ -12,10 +12,11 @@ import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import SIZES, Open, Story
 
-from hookscope.console.log.view import LogView
-from hookscope.core.event import iso
-from hookscope.workbench import Options, Workbench
-from hookscope.workbench.tap.installing import carry_out, installing
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.console.panes.log_pane import LogView
+from hookscope.model.hook_event import iso
+from hookscope.recording.installation import apply_tap_plan, plan_tap_install
 
 GREET = """
 def handler(event):
@@ -29,7 +30,9 @@ def spool(home: Path, workspace: Path) -> Path:
     """OpenClaw with a tap that has recorded nothing yet."""
     (home / ".openclaw").mkdir()
     (home / ".openclaw" / "openclaw.json").write_text("{}")
-    carry_out(installing(Workbench(Options(dialect="openclaw", workspace=workspace)).open(), "typescript"))
+    apply_tap_plan(
+        plan_tap_install(Workbench(Options(dialect="openclaw", workspace=workspace)).open(), "typescript")
+    )
     return home / ".openclaw" / "hookscope" / "events.jsonl"
 
 

@@ -11,9 +11,10 @@ from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open, Story, at_extremes, medium, small
 from tests.forking import Forks
 
-from hookscope.console.fire.head import KeyField
-from hookscope.console.fire.json_editor import JsonEditor
-from hookscope.workbench import Options, Workbench
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.console.panes.fire.composer import KeyField
+from hookscope.console.panes.fire.context_editor import JsonEditor
 
 
 def write(file: Path, text: str) -> None:

@@ -5,13 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.console.cutting import fit
-from hookscope.console.hooks.row_lines import Columns, columns_for, group_line, heading_line, row_line
-from hookscope.console.hooks.rows import Group, Row, matching
-from hookscope.console.theme import LOOKS, WORD_WIDTH
-from hookscope.core.hooks import Folder, Hook
-from hookscope.core.inventory import Rejected
-from hookscope.core.standing import Gate, Standing, State, Verdict
+from hookscope.console.state.hook_rows import (
+    HookColumns,
+    HookRow,
+    RowGroup,
+    group_line,
+    heading_line,
+    hook_columns,
+    hook_line,
+    matching_rows,
+)
+from hookscope.console.theme.text_styles import STATE_STYLES, WORD_WIDTH, fit_width
+from hookscope.model.hook import Folder, Hook
+from hookscope.model.hook_status import Gate, HookStatus, State, Verdict
+from hookscope.model.inventory import RejectedHook
 
 NAMES = [
     "session-memory",
@@ -27,16 +34,16 @@ NAMES = [
 ]
 
 
-def row(name: str = "a", **parts: object) -> Row:
-    made = Row(
+def row(name: str = "a", **parts: object) -> HookRow:
+    made = HookRow(
         id=name,
         name=name,
         events=("command:new",),
         source="workspace",
-        look=LOOKS[State.BLOCKED],
+        look=STATE_STYLES[State.BLOCKED],
         why="Binary missing: jq",
         reasons=2,
-        item=Rejected(Path("/w") / "a", "workspace", "none"),
+        item=RejectedHook(Path("/w") / "a", "workspace", "none"),
     )
     return replace(made, **parts)  # type: ignore[arg-type]
 
@@ -47,10 +54,10 @@ ROWS = [row(name) for name in NAMES] + [row("many", events=("x" * 300, "y"))]
 @pytest.mark.parametrize("width", [24, 30, 44, 54, 60, 76, 100, 160, 236])
 @pytest.mark.parametrize("grouping", ["source", "state"])
 def test_every_line_fits_and_states_stand_in_one_column(width: int, grouping: str) -> None:
-    columns = columns_for(width, ROWS, grouping)  # type: ignore[arg-type]
+    columns = hook_columns(width, ROWS, grouping)  # type: ignore[arg-type]
     starts = set()
     for item in ROWS:
-        line = row_line(item, columns)
+        line = hook_line(item, columns)
         assert line.cell_length <= width, item.name
         assert "\n" not in line.plain
         before, sign, _ = line.plain.partition("▲")
@@ -63,8 +70,8 @@ def test_every_line_fits_and_states_stand_in_one_column(width: int, grouping: st
 def test_a_reason_stands_in_words_where_a_second_event_would_take_its_room() -> None:
     ready = row("bootstrap-extra-files", events=("command:new", "command:reset"), why="", reasons=0)
     blocked = row("needy")
-    assert row_line(ready, columns_for(76, [ready], "source")).plain.count("command:reset")
-    said = row_line(blocked, columns_for(76, [ready, blocked], "source")).plain
+    assert hook_line(ready, hook_columns(76, [ready], "source")).plain.count("command:reset")
+    said = hook_line(blocked, hook_columns(76, [ready, blocked], "source")).plain
     assert "command:new" in said
     assert "Binary missing: jq" in said
 
@@ -72,19 +79,19 @@ def test_a_reason_stands_in_words_where_a_second_event_would_take_its_room() -> 
 def test_a_short_reason_takes_no_room_from_events() -> None:
     off = row("audit", events=("message_received", "message_sent"), why="disabled", reasons=1)
     ready = row("bootstrap-extra-files", why="", reasons=0)
-    said = row_line(off, columns_for(72, [ready, off], "source")).plain
+    said = hook_line(off, hook_columns(72, [ready, off], "source")).plain
     assert "message_received" in said
     assert "disabled" in said
 
 
 def test_fit_is_exact() -> None:
     for name in NAMES:
-        assert fit(name, 12).cell_length == 12
+        assert fit_width(name, 12).cell_length == 12
 
 
 def test_reasons_are_words_where_there_is_room_and_a_number_where_not() -> None:
-    assert "Binary missing: jq" in row_line(row(), Columns(10, 12, 0, 30)).plain
-    narrow = row_line(row(), Columns(10, 12, 0, 3)).plain
+    assert "Binary missing: jq" in hook_line(row(), HookColumns(10, 12, 0, 30)).plain
+    narrow = hook_line(row(), HookColumns(10, 12, 0, 3)).plain
     assert "Binary" not in narrow
     assert narrow.rstrip().endswith("2")
 
@@ -92,14 +99,14 @@ def test_reasons_are_words_where_there_is_room_and_a_number_where_not() -> None:
 def test_an_untrusted_hook_names_the_key_that_asks_and_what_else_there_is() -> None:
     folder = Folder("workspace", "workspace", Path("/w"), 1)
     gates = (Gate("trusted", False), Gate("sent", False))
-    found = Standing(Hook("a", "folder", folder, Path("/w/a")), Verdict(gates))
+    found = HookStatus(Hook("a", "folder", folder, Path("/w/a")), Verdict(gates))
     waits = row(item=found, why="`hookscope trust ./hooks/very/far/away` lets it run")
-    assert row_line(waits, Columns(10, 12, 0, 20)).plain.rstrip().endswith("t trusts it +1")
-    assert "hookscope trust" in row_line(waits, Columns(10, 12, 0, 20), keys=False).plain, "in a file"
+    assert hook_line(waits, HookColumns(10, 12, 0, 20)).plain.rstrip().endswith("t trusts it +1")
+    assert "hookscope trust" in hook_line(waits, HookColumns(10, 12, 0, 20), keys=False).plain, "in a file"
 
 
 def test_a_heading_keeps_its_count_in_sight() -> None:
-    group = Group("x", "workspace", "12", place="/very/long/" + "path/" * 60)
+    group = RowGroup("x", "workspace", "12", place="/very/long/" + "path/" * 60)
     line = group_line(group, 40, "source")
     assert line.cell_length <= 40
     assert line.plain.rstrip().endswith("12")
@@ -111,8 +118,8 @@ def test_a_heading_keeps_its_count_in_sight() -> None:
 )
 def test_a_filter_looks_in_name_events_source_and_state(query: str, found: int) -> None:
     rows = [row("session-memory"), row("notify"), row("[/foo]")]
-    assert len(matching(rows, query)) == found
+    assert len(matching_rows(rows, query)) == found
 
 
 def test_the_longest_word_for_a_state_fits_its_column() -> None:
-    assert max(len(look.word) for look in LOOKS.values()) + 2 <= WORD_WIDTH
+    assert max(len(look.word) for look in STATE_STYLES.values()) + 2 <= WORD_WIDTH

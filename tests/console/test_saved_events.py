@@ -10,13 +10,14 @@ from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open, Story, small
 from tests.console.test_reload import saved
 
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.authoring.testing.saved_event_files import read_draft
 from hookscope.cli.main import exit_code
-from hookscope.console.fire.composer import Composer
-from hookscope.console.fire.json_editor import JsonEditor
-from hookscope.console.fire.saved_screen import why_no_name
-from hookscope.console.fire.waterfall import Waterfall
-from hookscope.workbench import Options, Workbench
-from hookscope.workbench.drafts import read_draft
+from hookscope.console.dialogs.saved_events import file_name_problem
+from hookscope.console.panes.fire.composer import Composer
+from hookscope.console.panes.fire.context_editor import JsonEditor
+from hookscope.console.panes.fire.waterfall import Waterfall
 
 GREETS = "def handler(event):\n    event.messages.append('Hello ' + event.context['who'])\n"
 BROKEN = GREETS.replace("'who'", "'whom'")
@@ -207,12 +208,12 @@ async def test_undo_takes_back_what_is_saved_and_accepted_and_the_screen_says_so
 
 @pytest.mark.parametrize("name", ["", "../out", "/etc/x", ".hidden", "~me", "a\\b", "a\nb"])
 def test_a_name_that_leads_elsewhere_is_refused(name: str) -> None:
-    assert why_no_name(name)
+    assert file_name_problem(name)
 
 
 @pytest.mark.parametrize("name", ["hello", "new-session", "team/hello", "grüße"])
 def test_other_names_are_fine(name: str) -> None:
-    assert why_no_name(name) == ""
+    assert file_name_problem(name) == ""
 
 
 async def test_two_runs_stand_side_by_side_with_what_is_different_alone(

@@ -6,7 +6,8 @@ import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, SIZES, Open
 
-from hookscope.workbench import Options, Workbench
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
 
 LAME = "import no_such_thing\n\n\ndef handler(event): pass\n"
 

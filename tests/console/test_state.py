@@ -4,17 +4,17 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from hookscope.console import happening as s
-from hookscope.console.happening import reduce
-from hookscope.console.state import ConsoleState, SourceText
-from hookscope.core.dialect import Settings, Trust
-from hookscope.core.inventory import Inventory, Rejected
-from hookscope.core.registry import Registry
+from hookscope.console.state import state_changes as s
+from hookscope.console.state.console_state import ConsoleState, SourceText
+from hookscope.console.state.state_changes import reduce
+from hookscope.engine.registry import Registry
+from hookscope.model.host import Settings, Trust
+from hookscope.model.inventory import Inventory, RejectedHook
 
 
 def view_of(*names: str, settings: bool = True) -> Any:
     rejected = tuple(
-        Rejected(Path("/w/hooks") / name, "workspace", "no handler", name=name) for name in names
+        RejectedHook(Path("/w/hooks") / name, "workspace", "no handler", name=name) for name in names
     )
     host = SimpleNamespace(settings=Settings(Path("/s.json"), exists=settings), trust=Trust())
     return SimpleNamespace(
@@ -22,8 +22,8 @@ def view_of(*names: str, settings: bool = True) -> Any:
     )
 
 
-def looked(generation: int, *names: str) -> s.Looked:
-    return s.Looked(generation, view_of(*names), 0.01)
+def looked(generation: int, *names: str) -> s.ScanFinished:
+    return s.ScanFinished(generation, view_of(*names), 0.01)
 
 
 def test_an_older_answer_is_dropped() -> None:
@@ -34,7 +34,7 @@ def test_an_older_answer_is_dropped() -> None:
 
 def test_a_selection_stays_while_its_row_is_there() -> None:
     state = reduce(ConsoleState(), looked(1, "a", "b"))
-    chosen = reduce(state, s.Selected(state.rows[1].id))
+    chosen = reduce(state, s.RowSelected(state.rows[1].id))
     assert chosen.row is not None
     assert chosen.row.name == "b"
     again = reduce(chosen, looked(2, "b", "c"))
@@ -53,7 +53,7 @@ def test_source_text_counts_for_the_selected_row_only() -> None:
     assert state.source is None
     state = reduce(state, s.SourceRead(SourceText("x", Path("/f"), "text")))
     assert state.source is not None
-    assert reduce(state, s.Selected("z")).source is None
+    assert reduce(state, s.RowSelected("z")).source is None
 
 
 def test_one_step_back_closes_the_nearest_thing() -> None:
@@ -61,7 +61,7 @@ def test_one_step_back_closes_the_nearest_thing() -> None:
         view=view_of(settings=False), mode="fire", zoom="fire", filter="x", reading=True, side="keys"
     )
     steps = []
-    while (after := reduce(state, s.WentBack())) is not state:
+    while (after := reduce(state, s.SteppedBack())) is not state:
         steps.append((after.zoom, after.mode, after.filter, after.side, after.reading, after.start))
         state = after
     assert steps == [
@@ -74,8 +74,8 @@ def test_one_step_back_closes_the_nearest_thing() -> None:
 
 
 def test_a_jump_to_a_row_is_told_apart_from_a_row_that_was_pointed_at() -> None:
-    pointed = reduce(ConsoleState(), s.Selected("a"))
-    jumped = reduce(pointed, s.Jumped("b"))
+    pointed = reduce(ConsoleState(), s.RowSelected("a"))
+    jumped = reduce(pointed, s.RowJumpedTo("b"))
     assert (pointed.jumps, jumped.jumps) == (0, 1)
     assert jumped.selected == "b"
 
@@ -84,7 +84,7 @@ def test_grouping_goes_round() -> None:
     state = ConsoleState()
     seen = []
     for _ in range(3):
-        state = reduce(state, s.Regrouped())
+        state = reduce(state, s.GroupingChanged())
         seen.append(state.grouping)
     assert seen == ["state", "event", "source"]
 
@@ -111,17 +111,17 @@ def test_a_hook_that_was_read_last_time_and_is_gone_leaves_the_list() -> None:
 
 
 def test_start_here_is_for_those_who_have_nothing_yet() -> None:
-    fresh = reduce(ConsoleState(), s.Looked(1, view_of(settings=False), 0.0))
+    fresh = reduce(ConsoleState(), s.ScanFinished(1, view_of(settings=False), 0.0))
     assert fresh.start
-    assert not reduce(fresh, s.StartShown(False)).start
-    assert not reduce(fresh, s.Busy("The run")).start
-    assert reduce(fresh, s.Busy("")).start
+    assert not reduce(fresh, s.StartHereShown(False)).start
+    assert not reduce(fresh, s.JobChanged("The run")).start
+    assert reduce(fresh, s.JobChanged("")).start
     assert not reduce(ConsoleState(), looked(1)).start
 
 
 def test_a_failed_look_keeps_what_is_shown() -> None:
-    state = reduce(reduce(ConsoleState(), looked(1, "a")), s.LookBegan())
+    state = reduce(reduce(ConsoleState(), looked(1, "a")), s.ScanStarted())
     assert state.looking
-    state = reduce(state, s.LookFailed("no"))
+    state = reduce(state, s.ScanFailed("no"))
     assert not state.looking
     assert len(state.rows) == 1

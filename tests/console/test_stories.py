@@ -8,11 +8,12 @@ from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open, Story, at_every_size, at_extremes, large, medium, small
 from textual.widgets import Input
 
-from hookscope.console.app import SAID
-from hookscope.console.fire.head import KeyField
-from hookscope.console.fire.json_editor import JsonEditor
-from hookscope.console.header import ModeTab
-from hookscope.workbench import Options, Workbench
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.console.app import MOST_TOASTS
+from hookscope.console.panes.fire.composer import KeyField
+from hookscope.console.panes.fire.context_editor import JsonEditor
+from hookscope.console.widgets.header import ModeTab
 
 NEEDS = "{openclaw: {events: [command:new], requires: {bins: [no-such-program], env: [NO_SUCH_VARIABLE]}}}"
 
@@ -157,7 +158,7 @@ async def test_a_folder_is_trusted_from_the_list(
             lambda: all(map(str.startswith, [one.message for one in story.app._notifications], last)),
             "each is said once, the last comes last",
         )
-        assert len(story.app._notifications) == SAID == len(last)
+        assert len(story.app._notifications) == MOST_TOASTS == len(last)
 
 
 @large

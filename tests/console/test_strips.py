@@ -11,7 +11,7 @@ from textual.style import Style
 from textual.visual import Visual
 from textual.widgets import Static
 
-from hookscope.console.strips import one_line
+from hookscope.console.widgets.lines import strip_of_line
 
 STYLES = st.sampled_from(["bold", "$text-error", "$accent on $panel", "dim italic", "", "on red 40%"])
 LINKS = st.just(Style.from_meta({"@click": "app.bell"}))
@@ -45,7 +45,7 @@ async def test_a_line_of_any_styles_looks_as_textual_draws_it() -> None:
                 theirs = Visual.to_strips(widget, line, width, 1, widget.visual_style) if width else []
                 wanted = (theirs or [Strip([])])[0]
                 wanted = wanted.adjust_cell_length(width, widget.visual_style.rich_style)
-                drawn = one_line(widget, line, width, widget.visual_style)
+                drawn = strip_of_line(widget, line, width, widget.visual_style)
             assert drawn.cell_length == width
             assert cells(drawn) == cells(wanted)
 

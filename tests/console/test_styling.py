@@ -12,10 +12,10 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Button, Input
 
-from hookscope.console.making.form import NewScreen
-from hookscope.console.themes.ours import OURS
-from hookscope.console.trust import TrustScreen
-from hookscope.console.whatif.bar import WhatIfBar
+from hookscope.console.dialogs.new_hook_form import NewHookForm
+from hookscope.console.dialogs.trust_question import TrustScreen
+from hookscope.console.dialogs.what_if_form import WhatIfForm
+from hookscope.console.theme.theme_manager import BUILTIN_THEMES
 
 Looks = dict[DOMNode, tuple[str, dict[str, str]]]
 
@@ -59,7 +59,7 @@ async def test_whatever_is_shown_all_parts_look_as_textual_has_them(
             await styled_as_by_textual(story, f"{key}, and on to what is next in it")
             await story.press("escape")
             await story.until(lambda: story.app.screen is story.screen, f"{key}: the dialog is closed")
-        other = next(theme.name for theme in OURS if theme.name != story.app.theme)
+        other = next(theme.name for theme in BUILTIN_THEMES if theme.name != story.app.theme)
         story.app.theme = other
         await styled_as_by_textual(story, other)
         await story.pilot.resize_terminal(200, 50)
@@ -88,7 +88,7 @@ async def test_rules_are_looked_up_once_for_what_looks_alike_and_for_no_button_b
 
     monkeypatch.setattr(Stylesheet, "apply", apply)
     async with console((80, 24)) as story:
-        for key, dialog in (("W", WhatIfBar), ("n", NewScreen), ("t", TrustScreen)):
+        for key, dialog in (("W", WhatIfForm), ("n", NewHookForm), ("t", TrustScreen)):
             looked_up.clear()
             await story.press(key)
             await story.until(lambda: story.app.screen is not story.screen, f"{key} has opened a dialog")

@@ -10,12 +10,11 @@ from tests.console.conftest import READY, Open, Story
 from tests.drawing import drawn
 from textual.color import Color
 
-from hookscope.console.theme import FAINT, LOOKS, MUTED
-from hookscope.console.themes.colours import MISSING, Rgb, apart, contrast, over, rgb
-from hookscope.console.themes.ours import PALETTES, Palette, theme_of
-from hookscope.console.themes.user import made_of
-from hookscope.console.themes.wardrobe import read_clothes
-from hookscope.workbench.preferences import config_folder, read_wanted, remember_theme
+from hookscope.app.preferences import read_theme_choice, remember_theme
+from hookscope.console.theme.color_contrast import MISSING, Rgb, apart, contrast, over, rgb
+from hookscope.console.theme.text_styles import FAINT, MUTED, STATE_STYLES
+from hookscope.console.theme.theme_manager import PALETTES, Palette, read_theme_files, theme_of, user_theme_of
+from hookscope.storage.config_folder import config_folder
 
 LEGIBLE = 4.5  # WCAG 2.2, AA
 AT_A_GLANCE = 20  # in CIE L*a*b*
@@ -30,7 +29,7 @@ def colours_of_states(palette: Palette) -> dict[str, Rgb]:
     variables = theme_of("tried", palette).variables
     text, ground = rgb(palette.text), rgb(palette.background)
     drawn = {}
-    for state, look in LOOKS.items():
+    for state, look in STATE_STYLES.items():
         variable = look.style.removeprefix("$")
         drawn[state.value] = (
             over(text, ground, share(MUTED)) if look.style == MUTED else rgb(variables[variable])
@@ -60,7 +59,11 @@ def test_no_eyes_take_one_state_for_another(name: str, sight: str) -> None:
     for (one, first), (other, second) in combinations(drawn.items(), 2):
         if first != second:
             assert apart(first, second, sight) >= AT_A_GLANCE, (one, other)  # type: ignore[arg-type]
-    assert len({look.glyph for look in LOOKS.values()}) == len({look.word for look in LOOKS.values()}) == 7
+    assert (
+        len({look.glyph for look in STATE_STYLES.values()})
+        == len({look.word for look in STATE_STYLES.values()})
+        == 7
+    )
 
 
 def test_the_simulation_is_the_published_one() -> None:
@@ -83,8 +86,8 @@ def test_a_theme_file_is_taken_as_far_as_it_goes() -> None:
     write(
         "themes/sand.yaml", "background: '#f5ecd7'\nready: teal\nbrokn: red\nborder: 7\naccent: no colour\n"
     )
-    (file,) = read_clothes().files
-    made = made_of(file)
+    (file,) = read_theme_files().files
+    made = user_theme_of(file)
     assert (made.theme.name, made.theme.dark, made.theme.success) == ("sand", False, "#008080")
     assert made.theme.background == "#F5ECD7"
     told = [(found.place.line if found.place else 0, found.text) for found in made.problems]
@@ -92,21 +95,21 @@ def test_a_theme_file_is_taken_as_far_as_it_goes() -> None:
     assert "Did you mean broken?" in told[0][1]
     assert all("is no colour" in text for _, text in told[1:])
     write("themes/broken.yaml", "{")
-    assert [made_of(file).problems != () for file in read_clothes().files] == [True, True]
+    assert [user_theme_of(file).problems != () for file in read_theme_files().files] == [True, True]
 
 
 def test_what_was_chosen_holds_until_the_config_names_another() -> None:
-    assert read_wanted().name == ""
+    assert read_theme_choice().name == ""
     remember_theme("sand", "")
-    assert (read_wanted().name, read_wanted().chosen) == ("sand", True)
+    assert (read_theme_choice().name, read_theme_choice().chosen) == ("sand", True)
     write("config.yaml", "theme: nord\nthme: x\n")
-    wanted = read_wanted()
+    wanted = read_theme_choice()
     assert (wanted.name, wanted.chosen) == ("nord", False)
     assert "Did you mean theme?" in wanted.problems[0].text
     remember_theme("sand", "nord")
-    assert read_wanted().name == "sand"
+    assert read_theme_choice().name == "sand"
     write("config.yaml", "{")
-    assert read_wanted().problems
+    assert read_theme_choice().problems
 
 
 def colours(story: Story) -> set[str]:
@@ -134,7 +137,7 @@ async def test_themes_are_worn_when_saved_and_remembered_when_chosen(
         await story.shows("reddy is no colour of a theme", "sand.yaml:2")
         await story.press("ctrl+p", *"hookscope-light", "enter")
         await story.until(lambda: story.app.theme == "hookscope-light", "the palette puts it on")
-        await story.until(lambda: read_wanted().name == "hookscope-light", "it is remembered")
+        await story.until(lambda: read_theme_choice().name == "hookscope-light", "it is remembered")
         sand.unlink()
         await story.until(lambda: "reddy" not in story.text(), "the mistake is gone with its file")
         assert story.app.theme == "hookscope-light"

@@ -7,8 +7,10 @@ import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open, at_extremes, medium, small
 
-from hookscope.console.edits import EditScreen
-from hookscope.workbench import Change, Options, Workbench
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.console.dialogs.edit_preview import EditScreen
+from hookscope.storage.edits.change import Change
 
 SETTINGS = "{\n  // mine\n  hooks: { internal: { entries: { other: { enabled: true } } } },\n}\n"
 

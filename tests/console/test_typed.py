@@ -8,10 +8,10 @@ from tests.console.conftest import READY, Open, Story, small
 from textual import events
 from textual.widgets import Input
 
-from hookscope.console import typed
-from hookscope.console.edits import EditScreen
-from hookscope.console.making.form import NewScreen
-from hookscope.console.question import Question
+from hookscope.console import app
+from hookscope.console.dialogs.base_dialogs import Question
+from hookscope.console.dialogs.edit_preview import EditScreen
+from hookscope.console.dialogs.new_hook_form import NewHookForm
 
 ENV = "{openclaw: {events: [command:new], requires: {env: [NOT_SET_HERE]}}}"
 
@@ -30,7 +30,7 @@ async def test_keys_that_are_typed_at_once_land_in_what_those_before_have_opened
     size: tuple[int, int],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(typed, "PATIENCE", 600.0)  # it is not this that ends the waiting
+    monkeypatch.setattr(app, "KEY_TIMEOUT", 600.0)  # it is not this that ends the waiting
     for number in range(5):
         make_hook(workspace / "hooks", f"hook-{number:04}", READY)
     make_hook(workspace / "hooks", "wants", ENV)
@@ -49,7 +49,7 @@ async def test_keys_that_are_typed_at_once_land_in_what_those_before_have_opened
         await story.until(lambda: isinstance(story.app.screen, Question), "a value is asked for")
         await story.until(lambda: value(Input) == "a value", "the question has every letter")
         at_once(story, "enter", "escape", "escape", "n", *"my-hook")
-        await story.until(lambda: isinstance(story.app.screen, NewScreen), "the form of a new hook is open")
+        await story.until(lambda: isinstance(story.app.screen, NewHookForm), "the form of a new hook is open")
         await story.until(lambda: value(Input) == "my-hook", "its name has every letter")
         await story.until(
             lambda: story.lines()[-1].rstrip().endswith("f1 Help"), "the bottom line is the form's"

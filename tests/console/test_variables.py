@@ -7,11 +7,12 @@ import pytest
 from tests.console.conftest import READY, Open, Story
 from tests.console.test_reload import saved
 
-from hookscope.console.fire.composer import Composer
-from hookscope.console.fire.json_editor import JsonEditor
-from hookscope.console.fire.runs import Runs
-from hookscope.core.runs import Event
-from hookscope.workbench import Options, Workbench
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.console.panes.fire.composer import Composer
+from hookscope.console.panes.fire.context_editor import JsonEditor
+from hookscope.console.panes.fire.run_history import RecentRuns
+from hookscope.model.run import Event
 
 ECHO = "def handler(event):\n    event.messages.append(str(event.context.get('senderId')))\n"
 
@@ -32,7 +33,7 @@ def write(story: Story, text: str) -> None:
     story.screen.query_one(JsonEditor).text = text
 
 
-def runs(story: Story) -> Runs:
+def runs(story: Story) -> RecentRuns:
     return story.screen.fire_pane.runs
 
 

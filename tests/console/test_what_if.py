@@ -7,9 +7,9 @@ from tests.conftest import MakeHook
 from tests.console.conftest import Open, Story, small
 from textual.widgets import Input
 
-from hookscope.console.trust import TrustScreen
-from hookscope.console.whatif.bar import WhatIfBar
-from hookscope.console.whatif.strip import WhatIfStrip
+from hookscope.console.dialogs.trust_question import TrustScreen
+from hookscope.console.dialogs.what_if_form import WhatIfForm
+from hookscope.console.widgets.header import WhatIfStrip
 
 NEEDS = "{openclaw: {events: [command:new], requires: {bins: [zzfind], env: [TOKEN]}}}"
 SAYS = "import os\ndef handler(event):\n    event.messages.append(os.environ.get('GREETING', 'none'))\n"
@@ -46,7 +46,7 @@ def dialect_of(story: Story) -> str:
 
 async def bar(story: Story) -> None:
     await story.press("W")
-    await story.until(lambda: isinstance(story.app.screen, WhatIfBar), "the bar is there")
+    await story.until(lambda: isinstance(story.app.screen, WhatIfForm), "the bar is there")
 
 
 async def type_into(story: Story, **fields: str) -> None:
@@ -165,7 +165,7 @@ async def test_here_beside_what_is_assumed(console: Open, service: Path, home: P
         await story.press("h")
         await story.shows("3 read the same folders")
         await story.press("1", "W")
-        await story.until(lambda: isinstance(story.app.screen, WhatIfBar), "the bar is there")
+        await story.until(lambda: isinstance(story.app.screen, WhatIfForm), "the bar is there")
         await story.press("f9")
         await story.shows("Surroundings   here and")
         await story.press("0")

@@ -8,24 +8,24 @@ from hypothesis import strategies as st
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open
 
-from hookscope.console.hooks.list import HookList
-from hookscope.console.workspaces.screen import WorkspaceScreen, recent_ones
-from hookscope.workbench.workspaces import folders_like
+from hookscope.app.workspaces import matching_folders
+from hookscope.console.dialogs.choosers import WorkspaceScreen, recent_workspaces
+from hookscope.console.panes.hook_list import HookList
 
 
 @given(st.text(max_size=12))
 def test_whatever_is_typed_lists_folders_only(typed: str) -> None:
-    assert all(folder.is_absolute() and folder.is_dir() for folder in folders_like(typed, Path("/")))
+    assert all(folder.is_absolute() and folder.is_dir() for folder in matching_folders(typed, Path("/")))
 
 
 def test_workspaces_come_before_other_folders(tmp_path: Path) -> None:
     for name in ("alpha", "alps/hooks", ".alpine", "beta"):
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "alp.txt").write_text("")
-    assert folders_like("al", tmp_path) == (tmp_path / "alps", tmp_path / "alpha")
-    assert folders_like(f"{tmp_path}/.al", Path("/")) == (tmp_path / ".alpine",)
-    assert len(folders_like(f"{tmp_path}/", Path("/"))) == 4  # the home of the test, too
-    assert recent_ones([Path("/a/One"), Path("/b/two")], "one") == (Path("/a/One"),)
+    assert matching_folders("al", tmp_path) == (tmp_path / "alps", tmp_path / "alpha")
+    assert matching_folders(f"{tmp_path}/.al", Path("/")) == (tmp_path / ".alpine",)
+    assert len(matching_folders(f"{tmp_path}/", Path("/"))) == 4  # the home of the test, too
+    assert recent_workspaces([Path("/a/One"), Path("/b/two")], "one") == (Path("/a/One"),)
 
 
 async def test_another_workspace_is_opened_and_the_first_is_as_it_was_left(

@@ -14,19 +14,19 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.pilot import Pilot
 
-from hookscope.console.fire import asked
-from hookscope.console.fire.pane import FirePane
-from hookscope.console.themes.ours import DEFAULT, OURS
-from hookscope.core.dialect import Choices, Trust
-from hookscope.core.examine import examine
-from hookscope.core.look import look
-from hookscope.core.plan import make_plan, registrations_of
-from hookscope.core.registry import Registry
-from hookscope.core.runs import Ending, Event, Plan, Result, Run
-from hookscope.core.surroundings import real_surroundings
-from hookscope.dialects import DIALECTS
-from hookscope.settings import open_host
-from hookscope.workbench import View
+from hookscope.app.snapshot import Snapshot
+from hookscope.console.panes.fire.fire_pane import FirePane
+from hookscope.console.state import fire_requests
+from hookscope.console.theme.theme_manager import BUILTIN_THEMES, DEFAULT_THEME
+from hookscope.engine.discovery import discover
+from hookscope.engine.examination import examine
+from hookscope.engine.planning import make_plan, registrations_of
+from hookscope.engine.registry import Registry
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.hosts.settings.host_opener import open_host
+from hookscope.model.host import Overrides, Trust
+from hookscope.model.machine import real_machine
+from hookscope.model.run import Ending, Event, Plan, Result, Run
 
 SIZES = [(80, 24), (120, 36)]  # below each other, beside each other; odd ones have a story of their own
 
@@ -37,7 +37,7 @@ class FireApp(App[None]):
     CSS = "FirePane { width: 1fr; height: 1fr; }"
     NOTIFICATION_TIMEOUT = 600  # a slow machine reads as slowly as it draws
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: Snapshot) -> None:
         super().__init__()
         self.look = view
         self.asked: list[Message] = []
@@ -47,9 +47,9 @@ class FireApp(App[None]):
         yield FirePane()
 
     def on_mount(self) -> None:
-        for theme in OURS:
+        for theme in BUILTIN_THEMES:
             self.register_theme(theme)
-        self.theme = DEFAULT
+        self.theme = DEFAULT_THEME
         self.pane.view = self.look
 
     @property
@@ -59,7 +59,7 @@ class FireApp(App[None]):
     def copy_to_clipboard(self, text: str) -> None:
         self.copied = text
 
-    def on_draft_changed(self, message: asked.DraftChanged) -> None:
+    def on_draft_changed(self, message: fire_requests.DraftChanged) -> None:
         self.asked.append(message)
         if message.event is None:
             self.pane.show_plan(None)
@@ -75,20 +75,20 @@ class FireApp(App[None]):
     on_trust_asked = _keep
 
 
-def planned(view: View, event: Event) -> Plan:
+def planned(view: Snapshot, event: Event) -> Plan:
     return make_plan(event, view.registry, view.inventory, view.host)
 
 
-def looked(workspace: Path, *, trusted: bool = True) -> View:
+def looked(workspace: Path, *, trusted: bool = True) -> Snapshot:
     host = open_host(
         DIALECTS["openclaw"],
-        real_surroundings(),
-        Choices(workspace=workspace, bundled=workspace / "none"),
+        real_machine(),
+        Overrides(workspace=workspace, bundled=workspace / "none"),
         trust=Trust(everything=trusted),
     )
-    inventory = examine(look(host), host)
+    inventory = examine(discover(host), host)
     registry = Registry(1, registrations_of(inventory, host))
-    return View(host, inventory, registry, "for a test")
+    return Snapshot(host, inventory, registry, "for a test")
 
 
 @dataclass
@@ -136,7 +136,7 @@ class Console:
         self, number: int, change: Callable[[Result], Result] = lambda result: result, **run: Any
     ) -> Run:
         """Start and end a run of the draft; `change` makes each result what the test wants."""
-        event = self.last(asked.DraftChanged).event
+        event = self.last(fire_requests.DraftChanged).event
         plan = planned(self.app.look, event)
         results = tuple(
             change(Result(call, "ok", started=index * 0.01, took=0.01))
@@ -182,12 +182,12 @@ def hooks(workspace: Path, make_hook: Callable[..., Path]) -> Path:
 
 
 @pytest.fixture
-def view(hooks: Path) -> View:
+def view(hooks: Path) -> Snapshot:
     return looked(hooks)
 
 
 @pytest.fixture
-def untrusted(hooks: Path) -> View:
+def untrusted(hooks: Path) -> Snapshot:
     return looked(hooks, trusted=False)
 
 
@@ -198,13 +198,13 @@ def size(request: pytest.FixtureRequest) -> tuple[int, int]:
 
 
 @pytest.fixture
-def console(view: View) -> Opened:
+def console(view: Snapshot) -> Opened:
     """console(size=(80, 24), view=…, key="command:new") → the running pane."""
 
     @asynccontextmanager
     async def opened(
         size: tuple[int, int] = (80, 24),
-        view: View = view,
+        view: Snapshot = view,
         key: str | None = "command:new",
         only: str | None = None,
     ) -> AsyncIterator[Console]:
@@ -221,10 +221,10 @@ def console(view: View) -> Opened:
 
 
 @pytest.fixture
-def renamed(view: View) -> Callable[[str], View]:
+def renamed(view: Snapshot) -> Callable[[str], Snapshot]:
     """renamed(name) → the same look, its first listener of command:new under another name."""
 
-    def rename(name: str) -> View:
+    def rename(name: str) -> Snapshot:
         calls = tuple(
             replace(call, name=name) if call.name == "session-memory" else call
             for call in view.registry.registrations

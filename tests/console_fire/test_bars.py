@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from hookscope.console.fire.bars import axis, bar, tick_step
+from hookscope.console.widgets.time_bars import tick_step, time_axis, time_bar
 
 times = st.floats(min_value=0, max_value=1e6, allow_nan=False)
 widths = st.integers(min_value=1, max_value=300)
@@ -13,7 +13,7 @@ widths = st.integers(min_value=1, max_value=300)
 
 @given(times, times, times, widths, st.booleans())
 def test_a_bar_stays_in_its_column(start: float, took: float, total: float, width: int, live: bool) -> None:
-    drawn = bar(start, start + took, total, width, live=live)
+    drawn = time_bar(start, start + took, total, width, live=live)
     assert drawn.indent >= 0
     assert cell_len(drawn.drawn) >= 1
     assert drawn.indent + cell_len(drawn.drawn) <= width
@@ -22,13 +22,13 @@ def test_a_bar_stays_in_its_column(start: float, took: float, total: float, widt
 @given(times, times, st.floats(min_value=1e-6, max_value=1e6), widths)
 def test_bars_keep_the_order_of_what_they_show(first: float, second: float, total: float, width: int) -> None:
     early, late = sorted((first, second))
-    assert bar(early, total, total, width).indent <= bar(late, total, total, width).indent
-    assert _end(bar(0, early, total, width)) <= _end(bar(0, late, total, width))
+    assert time_bar(early, total, total, width).indent <= time_bar(late, total, total, width).indent
+    assert _end(time_bar(0, early, total, width)) <= _end(time_bar(0, late, total, width))
 
 
 @given(st.floats(min_value=0, max_value=1e6), st.integers(min_value=0, max_value=300))
 def test_an_axis_has_the_width_of_its_bars(total: float, width: int) -> None:
-    assert cell_len(axis(total, width)) == width
+    assert cell_len(time_axis(total, width)) == width
 
 
 @given(st.floats(min_value=1e-3, max_value=1e9), st.integers(min_value=1, max_value=40))
@@ -41,17 +41,17 @@ def test_no_more_ticks_than_there_is_room_for(total: float, most: int) -> None:
     [(0.04, 40, "0         10"), (0.0465, 18, "0      20"), (31.0, 60, "0        5")],
 )
 def test_ticks_are_round(total: float, width: int, begins: str) -> None:
-    assert axis(total, width).startswith(begins)
+    assert time_axis(total, width).startswith(begins)
 
 
 @pytest.mark.parametrize("width", [0, -3])
 def test_no_room_no_bar(width: int) -> None:
-    assert bar(0, 1, 1, width) == (0, "")
+    assert time_bar(0, 1, 1, width) == (0, "")
 
 
 def test_a_live_bar_differs_without_colour() -> None:
-    assert bar(0, 0.5, 1, 10).drawn == "█████"
-    assert bar(0, 0.5, 1, 10, live=True).drawn == "▓▓▓▓▓"
+    assert time_bar(0, 0.5, 1, 10).drawn == "█████"
+    assert time_bar(0, 0.5, 1, 10, live=True).drawn == "▓▓▓▓▓"
 
 
 def _end(drawn: tuple[int, str]) -> int:

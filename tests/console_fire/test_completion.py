@@ -11,19 +11,26 @@ from hypothesis import strategies as st
 from tests.console_fire.test_fields import OBJECTS
 from textual.geometry import Offset
 
-from hookscope.console.fire.completion import Choice, choices_at, completed, spot_at
-from hookscope.console.fire.completion_list import corner, matching
-from hookscope.console.fire.composer import Composer
-from hookscope.console.fire.json_editor import JsonEditor
-from hookscope.console.fire.offers import Offer
-from hookscope.workbench import parse_context
+from hookscope.app.event_templates import parse_context
+from hookscope.console.dialogs.completion_list import list_corner, matching_completions
+from hookscope.console.panes.fire.composer import Composer
+from hookscope.console.panes.fire.context_editor import JsonEditor
+from hookscope.console.panes.fire.context_fields import (
+    Completion,
+    KnownField,
+    complete_text,
+    completion_place_at,
+    completions_at,
+)
 
 KNOWN = (
-    Offer("text", "", example='"x"'),
-    Offer("deep", "", example='{\n  "k": 1\n}', members=(Offer("k", "", example="1"), Offer("z", ""))),
-    Offer("source", "", example='"tg"', values=('"tg"', '"wa"')),
+    KnownField("text", "", example='"x"'),
+    KnownField(
+        "deep", "", example='{\n  "k": 1\n}', members=(KnownField("k", "", example="1"), KnownField("z", ""))
+    ),
+    KnownField("source", "", example='"tg"', values=('"tg"', '"wa"')),
 )
-MINE = Choice("new one", "", '{\n  "a": [\n    1\n  ]\n}')
+MINE = Completion("new one", "", '{\n  "a": [\n    1\n  ]\n}')
 
 
 @pytest.mark.parametrize(
@@ -51,21 +58,21 @@ MINE = Choice("new one", "", '{\n  "a": [\n    1\n  ]\n}')
 def test_what_is_offered_and_how_it_is_put_there(text: str, offered: list[str], after: str) -> None:
     at = text.index("|")
     text = text.replace("|", "")
-    spot = spot_at(text, at)
-    choices = choices_at(spot, KNOWN) if spot is not None else ()
+    spot = completion_place_at(text, at)
+    choices = completions_at(spot, KNOWN) if spot is not None else ()
     assert [choice.shown for choice in choices] == offered
     if spot is not None and choices:
-        done = completed(text, spot, choices[0])
+        done = complete_text(text, spot, choices[0])
         assert text[: done.start] + done.text + text[done.end :] == after
 
 
 @given(OBJECTS, st.data())
 def test_of_a_valid_text_comes_a_valid_text(text: str, data: Any) -> None:
     at = data.draw(st.integers(0, len(text)))
-    spot = spot_at(text, at)
+    spot = completion_place_at(text, at)
     if spot is None or spot.slot == "value":
         return
-    done = completed(text, spot, MINE)
+    done = complete_text(text, spot, MINE)
     after = text[: done.start] + done.text + text[done.end :]
     assert '"new one"' in after
     if spot.slot == "name" and not spot.typed and spot.start and text[: spot.start].rstrip()[-1] == ",":
@@ -75,22 +82,22 @@ def test_of_a_valid_text_comes_a_valid_text(text: str, data: Any) -> None:
 
 @given(st.text('{}[],:"ab\\ \n', max_size=30), st.integers(0, 30))
 def test_any_text_may_be_completed(text: str, at: int) -> None:
-    spot = spot_at(text, min(at, len(text)))
+    spot = completion_place_at(text, min(at, len(text)))
     if spot is not None:
         assert spot.start <= min(at, len(text)) <= spot.end
-        completed(text, spot, MINE)
+        complete_text(text, spot, MINE)
 
 
 def test_what_begins_so_stands_first() -> None:
-    choices = [Choice("b", "has sess", ""), Choice("sessionId", "", ""), Choice("c", "", "")]
-    assert [choice.shown for choice in matching(choices, "Sess")] == ["sessionId", "b"]
+    choices = [Completion("b", "has sess", ""), Completion("sessionId", "", ""), Completion("c", "", "")]
+    assert [choice.shown for choice in matching_completions(choices, "Sess")] == ["sessionId", "b"]
 
 
 @given(
     st.tuples(st.integers(0, 200), st.integers(0, 70)), st.tuples(st.integers(60, 200), st.integers(16, 70))
 )
 def test_the_list_lies_on_the_screen(cursor: tuple[int, int], screen: tuple[int, int]) -> None:
-    x, y = corner(Offset(min(cursor[0], screen[0]), min(cursor[1], screen[1] - 1)), screen, (50, 8))
+    x, y = list_corner(Offset(min(cursor[0], screen[0]), min(cursor[1], screen[1] - 1)), screen, (50, 8))
     assert 0 <= x <= screen[0] - 50
     assert 0 <= y <= screen[1] - 8
     row = min(cursor[1], screen[1] - 1)

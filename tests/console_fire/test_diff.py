@@ -9,7 +9,13 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 from jsonpointer import JsonPointerException
 
-from hookscope.console.fire.diff import ABSENT, ValueChange, applied, changes_of, path_of
+from hookscope.console.panes.fire.run_sheet import (
+    ABSENT,
+    ValueChange,
+    apply_change,
+    patch_changes,
+    pointer_path,
+)
 
 keys = st.text(st.sampled_from("ab/~é"), max_size=3)
 values = st.recursive(
@@ -35,15 +41,15 @@ def patch_between(before: Any, after: Any) -> tuple[Any, ...]:
 @given(documents, documents)
 def test_what_a_patch_changes_leads_to_what_came_out(before: Any, after: Any) -> None:
     patch = patch_between(before, after)
-    changes, result = changes_of(before, patch)
+    changes, result = patch_changes(before, patch)
     assert result == after
-    assert reduce(applied, changes, before) == after
+    assert reduce(apply_change, changes, before) == after
 
 
 @given(documents, documents)
 def test_the_document_before_is_left_alone(before: Any, after: Any) -> None:
     kept = repr(before)
-    changes_of(before, patch_between(before, after))
+    patch_changes(before, patch_between(before, after))
     assert repr(before) == kept
 
 
@@ -59,7 +65,7 @@ def test_the_document_before_is_left_alone(before: Any, after: Any) -> None:
     ],
 )
 def test_each_operation_says_what_was_there(operation: dict[str, Any], expected: ValueChange) -> None:
-    changes, _ = changes_of({"a": [1, 2], "b": None}, (operation,))
+    changes, _ = patch_changes({"a": [1, 2], "b": None}, (operation,))
     assert changes == (expected,)
 
 
@@ -77,9 +83,9 @@ def test_each_operation_says_what_was_there(operation: dict[str, Any], expected:
 )
 def test_what_does_not_fit_changes_nothing(operation: dict[str, Any]) -> None:
     document = {"a": [1]}
-    _, after = changes_of(document, (operation,))
+    _, after = patch_changes(document, (operation,))
     assert after == document
 
 
 def test_pointers_are_unescaped() -> None:
-    assert path_of("/a~1b/c~0d") == ("a/b", "c~d")
+    assert pointer_path("/a~1b/c~0d") == ("a/b", "c~d")

@@ -4,18 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.console.fire.arrangement import arrangement
-from hookscope.console.fire.draft import (
-    Draft,
-    as_json,
-    check,
-    escaped,
-    field_at,
+from hookscope.app.event_templates import parse_context
+from hookscope.app.snapshot import Snapshot
+from hookscope.console.panes.fire.context_fields import known_field_help, known_fields
+from hookscope.console.panes.fire.event_draft import (
+    EventDraft,
+    check_draft,
+    escape_controls,
+    field_name_at,
+    offsets_of,
+    readable_json,
     template_draft,
 )
-from hookscope.console.fire.json_places import offsets_of
-from hookscope.console.fire.offers import offer_help, offers
-from hookscope.workbench import View, parse_context
+from hookscope.console.panes.fire.fire_layout import layout_classes
 
 TEXT = '{\n  "a": {"x": 1},\n  "b": [\n    "c", {"d": 2}\n  ], "e": "f:g"\n}'
 
@@ -34,68 +35,68 @@ TEXT = '{\n  "a": {"x": 1},\n  "b": [\n    "c", {"d": 2}\n  ], "e": "f:g"\n}'
     ],
 )
 def test_the_field_under_the_cursor(line: int, column: int, field: str | None) -> None:
-    assert field_at(TEXT, line, column) == field
+    assert field_name_at(TEXT, line, column) == field
 
 
 @given(st.text(max_size=200), st.integers(0, 20), st.integers(0, 50))
 def test_any_text_may_be_under_the_cursor(text: str, line: int, column: int) -> None:
-    field_at(text, line, column)
+    field_name_at(text, line, column)
 
 
 @pytest.mark.parametrize("key", ["", " ", ":new", "a b", "a\x1b[2J"])
 def test_what_is_no_key_is_no_event(key: str) -> None:
-    assert check(Draft(key), None).event is None
+    assert check_draft(EventDraft(key), None).event is None
 
 
 def test_a_mistake_has_its_place() -> None:
-    checked = check(Draft("command:new", text='{\n  "a": 1,,\n}'), None)
+    checked = check_draft(EventDraft("command:new", text='{\n  "a": 1,,\n}'), None)
     assert (checked.event, checked.line, checked.column) == (None, 2, 10)
 
 
 def test_a_bare_type_is_an_event_without_action() -> None:
-    event = check(Draft("command"), None).event
+    event = check_draft(EventDraft("command"), None).event
     assert event is not None
     assert (event.type, event.action, event.key) == ("command", "", "command")
 
 
 def test_held_settings_do_not_beat_those_in_the_text() -> None:
-    draft = Draft("command:new", text='{"cfg": {"mine": 1}}', cfg={"theirs": 2})
-    event = check(draft, None).event
+    draft = EventDraft("command:new", text='{"cfg": {"mine": 1}}', cfg={"theirs": 2})
+    event = check_draft(draft, None).event
     assert event is not None
     assert event.context["cfg"] == {"mine": 1}
 
 
-def test_a_context_that_does_not_fit_is_noted_and_fired_all_the_same(view: View) -> None:
-    checked = check(Draft("command:new", text='{"senderID": "dev", "sessionId": 7}'), view)
+def test_a_context_that_does_not_fit_is_noted_and_fired_all_the_same(view: Snapshot) -> None:
+    checked = check_draft(EventDraft("command:new", text='{"senderID": "dev", "sessionId": 7}'), view)
     assert checked.event is not None
     assert [str(noted) for noted in checked.notes] == [
         "line 1: senderID is no known field; did you mean senderId?",
         "line 1: sessionId: a text is described, 7 is a number",
     ]
     assert [noted.column for noted in checked.notes] == [2, 21]
-    (noted,) = check(Draft("message:sendt", text='{"senderID": 1}'), view).notes
+    (noted,) = check_draft(EventDraft("message:sendt", text='{"senderID": 1}'), view).notes
     assert noted.text.startswith("no event of")
     for key in view.keys:
         if key in view.host.dialect.catalogue().by_key and view.host.dialect.catalogue().sends(key):
-            assert check(template_draft(key, view), view).notes == (), key
+            assert check_draft(template_draft(key, view), view).notes == (), key
 
 
-def test_help_for_the_field_under_the_cursor(view: View) -> None:
+def test_help_for_the_field_under_the_cursor(view: Snapshot) -> None:
     known = view.host.dialect.catalogue().find("message:received")
     assert known is not None
-    fields = offers(known.fields, known.required)
-    told = offer_help(fields, "channelId", "{}")
+    fields = known_fields(known.fields, known.required)
+    told = known_field_help(fields, "channelId", "{}")
     assert (
         told == "channelId: where it came from: whatsapp, telegram, signal; such as telegram · text, needed"
     )
-    absent = offer_help(fields, None, '{"from": 1}')
+    absent = known_field_help(fields, None, '{"from": 1}')
     assert absent.startswith("could also hold: content, channelId, timestamp")
-    assert offer_help((), "x", "{}") == ""
+    assert known_field_help((), "x", "{}") == ""
 
 
-def test_every_template_is_a_valid_event(view: View) -> None:
+def test_every_template_is_a_valid_event(view: Snapshot) -> None:
     for key in view.keys:
-        checked = check(template_draft(key, view), view)
+        checked = check_draft(template_draft(key, view), view)
         assert checked.event is not None
         assert checked.event.key == key
         assert not checked.notes
@@ -103,11 +104,11 @@ def test_every_template_is_a_valid_event(view: View) -> None:
 
 @given(st.dictionaries(st.text(max_size=8), st.text(max_size=8), max_size=4))
 def test_escapes_change_no_value(value: dict[str, str]) -> None:
-    assert parse_context(as_json(value)) == value
+    assert parse_context(readable_json(value)) == value
 
 
 def test_what_nobody_sees_is_escaped() -> None:
-    assert escaped("a\u202eb\x1b\r\n") == "a\\u202eb\\u001b\n"
+    assert escape_controls("a\u202eb\x1b\r\n") == "a\\u202eb\\u001b\n"
 
 
 @pytest.mark.parametrize(
@@ -121,7 +122,7 @@ def test_what_nobody_sees_is_escaped() -> None:
     ],
 )
 def test_the_parts_lie_as_there_is_room(size: tuple[int, int], expected: set[str]) -> None:
-    assert arrangement(*size) == expected
+    assert layout_classes(*size) == expected
 
 
 def test_places_of_nested_members_are_found_in_one_pass() -> None:

@@ -7,17 +7,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.console.fire.draft import escaped
-from hookscope.console.fire.fields import Form, as_shown, on_one_line, read_form
-from hookscope.console.fire.form_rows import ADD, columns, row_line, rows_of
-from hookscope.console.fire.offers import Offer
-from hookscope.workbench import parse_context
-from hookscope.workbench.compose import BadContext
+from hookscope.app.event_templates import BadContext, parse_context
+from hookscope.console.panes.fire.context_fields import (
+    JsonForm,
+    KnownField,
+    one_line_json,
+    read_json_form,
+    shown_text,
+)
+from hookscope.console.panes.fire.context_form import (
+    ADD_FIELD,
+    form_columns,
+    form_row_line,
+    form_rows_of,
+)
+from hookscope.console.panes.fire.event_draft import escape_controls
 
 SPACE = st.sampled_from(["", " ", "\n", "\n    ", "\t", " \n "])
 NUMBERS = st.sampled_from(["0", "-1.10", "12345678901234567890123456789", "1e5", "0.1000000000000000055"])
 TEXTS = st.text(max_size=12).map(json.dumps) | st.text(max_size=12).map(
-    lambda text: escaped(json.dumps(text, ensure_ascii=False))
+    lambda text: escape_controls(json.dumps(text, ensure_ascii=False))
 )
 KEYS = st.sampled_from(["a", "b", "long name", "ü", "日本", "[/x]", 'q"', "\\"])
 
@@ -43,13 +52,13 @@ OBJECTS = st.builds(_object, st.lists(st.tuples(KEYS, VALUES), max_size=5), SPAC
 SOME = st.builds(_object, st.lists(st.tuples(KEYS, VALUES), min_size=1, max_size=5), SPACE)
 
 
-def sources(form: Form) -> list[tuple[str, str]]:
+def sources(form: JsonForm) -> list[tuple[str, str]]:
     return [(field.name, form.text[field.at : field.end]) for field in form.fields]
 
 
 @given(OBJECTS)
 def test_a_form_has_every_member_in_its_order(text: str) -> None:
-    form = read_form(text)
+    form = read_json_form(text)
     assert form.text == text
     pairs = json.loads(text, object_pairs_hook=list)
     assert [(name, json.loads(source, object_pairs_hook=list)) for name, source in sources(form)] == pairs
@@ -61,7 +70,7 @@ def test_a_form_has_every_member_in_its_order(text: str) -> None:
 
 @given(SOME, st.data())
 def test_to_visit_is_not_to_change(text: str, data: Any) -> None:
-    form = read_form(text)
+    form = read_json_form(text)
     index = data.draw(st.integers(0, len(form.fields) - 1))
     assert form.write(index, form.fields[index].shown) is form
     field = form.fields[index]
@@ -72,10 +81,10 @@ def test_to_visit_is_not_to_change(text: str, data: Any) -> None:
 
 @given(SOME, VALUES, st.data())
 def test_a_value_that_is_written_leaves_all_others_as_they_were(text: str, value: str, data: Any) -> None:
-    form = read_form(text)
+    form = read_json_form(text)
     index = data.draw(st.integers(0, len(form.fields) - 1))
     meant = data.draw(st.text(max_size=12)) if form.fields[index].is_text else json.loads(value)
-    typed = as_shown(meant) if form.fields[index].is_text else on_one_line(value)
+    typed = shown_text(meant) if form.fields[index].is_text else one_line_json(value)
     after = form.write(index, typed)
     assert [name for name, _ in sources(after)] == [name for name, _ in sources(form)]
     others = [source for at, source in enumerate(sources(form)) if at != index]
@@ -85,29 +94,29 @@ def test_a_value_that_is_written_leaves_all_others_as_they_were(text: str, value
 
 @given(st.text(max_size=30))
 def test_any_text_can_be_written(text: str) -> None:
-    form = read_form('{"a": ""}').write(0, as_shown(text))
+    form = read_json_form('{"a": ""}').write(0, shown_text(text))
     assert parse_context(form.text) == {"a": text}
-    assert form.fields[0].shown == as_shown(text)
+    assert form.fields[0].shown == shown_text(text)
 
 
 @given(SOME, st.text(max_size=12), st.data())
 def test_what_is_no_value_is_kept_and_can_be_mended(text: str, typed: str, data: Any) -> None:
     """Whatever is typed, the rows are those of the text, or, while that is invalid, those of before."""
-    form = read_form(text)
+    form = read_json_form(text)
     index = data.draw(st.integers(0, len(form.fields) - 1))
     after = form.write(index, typed)
     try:
-        assert after == read_form(after.text)
+        assert after == read_json_form(after.text)
     except BadContext:
         assert [name for name, _ in sources(after)] == [name for name, _ in sources(form)]
         assert after.fields[index].problem
         mended = after.write(index, "0" if not after.fields[index].is_text else "x")
-        assert mended == read_form(mended.text)
+        assert mended == read_json_form(mended.text)
 
 
 @given(OBJECTS, KEYS, VALUES)
 def test_what_is_added_stands_at_the_end_and_can_be_left_out_again(text: str, name: str, value: str) -> None:
-    form = read_form(text)
+    form = read_json_form(text)
     added = form.add(name, value)
     assert sources(added) == [*sources(form), (name, value)]
     assert sources(added.remove(len(form.fields))) == sources(form)
@@ -115,7 +124,7 @@ def test_what_is_added_stands_at_the_end_and_can_be_left_out_again(text: str, na
 
 @given(SOME, st.data())
 def test_to_leave_out_takes_one_field(text: str, data: Any) -> None:
-    form = read_form(text)
+    form = read_json_form(text)
     index = data.draw(st.integers(0, len(form.fields) - 1))
     left = form.remove(index)
     assert sources(left) == [source for at, source in enumerate(sources(form)) if at != index]
@@ -123,7 +132,7 @@ def test_to_leave_out_takes_one_field(text: str, data: Any) -> None:
 
 @given(SOME, st.data())
 def test_a_value_turned_into_a_text_and_back_is_the_same(text: str, data: Any) -> None:
-    form = read_form(text)
+    form = read_json_form(text)
     index = data.draw(st.integers(0, len(form.fields) - 1))
     field = form.fields[index]
     turned = form.turn(index)
@@ -136,7 +145,7 @@ def test_a_value_turned_into_a_text_and_back_is_the_same(text: str, data: Any) -
 
 def test_the_layout_of_a_nested_value_is_kept_and_short_ones_stay_short() -> None:
     text = '{\n  "params": {\n    "command": "ls"\n  },\n  "tags": ["a"]\n}'
-    form = read_form(text).write(0, '{"command": "ls", "cwd": [1.10, {}]}').write(1, '["a", "b"]')
+    form = read_json_form(text).write(0, '{"command": "ls", "cwd": [1.10, {}]}').write(1, '["a", "b"]')
     assert form.text == (
         '{\n  "params": {\n    "command": "ls",\n    "cwd": [\n      1.10,\n      {}\n    ]\n  },\n'
         '  "tags": ["a", "b"]\n}'
@@ -154,30 +163,32 @@ def test_the_layout_of_a_nested_value_is_kept_and_short_ones_stay_short() -> Non
     ],
 )
 def test_a_new_field_stands_as_its_neighbours_do(text: str, after: str) -> None:
-    assert read_form(text).add("n", "1").text == after
+    assert read_json_form(text).add("n", "1").text == after
 
 
 def test_typing_a_whole_text_into_a_number_makes_it_a_text() -> None:
-    form = read_form('{"a": 1}').write(0, '"x')
+    form = read_json_form('{"a": 1}').write(0, '"x')
     assert (form.fields[0].kind, form.fields[0].problem) == ("value", "no JSON value")
     form = form.write(0, '"x"')
     assert (form.fields[0].kind, form.fields[0].shown) == ("text", "x")
 
 
 def test_what_would_be_two_fields_is_two_rows() -> None:
-    assert [field.name for field in read_form('{"a": 1}').write(0, '1, "b": 2').fields] == ["a", "b"]
+    assert [field.name for field in read_json_form('{"a": 1}').write(0, '1, "b": 2').fields] == ["a", "b"]
 
 
 def test_huge_values_and_numbers_stay_out_of_the_form() -> None:
-    form = read_form(json.dumps({"a": "x" * 20_000, "b": 1}))
+    form = read_json_form(json.dumps({"a": "x" * 20_000, "b": 1}))
     assert form.fields[0].too_long
     assert form.write(0, "y") is form
-    assert read_form('{"n": 1}').write(0, "9" * 5_000).fields[0].name == "n"  # no integer that Python reads
+    assert (
+        read_json_form('{"n": 1}').write(0, "9" * 5_000).fields[0].name == "n"
+    )  # no integer that Python reads
 
 
 def test_of_two_fields_of_one_name_the_first_is_told_not_to_count() -> None:
-    known = (Offer("a", "what it is"), Offer("z", "could be"))
-    rows = rows_of(read_form('{"a": 1, "a": 2}'), known)
+    known = (KnownField("a", "what it is"), KnownField("z", "could be"))
+    rows = form_rows_of(read_json_form('{"a": 1, "a": 2}'), known)
     assert [(row.name, row.overridden, row.field is None) for row in rows] == [
         ("a", True, False),
         ("a", False, False),
@@ -188,8 +199,8 @@ def test_of_two_fields_of_one_name_the_first_is_told_not_to_count() -> None:
 
 @given(OBJECTS, st.integers(1, 200))
 def test_rows_are_aligned_at_any_width(text: str, width: int) -> None:
-    rows = rows_of(read_form(text), (Offer("z", "could be [/]", example='{"a": 1}'),))
-    at = columns(width, len(ADD))
-    lines = [row_line(row, at).plain for row in rows]
+    rows = form_rows_of(read_json_form(text), (KnownField("z", "could be [/]", example='{"a": 1}'),))
+    at = form_columns(width, len(ADD_FIELD))
+    lines = [form_row_line(row, at).plain for row in rows]
     assert all("\n" not in line for line in lines)
     assert at.before_value + at.value + at.help <= max(width, 12)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from hookscope.console.fire import asked
-from hookscope.console.fire.composer import Composer
-from hookscope.console.fire.json_editor import JsonEditor
-from hookscope.console.fire.value_input import ValueInput
+from hookscope.console.panes.fire.composer import Composer
+from hookscope.console.panes.fire.context_editor import JsonEditor
+from hookscope.console.panes.fire.context_form import ValueInput
+from hookscope.console.state import fire_requests
 
 Size = tuple[int, int]
 SMALL = [(80, 24), (120, 36)]
@@ -33,7 +33,7 @@ async def test_a_field_is_changed_and_fired(console: Any, size: Size) -> None:
         await open_form(c)
         await c.shows("[form]", "▸ sessionId", "Aa 3f1c", "✓ JSON object")
         await c.press("down", "ctrl+u", *"sms", "ctrl+r")
-        assert c.last(asked.FireAsked).event.context["commandSource"] == "sms"
+        assert c.last(fire_requests.FireRequested).event.context["commandSource"] == "sms"
         await c.press("f4")
         await c.shows('"commandSource": "sms"', "[JSON]")
 
@@ -90,7 +90,7 @@ async def test_half_a_value_does_not_fire_and_is_mended_in_place(console: Any, s
         await c.shows("✗ line 1, column 8", "✗  1-", "12 2")
         await c.press("down", "ctrl+r")
         await c.shows("Not fired", "▸ n")
-        assert not any(isinstance(message, asked.FireAsked) for message in c.app.asked)
+        assert not any(isinstance(message, fire_requests.FireRequested) for message in c.app.asked)
         await c.press("backspace", "f4")
         assert json.loads(text(c)) == {"n": 1, "m": 2}
 
@@ -179,7 +179,7 @@ async def test_what_does_not_fit_is_noted_at_its_line_and_fires(console: Any) ->
         await c.press("f4")
         await c.shows("12 5", "[form]", "sendrId is no")
         await c.press("ctrl+r")
-        assert c.last(asked.FireAsked).event.context == {"sendrId": "dev", "sessionId": 5}
+        assert c.last(fire_requests.FireRequested).event.context == {"sendrId": "dev", "sessionId": 5}
 
 
 async def test_ctx_is_edited_beside_the_context(console: Any) -> None:
@@ -191,7 +191,7 @@ async def test_ctx_is_edited_beside_the_context(console: Any) -> None:
         await c.press("f12")
         await c.shows("[context] ctx", '"toolName": "exec"')
         await c.press("ctrl+r")
-        asked_for = c.last(asked.FireAsked).event
+        asked_for = c.last(fire_requests.FireRequested).event
         assert asked_for.ctx["more"] == 1
         assert "more" not in asked_for.context
 

@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 from tests.console_fire.conftest import planned
 
-from hookscope.console.fire import asked
-from hookscope.console.fire.composer import Composer
-from hookscope.console.fire.draft import Draft, as_json
-from hookscope.console.fire.json_editor import JsonEditor
-from hookscope.console.fire.waterfall import Waterfall
-from hookscope.core.event_types import Catalogue, EventType, Field
-from hookscope.core.failure import Failure, Frame
-from hookscope.core.hooks import LogLine
-from hookscope.core.runs import Ending, NotRun, Result
-from hookscope.core.text import one_line, printable
-from hookscope.workbench import View
+from hookscope.app.snapshot import Snapshot
+from hookscope.console.panes.fire.composer import Composer
+from hookscope.console.panes.fire.context_editor import JsonEditor
+from hookscope.console.panes.fire.event_draft import EventDraft, readable_json
+from hookscope.console.panes.fire.waterfall import Waterfall
+from hookscope.console.state import fire_requests
+from hookscope.model.event_catalogue import Catalogue, EventField, EventType
+from hookscope.model.failure import Failure, Frame
+from hookscope.model.hook import LogLine
+from hookscope.model.run import Ending, NotRun, Result
+from hookscope.model.text import one_line, printable
 
 SIZES = [(80, 24), (120, 36)]
 HOSTILE = {
@@ -91,13 +91,13 @@ def everything(text: str) -> Callable[[Result], Result]:
 
 @pytest.mark.parametrize(("size", "texts"), [(SIZES[0], KINDS), (SIZES[1], ALL)], ids=["small", "medium"])
 async def test_no_text_of_a_run_does_harm(
-    console: Any, renamed: Callable[[str], View], size: tuple[int, int], texts: tuple[str, ...]
+    console: Any, renamed: Callable[[str], Snapshot], size: tuple[int, int], texts: tuple[str, ...]
 ) -> None:
     async with console(size) as c:
         for number, text in enumerate(texts, 1):
             c.app.look = c.pane.view = renamed(text)
             await c.settle()
-            plan = planned(c.app.look, c.last(asked.DraftChanged).event)
+            plan = planned(c.app.look, c.last(fire_requests.DraftChanged).event)
             missed = NotRun(text, text, None, listens=True)
             c.pane.show_plan(replace(plan, not_run=(missed, *plan.not_run)))
             if number == 1 or size != SIZES[0]:  # on a small screen the run stands where the plan was
@@ -127,7 +127,7 @@ async def test_no_draft_does_harm(console: Any) -> None:
     async with console((120, 36)) as c:
         composer = c.pane.query_one(Composer)
         for text in KINDS:
-            composer.put(Draft(text[:5000], text[:5000], text[:200_000], text))
+            composer.put(EventDraft(text[:5000], text[:5000], text[:200_000], text))
             await c.settle()
             await c.press("ctrl+r")
             c.pane.compose_event("command:new", text)
@@ -139,7 +139,7 @@ async def test_no_draft_does_harm(console: Any) -> None:
             assert "\u202e" not in c.screen
 
 
-async def test_a_context_keeps_what_nobody_sees(console: Any, view: View) -> None:
+async def test_a_context_keeps_what_nobody_sees(console: Any, view: Snapshot) -> None:
     """Characters that would not be seen stand in the editor as escapes, and reach the event unharmed."""
     async with console() as c:
         for text in HOSTILE.values():
@@ -153,10 +153,10 @@ async def test_a_context_keeps_what_nobody_sees(console: Any, view: View) -> Non
             assert "\x1b" not in editor.text
             assert "\u202e" not in editor.text
             await c.press("ctrl+r")
-            assert c.last(asked.FireAsked).event.context["cfg"] == {text: text}
+            assert c.last(fire_requests.FireRequested).event.context["cfg"] == {text: text}
 
 
-async def test_the_picker_takes_any_name(console: Any, view: View) -> None:
+async def test_the_picker_takes_any_name(console: Any, view: Snapshot) -> None:
     async with console((80, 24)) as c:
         for text in KINDS:
             known = (*view.host.dialect.catalogue().events, EventType(text, "now", "plugin"))
@@ -177,7 +177,7 @@ async def test_a_form_shows_any_name_and_value_literally(console: Any, name: str
     text = HOSTILE[name]
     async with console((80, 24)) as c:
         composer = c.pane.query_one(Composer)
-        composer.put(Draft("command:new", "s", as_json({text[:9_000]: text[:90_000]})))
+        composer.put(EventDraft("command:new", "s", readable_json({text[:9_000]: text[:90_000]})))
         composer.turn_face()
         await c.press("ctrl+n", "x")
         assert c.app.is_running
@@ -185,8 +185,8 @@ async def test_a_form_shows_any_name_and_value_literally(console: Any, name: str
         assert "\u202e" not in c.screen
 
 
-async def test_what_a_catalogue_says_is_literal(console: Any, view: View) -> None:
-    said = Field("[/] [@click=app.quit]X[/]", ("string",), ("[/foo]",), ("[/a]", "[b"))
+async def test_what_a_catalogue_says_is_literal(console: Any, view: Snapshot) -> None:
+    said = EventField("[/] [@click=app.quit]X[/]", ("string",), ("[/foo]",), ("[/a]", "[b"))
     known = EventType("command:new", "now", fields={"[/]": said})
     dialect = replace(view.host.dialect, catalogue=lambda: Catalogue((known,)))
     async with console((80, 24), view=replace(view, host=replace(view.host, dialect=dialect))) as c:

@@ -11,14 +11,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from hookscope.console.fire.entries import Heading, Remark, entries
-from hookscope.console.fire.model import LIMIT, advance, begin, context_change, finish, outcome
-from hookscope.console.fire.tabs.context import name_of
-from hookscope.console.fire.waterfall import call_line, columns
-from hookscope.console.fire.waterfall import name_of as row_name
-from hookscope.console.marks import PHASES
-from hookscope.core.runs import Ending, Event, Group, NotRun, Plan, Registration, Result, Run, Started
-from hookscope.core.text import duration
+from hookscope.console.panes.fire.run_lines import LaneHeading, Remark, waterfall_entries
+from hookscope.console.panes.fire.run_sheet import (
+    DEFAULT_TIME_LIMIT,
+    advance_sheet,
+    begin_sheet,
+    context_changes,
+    finish_sheet,
+    run_outcome,
+)
+from hookscope.console.panes.fire.run_tabs import path_name
+from hookscope.console.panes.fire.waterfall import call_line, waterfall_columns
+from hookscope.console.panes.fire.waterfall import call_name as row_name
+from hookscope.console.theme.text_styles import OUTCOME_MARKS
+from hookscope.model.run import (
+    CallGroup,
+    Ending,
+    Event,
+    NotRun,
+    Plan,
+    Registration,
+    Result,
+    Run,
+    Started,
+)
+from hookscope.model.text import duration
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
@@ -27,7 +44,7 @@ def plan(*names: str, not_run: tuple[NotRun, ...] = ()) -> Plan:
     calls = tuple(Registration("command:new", name, print) for name in names)
     policy: Any = None
     return Plan(
-        Event("command", "new", context={"a": 1}), 1, (Group(calls),) if calls else (), not_run, policy
+        Event("command", "new", context={"a": 1}), 1, (CallGroup(calls),) if calls else (), not_run, policy
     )
 
 
@@ -36,26 +53,28 @@ def run(of: Plan, *results: Result, **more: Any) -> Run:
 
 
 def test_every_call_waits_at_first() -> None:
-    sheet = begin(1, plan("a", "b"), 0.0, NOW)
+    sheet = begin_sheet(1, plan("a", "b"), 0.0, NOW)
     assert [row.phase for row in sheet.rows] == ["waiting", "waiting"]
-    assert outcome(sheet) == ("0 of 2 done", "running")
+    assert run_outcome(sheet) == ("0 of 2 done", "running")
 
 
 def test_a_late_start_changes_no_result() -> None:
     of = plan("a")
-    sheet = advance(begin(1, of, 0.0, NOW), [Result(of.calls[0], "error"), Started(of.calls[0], 9)], 1.0)
+    sheet = advance_sheet(
+        begin_sheet(1, of, 0.0, NOW), [Result(of.calls[0], "error"), Started(of.calls[0], 9)], 1.0
+    )
     assert sheet.rows[0].phase == "error"
 
 
 def test_two_registrations_of_one_name_are_two_rows() -> None:
     of = plan("a", "a")
-    sheet = advance(begin(1, of, 0.0, NOW), [Result(of.calls[1], "ok")], 1.0)
+    sheet = advance_sheet(begin_sheet(1, of, 0.0, NOW), [Result(of.calls[1], "ok")], 1.0)
     assert [row.phase for row in sheet.rows] == ["waiting", "ok"]
 
 
 def test_a_call_that_nobody_planned_is_shown() -> None:
     stranger = Registration("command", "late", print)
-    sheet = advance(begin(1, plan("a"), 0.0, NOW), [Started(stranger, 0.1)], 1.0)
+    sheet = advance_sheet(begin_sheet(1, plan("a"), 0.0, NOW), [Started(stranger, 0.1)], 1.0)
     assert sheet.rows[1].name == "late"
 
 
@@ -70,12 +89,12 @@ def test_a_call_that_nobody_planned_is_shown() -> None:
 def test_the_outcome_in_words(statuses: list[Any], more: dict[str, Any], words: str) -> None:
     of = plan("a", "b")
     results = [Result(call, status) for call, status in zip(of.calls, statuses, strict=False)]
-    assert outcome(finish(begin(1, of, 0.0, NOW), run(of, *results, **more)))[0] == words
+    assert run_outcome(finish_sheet(begin_sheet(1, of, 0.0, NOW), run(of, *results, **more)))[0] == words
 
 
 def test_nothing_ran_is_no_success() -> None:
     of = plan()
-    assert outcome(finish(begin(1, of, 0.0, NOW), run(of))) == ("nothing ran", "not run")
+    assert run_outcome(finish_sheet(begin_sheet(1, of, 0.0, NOW), run(of))) == ("nothing ran", "not run")
 
 
 def test_what_followed_stands_below_with_its_own_event() -> None:
@@ -88,9 +107,9 @@ def test_what_followed_stands_below_with_its_own_event() -> None:
         (),
         Ending(),
     )
-    sheet = finish(begin(1, of, 0.0, NOW), run(of, Result(of.calls[0], "ok"), caused=(followed,)))
+    sheet = finish_sheet(begin_sheet(1, of, 0.0, NOW), run(of, Result(of.calls[0], "ok"), caused=(followed,)))
     assert row_name(sheet.rows[1]) == "↳ turn b"
-    (change,) = context_change(sheet, sheet.rows[1])
+    (change,) = context_changes(sheet, sheet.rows[1])
     assert (change.before, change.after) == (1, 2)
 
 
@@ -100,26 +119,26 @@ def test_pushed_messages_are_no_change_of_context() -> None:
         {"op": "add", "path": "/messages/-", "value": "x"},
         {"op": "add", "path": "/context/b", "value": 2},
     )
-    sheet = finish(begin(1, of, 0.0, NOW), run(of, Result(of.calls[0], "ok", patch=patch)))
-    assert [name_of(change.path) for change in context_change(sheet, sheet.rows[0])] == ["b"]
+    sheet = finish_sheet(begin_sheet(1, of, 0.0, NOW), run(of, Result(of.calls[0], "ok", patch=patch)))
+    assert [path_name(change.path) for change in context_changes(sheet, sheet.rows[0])] == ["b"]
 
 
 def test_slow_is_more_than_a_second_or_close_to_the_limit() -> None:
     of = plan("a")
-    sheet = advance(begin(1, of, 0.0, NOW), [Started(of.calls[0], 0.0)], 10.0)
+    sheet = advance_sheet(begin_sheet(1, of, 0.0, NOW), [Started(of.calls[0], 0.0)], 10.0)
     row = sheet.rows[0]
     assert not row.slow(10.9)
     assert row.slow(11.1)
     assert replace(row, call=Registration("k", "n", print, limit=0.1)).slow(10.09)
-    assert row.slow(10 + LIMIT * 0.8)
+    assert row.slow(10 + DEFAULT_TIME_LIMIT * 0.8)
 
 
 def test_few_listeners_are_named_and_many_are_counted() -> None:
     def shown(listeners: int, others: int) -> list[str]:
         missed = [NotRun(f"l{n}", "r") for n in range(listeners)]
         deaf = [NotRun(f"o{n}", "r", listens=False) for n in range(others)]
-        sheet = begin(1, plan(not_run=(*missed, *deaf)), 0.0, NOW)
-        listed = [item for item in entries(sheet, False) if not isinstance(item, Heading)]
+        sheet = begin_sheet(1, plan(not_run=(*missed, *deaf)), 0.0, NOW)
+        listed = [item for item in waterfall_entries(sheet, False) if not isinstance(item, LaneHeading)]
         return [item.text if isinstance(item, Remark) else item.name for item in listed]
 
     assert shown(1, 0) == ["l0"]
@@ -134,8 +153,8 @@ names = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_
 def test_rows_are_aligned_at_any_width_and_name(given_names: list[str], width: int) -> None:
     of = plan(*given_names)
     results = [Result(call, "ok", index * 0.01, 0.01, stdout="x") for index, call in enumerate(of.calls)]
-    sheet = finish(begin(1, of, 0.0, NOW), run(of, *results, took=0.1))
-    wide = columns(width, [row_name(row) for row in sheet.rows], len(sheet.rows))
+    sheet = finish_sheet(begin_sheet(1, of, 0.0, NOW), run(of, *results, took=0.1))
+    wide = waterfall_columns(width, [row_name(row) for row in sheet.rows], len(sheet.rows))
     lengths = {call_line(row, wide, 0.1, 0.0).cell_length for row in sheet.rows}
     assert len(lengths) == 1
     assert lengths <= {width} or width < 40
@@ -148,5 +167,5 @@ def test_a_time_fits_its_column(seconds: float) -> None:
 
 
 def test_each_phase_has_a_sign_of_one_cell() -> None:
-    assert {cell_len(mark.glyph) for mark in PHASES.values()} == {1}
-    assert len({mark.glyph for mark in PHASES.values()}) == len(PHASES)
+    assert {cell_len(mark.glyph) for mark in OUTCOME_MARKS.values()} == {1}
+    assert len({mark.glyph for mark in OUTCOME_MARKS.values()}) == len(OUTCOME_MARKS)

@@ -6,18 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.console.fire.draft import Draft, as_json, check
-from hookscope.console.fire.references import reference_help
-from hookscope.workbench import View
-from hookscope.workbench.filling import Filling
-from hookscope.workbench.variables import Variables, escaped
+from hookscope.app.snapshot import Snapshot
+from hookscope.app.variables import Variables, VariableSources, escaped_value
+from hookscope.console.panes.fire.event_draft import EventDraft, check_draft, readable_json, variable_help
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 KNOWN = Variables(
     {"USER": "ada", "API_TOKEN": "sk-live-0123456789abcdef", "NOTHING": ""},
     {"USER": ".env", "API_TOKEN": "--env", "NOTHING": ".env"},
 )
-FILLING = Filling(KNOWN, ("ci", "dev"), "dev")
+FILLING = VariableSources(KNOWN, ("ci", "dev"), "dev")
 
 
 @pytest.mark.parametrize(
@@ -36,13 +34,13 @@ FILLING = Filling(KNOWN, ("ci", "dev"), "dev")
 )
 def test_help_for_the_variable_under_the_cursor(text: str, help_: str) -> None:
     line = f'  "a": "see {text}", "b": 1'
-    assert reference_help(line, line.index(text) + 1, KNOWN, NOON) == help_
-    assert reference_help(line, 0, KNOWN, NOON) == reference_help(line, len(line), KNOWN, NOON) == ""
+    assert variable_help(line, line.index(text) + 1, KNOWN, NOON) == help_
+    assert variable_help(line, 0, KNOWN, NOON) == variable_help(line, len(line), KNOWN, NOON) == ""
 
 
 @given(st.text(max_size=20), st.integers(-5, 30))
 def test_any_text_may_be_under_the_cursor(text: str, at: int) -> None:
-    reference_help(text, at, KNOWN, NOON)
+    variable_help(text, at, KNOWN, NOON)
 
 
 @pytest.mark.parametrize(
@@ -54,22 +52,26 @@ def test_any_text_may_be_under_the_cursor(text: str, at: int) -> None:
     ],
 )
 def test_what_is_not_set_is_a_mistake_with_its_place(
-    view: View, text: str, problem: str, line: int, column: int
+    view: Snapshot, text: str, problem: str, line: int, column: int
 ) -> None:
-    checked = check(Draft("command:new", text=text), view, FILLING)
+    checked = check_draft(EventDraft("command:new", text=text), view, FILLING)
     assert (checked.event, checked.problem, checked.line, checked.column) == (None, problem, line, column)
-    assert check(Draft("command:new", text=text), view).event is not None  # while nothing is known yet
+    assert (
+        check_draft(EventDraft("command:new", text=text), view).event is not None
+    )  # while nothing is known yet
 
 
-def test_mistakes_of_session_and_environment(view: View) -> None:
-    assert check(Draft("command:new", "${USR}"), view, FILLING).problem.startswith("the session: ${USR} is")
-    unread = Filling(KNOWN, problem="dev.yaml, line 2: no.")
-    assert check(Draft("command:new"), view, unread).problem == "dev.yaml, line 2: no."
+def test_mistakes_of_session_and_environment(view: Snapshot) -> None:
+    assert check_draft(EventDraft("command:new", "${USR}"), view, FILLING).problem.startswith(
+        "the session: ${USR} is"
+    )
+    unread = VariableSources(KNOWN, problem="dev.yaml, line 2: no.")
+    assert check_draft(EventDraft("command:new"), view, unread).problem == "dev.yaml, line 2: no."
 
 
-def test_the_event_is_checked_as_it_is_filled_and_kept_as_it_is_written(view: View) -> None:
+def test_the_event_is_checked_as_it_is_filled_and_kept_as_it_is_written(view: Snapshot) -> None:
     text = '{"sessionId": "${USER}", "timestamp": "${now:ms}"}'
-    checked = check(Draft("message:received", "s-${USER}", text), view, FILLING)
+    checked = check_draft(EventDraft("message:received", "s-${USER}", text), view, FILLING)
     assert checked.event is not None
     assert checked.event.context == {"sessionId": "${USER}", "timestamp": "${now:ms}"}
     assert checked.event.session_key == "s-${USER}"
@@ -78,7 +80,12 @@ def test_the_event_is_checked_as_it_is_filled_and_kept_as_it_is_written(view: Vi
 
 @given(st.dictionaries(st.text(max_size=5), st.sampled_from(["${A}", "$${A}", "$", "${now}"]), max_size=3))
 def test_settings_in_force_are_no_variables(settings: dict[str, str]) -> None:
-    event = check(Draft("command:new", cfg=settings), None, Filling()).event
+    event = check_draft(EventDraft("command:new", cfg=settings), None, VariableSources()).event
     assert event is not None
-    assert event.context["cfg"] == escaped(settings)
-    assert check(Draft("command:new", text=as_json(escaped(settings))), None, Filling()).event is not None
+    assert event.context["cfg"] == escaped_value(settings)
+    assert (
+        check_draft(
+            EventDraft("command:new", text=readable_json(escaped_value(settings))), None, VariableSources()
+        ).event
+        is not None
+    )

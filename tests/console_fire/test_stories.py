@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from tests.drawing import drawn
 
-from hookscope.console.fire import asked
-from hookscope.console.fire.composer import Composer
-from hookscope.console.fire.draft import template_draft
-from hookscope.console.fire.json_editor import JsonEditor
-from hookscope.console.fire.run_pane import RunPane
-from hookscope.console.fire.waterfall import Waterfall
-from hookscope.core.failure import Failure, Frame
-from hookscope.core.runs import Code, Ending, NotRun, Result, Run, Started
+from hookscope.console.panes.fire.composer import Composer
+from hookscope.console.panes.fire.context_editor import JsonEditor
+from hookscope.console.panes.fire.event_draft import template_draft
+from hookscope.console.panes.fire.run_pane import RunPane
+from hookscope.console.panes.fire.waterfall import Waterfall
+from hookscope.console.state import fire_requests
+from hookscope.model.failure import Failure, Frame
+from hookscope.model.run import Code, Ending, NotRun, Result, Run, Started
 
 Size = tuple[int, int]
 
@@ -42,7 +42,7 @@ async def test_the_plan_says_who_would_run_and_who_not(console: Any, size: Size)
 async def test_an_event_is_fired_with_one_key(console: Any, size: Size) -> None:
     async with console(size=size) as c:
         await c.press("ctrl+r")
-        told = c.last(asked.FireAsked)
+        told = c.last(fire_requests.FireRequested)
         assert told.event.key == "command:new"
         assert told.event.context["commandSource"] == "telegram"
         assert told.only is None
@@ -52,8 +52,8 @@ async def test_invalid_json_never_fires_and_says_why(console: Any, size: Size) -
     async with console(size=size) as c:
         await c.press("tab", "tab", "comma", "f5")
         await c.shows("line 1, column 1: Expecting value", "Not fired", "no plan until the event is valid")
-        assert not any(isinstance(message, asked.FireAsked) for message in c.app.asked)
-        assert c.last(asked.DraftChanged).event is None
+        assert not any(isinstance(message, fire_requests.FireRequested) for message in c.app.asked)
+        assert c.last(fire_requests.DraftChanged).event is None
 
 
 async def test_the_field_under_the_cursor_is_explained(console: Any) -> None:
@@ -70,7 +70,7 @@ async def test_an_error_opens_its_tab_with_the_source_line(console: Any, size: S
         await c.shows("session-memory/handler.py:5  in handler", "E opens line 5")
         c.pane.query_one(Waterfall).focus()
         await c.press("E")
-        told = c.last(asked.EditAsked)
+        told = c.last(fire_requests.SourceEditRequested)
         assert (told.path.name, told.line) == ("handler.py", 5)
         assert told.path.parent.name == "session-memory"
 
@@ -141,7 +141,7 @@ async def test_a_run_is_cancelled_and_not_fired_over(console: Any) -> None:
         await c.press("ctrl+r")
         await c.shows("Run 4 is still going on")
         await c.press("escape")
-        assert isinstance(c.app.asked[-1], asked.CancelAsked)
+        assert isinstance(c.app.asked[-1], fire_requests.CancelRequested)
 
 
 async def test_a_firing_that_came_to_nothing_says_so(console: Any) -> None:
@@ -162,7 +162,7 @@ async def test_older_and_newer_runs(console: Any) -> None:
         await c.press("right_square_bracket", "right_square_bracket")
         await c.shows("Run 3", "This is the newest run.")
         await c.press("r")
-        assert c.last(asked.FireAsked).event.key == "command:new"
+        assert c.last(fire_requests.FireRequested).event.key == "command:new"
 
 
 async def test_fifty_runs_are_kept(console: Any) -> None:
@@ -179,10 +179,10 @@ async def test_only_one_hook_is_said_and_taken_back(console: Any, size: Size) ->
     async with console(size=size, only="session-memory") as c:
         await c.shows("only at session-memory")
         await c.press("ctrl+r")
-        assert c.last(asked.FireAsked).only == "session-memory"
+        assert c.last(fire_requests.FireRequested).only == "session-memory"
         await c.press("f8")
         assert "only at" not in c.screen
-        assert c.last(asked.DraftChanged).only is None
+        assert c.last(fire_requests.DraftChanged).only is None
 
 
 async def test_untrusted_hooks_ask_for_trust(console: Any, untrusted: Any, size: Size) -> None:
@@ -190,7 +190,7 @@ async def test_untrusted_hooks_ask_for_trust(console: Any, untrusted: Any, size:
         await c.shows("nothing would run", "◇", "untrusted   t trusts")
         c.pane.query_one("#fire-plan").focus()
         await c.press("t")
-        (target,) = c.last(asked.TrustAsked).folders
+        (target,) = c.last(fire_requests.FoldersTrustRequested).folders
         assert target.folder.name == "hooks"
 
 
@@ -215,7 +215,7 @@ async def test_unknown_field_suggests_the_closest_match(console: Any) -> None:
         c.pane.query_one(JsonEditor).text = '{"senderID": "dev"}'
         await c.shows("senderID is no known field; did you mean", "senderId?")
         await c.press("ctrl+r")
-        assert c.last(asked.FireAsked).event.context["senderID"] == "dev"
+        assert c.last(fire_requests.FireRequested).event.context["senderID"] == "dev"
 
 
 async def test_a_key_of_ones_own_is_allowed_and_doubted(console: Any, size: Size) -> None:
@@ -223,7 +223,7 @@ async def test_a_key_of_ones_own_is_allowed_and_doubted(console: Any, size: Size
         await c.press("ctrl+@", *"message:recieved", "enter")
         await c.shows("did you mean message:received?", "nothing would run: no hook listens to")
         await c.press("ctrl+r")
-        assert c.last(asked.FireAsked).event.key == "message:recieved"
+        assert c.last(fire_requests.FireRequested).event.key == "message:recieved"
 
 
 async def test_what_was_written_by_hand_is_kept(console: Any) -> None:
@@ -255,7 +255,7 @@ async def test_long_settings_stay_out_of_the_text(console: Any, view: Any) -> No
         await c.shows("cfg: settings in force (12 keys)")
         assert '"cfg"' not in c.screen
         await c.press("ctrl+r")
-        assert c.last(asked.FireAsked).event.context["cfg"] == settings
+        assert c.last(fire_requests.FireRequested).event.context["cfg"] == settings
         await c.press("ctrl+t")
         assert "cfg" not in json.loads(c.pane.query_one(JsonEditor).text)
 

@@ -7,10 +7,9 @@ from tests.conftest import MakeHook
 from tests.console_hosts.conftest import SIZES, Open
 from tests.side.conftest import for_all
 
-from hookscope.console.hosts.chooser import ChooserScreen
-from hookscope.console.hosts.matrix import Matrix
-from hookscope.console.hosts.pane import HostsPane
-from hookscope.console.trust import TrustScreen
+from hookscope.console.dialogs.choosers import HostChooser
+from hookscope.console.dialogs.trust_question import TrustScreen
+from hookscope.console.panes.hosts_pane import HostsPane, Matrix
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -36,7 +35,7 @@ async def test_other_hosts_are_chosen(console: Open, hooks: Path) -> None:
         await story.press("4")
         await story.shows("2 differ")
         await story.press("h")
-        await story.until(lambda: isinstance(story.app.screen, ChooserScreen), "the chooser is there")
+        await story.until(lambda: isinstance(story.app.screen, HostChooser), "the chooser is there")
         await story.press("space", "down", "down", "space", "enter")
         await story.shows("Choose two hosts or more", "✓ milady ", "· openclaw ")
         await story.press("down", "down", "space", "enter")
@@ -76,7 +75,7 @@ async def test_an_event_that_no_host_knows_is_a_sentence(console: Open, hooks: P
         await story.shows("2 differ")
         story.screen.compose_event("before_tool_call")
         await story.press("4", "h")
-        await story.until(lambda: isinstance(story.app.screen, ChooserScreen), "the chooser is there")
+        await story.until(lambda: isinstance(story.app.screen, HostChooser), "the chooser is there")
         await story.press("space", "enter")
         await story.until(lambda: len(_sides(story.screen.hosts_pane)) == 2, "two hosts are there")
         await story.press("ctrl+r")

@@ -11,9 +11,8 @@ from tests.drawing import TURNS, draw_when_looked_at, drawn
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from hookscope.console.log.pane import LogPane
-from hookscope.console.log.view import LogView
-from hookscope.console.themes.ours import DEFAULT, OURS
+from hookscope.console.panes.log_pane import LogPane, LogView
+from hookscope.console.theme.theme_manager import BUILTIN_THEMES, DEFAULT_THEME
 
 
 class LogApp(App[None]):
@@ -29,9 +28,9 @@ class LogApp(App[None]):
         yield LogPane()
 
     def on_mount(self) -> None:
-        for theme in OURS:
+        for theme in BUILTIN_THEMES:
             self.register_theme(theme)
-        self.theme = DEFAULT
+        self.theme = DEFAULT_THEME
         self.query_one(LogView).focus()
 
     def on_log_pane_run_asked(self, message: LogPane.RunAsked) -> None:

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.console.log.model import Filter, Index, LogEntry, Ring, parse_filter
+from hookscope.console.state.log_entries import (
+    LogEntry,
+    LogFilter,
+    LogIndex,
+    LogRing,
+    parse_log_filter,
+)
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
@@ -17,7 +23,7 @@ def entry(
     return LogEntry(NOW, kind, subject, text, level, run)
 
 
-def texts(index: Index) -> list[str]:
+def texts(index: LogIndex) -> list[str]:
     return [index.ring.get(index.number(line)).text for line in range(len(index))]
 
 
@@ -26,8 +32,8 @@ batches = st.lists(st.lists(st.sampled_from("ab"), max_size=7), max_size=8)
 
 @given(batches, st.integers(1, 10), st.booleans())
 def test_an_index_shows_what_a_plain_list_would(batches: list[list[str]], kept: int, filtered: bool) -> None:
-    ring = Ring(kept)
-    index = Index(ring, (lambda item: item.text.startswith("a")) if filtered else None)
+    ring = LogRing(kept)
+    index = LogIndex(ring, (lambda item: item.text.startswith("a")) if filtered else None)
     every: list[str] = []
     for number, batch in enumerate(batches):
         fresh = [f"{text}{number}" for text in batch]
@@ -42,8 +48,8 @@ def test_an_index_shows_what_a_plain_list_would(batches: list[list[str]], kept: 
 
 @given(batches, st.integers(1, 10))
 def test_lines_and_numbers_lead_to_each_other(batches: list[list[str]], kept: int) -> None:
-    ring = Ring(kept)
-    index = Index(ring, lambda item: item.text == "a")
+    ring = LogRing(kept)
+    index = LogIndex(ring, lambda item: item.text == "a")
     for batch in batches:
         ring.add(map(entry, batch))
     index.refresh()
@@ -51,7 +57,7 @@ def test_lines_and_numbers_lead_to_each_other(batches: list[list[str]], kept: in
 
 
 def test_an_entry_keeps_its_number() -> None:
-    ring = Ring(3)
+    ring = LogRing(3)
     ring.add(map(entry, "abc"))
     assert ring.get(2).text == "c"
     ring.add(map(entry, "de"))
@@ -61,27 +67,27 @@ def test_an_entry_keeps_its_number() -> None:
 
 
 def test_a_copy_stands_still() -> None:
-    ring = Ring(3)
+    ring = LogRing(3)
     ring.add(map(entry, "abc"))
     still = ring.copy()
     ring.add(map(entry, "de"))
-    assert texts(Index(still)) == ["a", "b", "c"]
+    assert texts(LogIndex(still)) == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [
-        ("", Filter()),
-        ("KeyError slow", Filter(words=("keyerror", "slow"))),
-        ("kind:fire,state x", Filter(words=("x",), kinds=("fire", "state"))),
-        ("level:warning", Filter(level="warn")),
-        ("run:7", Filter(run=7)),
-        ("run:x kind:", Filter(words=("run:x", "kind:"))),
-        ("command:new", Filter(words=("command:new",))),
+        ("", LogFilter()),
+        ("KeyError slow", LogFilter(words=("keyerror", "slow"))),
+        ("kind:fire,state x", LogFilter(words=("x",), kinds=("fire", "state"))),
+        ("level:warning", LogFilter(level="warn")),
+        ("run:7", LogFilter(run=7)),
+        ("run:x kind:", LogFilter(words=("run:x", "kind:"))),
+        ("command:new", LogFilter(words=("command:new",))),
     ],
 )
-def test_what_a_filter_means(asked: str, expected: Filter) -> None:
-    assert parse_filter(asked) == expected
+def test_what_a_filter_means(asked: str, expected: LogFilter) -> None:
+    assert parse_log_filter(asked) == expected
 
 
 @pytest.mark.parametrize(
@@ -103,13 +109,13 @@ def test_what_a_filter_takes(asked: str, taken: list[str]) -> None:
         entry("warned", "state", "hook-b", "warning"),
         entry("failed", "fire", "hook-c", "error", 3),
     ]
-    wanted = parse_filter(asked)
+    wanted = parse_log_filter(asked)
     assert [item.text for item in entries if wanted.takes(item)] == taken
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_a_filter(text: str) -> None:
-    parse_filter(text).takes(entry("x"))
+    parse_log_filter(text).takes(entry("x"))
 
 
 WORDS = ["a", "ab", "b", "kind:fire", "kind:f", "level:warn", "run:3", "zz"]
@@ -130,12 +136,12 @@ some_entries = st.lists(
 def test_a_filter_in_slices_among_what_another_left_takes_what_it_takes_of_all(
     entries: list[LogEntry], first: str, second: str, most: int, kept: int
 ) -> None:
-    ring = Ring(kept)
+    ring = LogRing(kept)
     ring.add(entries[:20])
-    before, after = parse_filter(first), parse_filter(second)
-    among = Index(ring, before.taker() if before else None)
+    before, after = parse_log_filter(first), parse_log_filter(second)
+    among = LogIndex(ring, before.taker() if before else None)
     ring.add(entries[20:])
-    index = Index(ring, after.taker(), among=among if after.narrows(before) else None, most=0)
+    index = LogIndex(ring, after.taker(), among=among if after.narrows(before) else None, most=0)
     while index.behind:
         index.refresh(most)
     assert [index.ring.get(index.number(line)) for line in range(len(index))] == [

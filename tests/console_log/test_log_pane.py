@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from hookscope.console.log.model import LogEntry
-from hookscope.console.log.view import LogView, entry_line
-from hookscope.core.text import one_line, printable
+from hookscope.console.panes.log_pane import LogView, entry_line
+from hookscope.console.state.log_entries import LogEntry
+from hookscope.model.text import one_line, printable
 
 NOW = datetime(2026, 11, 20, 12, 4, 31, 202_000, tzinfo=UTC)
 SIZES = [(80, 24), (120, 36), (200, 50)]

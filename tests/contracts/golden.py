@@ -12,7 +12,7 @@ from tests.contracts.names import library, options
 from tests.contracts.recorded import answers
 from tests.forking import Forks
 
-from hookscope.journal.schema import VERSION
+from hookscope.storage.journal.database import SCHEMA_VERSION
 
 FOLDER = Path(__file__).parent / "golden"
 
@@ -23,7 +23,7 @@ def contracts(root: Path, forks: Forks) -> dict[str, str]:
     found: Mapping[str, Any] = {
         "options": options(),
         "library": library(),
-        "journal": {"schema version": VERSION},
+        "journal": {"schema version": SCHEMA_VERSION},
         **dict(answers(root, forks)),
     }
     return {name: json.dumps(value, indent=1, ensure_ascii=False) + "\n" for name, value in found.items()}

@@ -12,13 +12,18 @@ import click
 
 import hookscope
 import hookscope.plugins
-from hookscope.cli.main import cli
+from hookscope.cli.main import root_command
 
 
 def options() -> dict[str, list[str]]:
     """Command, with the names of those around it → its arguments and options, as they are typed."""
     return dict(
-        sorted(_options_of(cli, click.Context(cli, info_name="hookscope", **cli.context_settings)).items())
+        sorted(
+            _options_of(
+                root_command,
+                click.Context(root_command, info_name="hookscope", **root_command.context_settings),
+            ).items()
+        )
     )
 
 

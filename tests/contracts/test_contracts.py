@@ -9,7 +9,7 @@ from tests.contracts.golden import contracts, difference, recorded
 from tests.contracts.recorded import COMMANDS
 from tests.forking import Forks
 
-from hookscope.cli.main import COMMANDS as ALL_COMMANDS
+from hookscope.cli.command_index import COMMANDS as ALL_COMMANDS
 
 # Commands whose answer is a session, a stream of frames or a text for people; other tests hold them.
 WITHOUT_A_RECORD = {"dap", "serve", "help", "completion", "fuzz", "play", "sequence"}

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hookscope.core.local_time import in_local_time, local_now
+from hookscope.model.text import in_local_time, local_now
 
 MOMENT = datetime(2026, 1, 30, 9, tzinfo=UTC)
 

@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.core.differences import Difference, differences
-from hookscope.core.failure import Failure
-from hookscope.core.runs import Ending, Event, Registration, Result, Run
+from hookscope.model.failure import Failure
+from hookscope.model.run import Ending, Event, Registration, Result, Run
+from hookscope.model.run_comparison import RunDifference, run_differences
 
 EVENT = Event("command", "new")
 NAMES = st.sampled_from(["greet", "audit", "guard"])
@@ -44,20 +44,20 @@ RUNS = st.builds(
 )
 
 
-def turned(one: Difference) -> tuple[Any, ...]:
+def turned(one: RunDifference) -> tuple[Any, ...]:
     return (one.kind, one.what, repr(one.after), repr(one.before))
 
 
 @given(RUNS, st.floats(0, 9), st.integers(100, 200))
 def test_durations_and_ids_are_no_difference(run: Run, took: float, number: int) -> None:
     later = replace(run, id=number, took=took, results=tuple(replace(it, took=took) for it in run.results))
-    assert differences(run, later) == ()
+    assert run_differences(run, later) == ()
 
 
 @given(RUNS, RUNS)
 def test_reversed_comparison_swaps_before_and_after(before: Run, after: Run) -> None:
-    there = [item for item in differences(before, after) if item.kind != "message"]
-    back = [item for item in differences(after, before) if item.kind != "message"]
+    there = [item for item in run_differences(before, after) if item.kind != "message"]
+    back = [item for item in run_differences(after, before) if item.kind != "message"]
     assert sorted(map(turned, there)) == sorted(
         (one.kind, one.what, repr(one.before), repr(one.after)) for one in back
     )
@@ -65,7 +65,7 @@ def test_reversed_comparison_swaps_before_and_after(before: Run, after: Run) -> 
 
 @given(RUNS, RUNS)
 def test_message_differences_turn_one_list_into_the_other(before: Run, after: Run) -> None:
-    said = [item for item in differences(before, after) if item.kind == "message"]
+    said = [item for item in run_differences(before, after) if item.kind == "message"]
     gone = [item.before for item in said if item.after is None]
     came = [item.after for item in said if item.before is None]
     assert len(gone) + len(came) == len(said)
@@ -75,7 +75,7 @@ def test_message_differences_turn_one_list_into_the_other(before: Run, after: Ru
 
 @given(RUNS, RUNS)
 def test_no_difference_means_equal_runs(before: Run, after: Run) -> None:
-    if not differences(before, after):
+    if not run_differences(before, after):
         assert before.messages == after.messages
         assert [(it.call.name, it.status) for it in before.results] == [
             (it.call.name, it.status) for it in after.results
@@ -87,17 +87,17 @@ def test_nested_differences_have_paths() -> None:
         1, EVENT, (), (), Ending(), context={"list": [1, {"a": 1}], "gone": 1, "replayed": {"run": 3}}
     )
     after = Run(2, EVENT, (), (), Ending(), context={"list": [1, {"a": 2}, 3]})
-    assert differences(before, after) == (
-        Difference("context", "list[1].a", 1, 2),
-        Difference("context", "list[2]", None, 3),
-        Difference("context", "gone", 1, None),
+    assert run_differences(before, after) == (
+        RunDifference("context", "list[1].a", 1, 2),
+        RunDifference("context", "list[2]", None, 3),
+        RunDifference("context", "gone", 1, None),
     )
 
 
 def test_booleans_differ_from_numbers_and_equal_numbers_do_not_differ() -> None:
     before = Run(1, EVENT, (), (), Ending(), context={"on": True, "count": 1, "list": [0]})
     after = Run(2, EVENT, (), (), Ending(), context={"on": 1, "count": 1.0, "list": [False]})
-    assert differences(before, after) == (
-        Difference("context", "on", True, 1),
-        Difference("context", "list[0]", 0, False),
+    assert run_differences(before, after) == (
+        RunDifference("context", "on", True, 1),
+        RunDifference("context", "list[0]", 0, False),
     )

@@ -4,12 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hookscope.core.text import (
+from hookscope.model.text import (
     ago,
     duration,
     has_controls,
-    lasting,
-    nearest,
+    long_duration,
+    nearest_word,
     one_line,
     printable,
     without_controls,
@@ -50,7 +50,7 @@ def test_a_time_has_three_digits_and_the_unit_that_leaves_them(seconds: float, t
     ],
 )
 def test_long_durations_show_two_units(seconds: float, told: str) -> None:
-    assert lasting(seconds) == told
+    assert long_duration(seconds) == told
     now = datetime(2026, 11, 23, tzinfo=UTC)
     assert ago(now - timedelta(seconds=seconds), now) == f"{told} ago"
 
@@ -128,5 +128,5 @@ def test_an_emoji_a_flag_and_a_joining_script_stay_as_they_are(text: str) -> Non
 
 
 def test_nearest_returns_similar_words_only() -> None:
-    assert nearest("comand", ["command", "message"]) == "command"
-    assert nearest("tool", ["command", "message"]) is None
+    assert nearest_word("comand", ["command", "message"]) == "command"
+    assert nearest_word("tool", ["command", "message"]) is None

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.core import noted
-from hookscope.core.noted import NotedFiles
+from hookscope.model import tracked_files
+from hookscope.model.tracked_files import TrackedFiles
 
 LONG_AGO = 1_000_000_000
 
@@ -69,9 +69,9 @@ def hook(tmp_path: Path) -> Path:
     return hook
 
 
-def touched(hook: Path) -> NotedFiles:
+def touched(hook: Path) -> TrackedFiles:
     """What a look asks, as if all had been there for long."""
-    files = NotedFiles()
+    files = TrackedFiles()
     files.children(hook.parent)
     files.names(hook)
     assert files.facts(hook / "package.json") is None
@@ -89,7 +89,7 @@ def touched(hook: Path) -> NotedFiles:
 def test_every_change_of_a_tracked_file_is_detected(
     change: Callable[[Path], None], hook: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(noted, "TICK", -3600 * 10**9)  # what has just been written counts as settled
+    monkeypatch.setattr(tracked_files, "TICK", -3600 * 10**9)  # what has just been written counts as settled
     files = touched(hook)
     assert files.unchanged()
     change(hook)
@@ -101,7 +101,7 @@ def test_recently_written_files_count_as_changed(hook: Path) -> None:
 
 
 def test_facts_are_cached_until_forgotten(hook: Path) -> None:
-    files = NotedFiles()
+    files = TrackedFiles()
     assert files.facts(hook / "package.json") is None
     appeared(hook)
     assert files.facts(hook / "package.json") is None

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from hookscope.cli.main import exit_code
-from hookscope.core.dialect import Host, Trust
-from hookscope.core.surroundings import Surroundings
-from hookscope.dialects import DIALECTS
-from hookscope.settings import open_host
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.hosts.settings.host_opener import open_host
+from hookscope.model.host import Host, Trust
+from hookscope.model.machine import Machine
 
 VERSION = "openclaw@2026.9"
 HANDLER = "export default () => {};\n"
@@ -71,7 +71,7 @@ class Program:
         return {hook["name"]: hook for hook in self.document("list")["hooks"]}
 
     def host(self, platform: str = "linux") -> Host:
-        here = Surroundings(platform, dict(os.environ), cwd=self.home, home=self.home)
+        here = Machine(platform, dict(os.environ), cwd=self.home, home=self.home)
         return open_host(DIALECTS[VERSION], here, trust=Trust(everything=True))
 
 

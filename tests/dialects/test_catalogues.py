@@ -7,15 +7,14 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from hookscope.core.catalogue import read_catalogue
-from hookscope.core.dialect import Choices, Host
-from hookscope.core.event_types import Field
-from hookscope.core.schema import context_schema, ctx_schema, field_schema
-from hookscope.core.surroundings import Surroundings
-from hookscope.dialects import DIALECTS, catalogues
-from hookscope.formats import read_own_yaml, read_yaml
-from hookscope.settings import open_host
-from hookscope.workbench.compose import template
+from hookscope.app.event_templates import template_event
+from hookscope.formats.yaml12 import read_own_yaml, read_yaml
+from hookscope.hosts.dialects import DIALECTS, catalogues
+from hookscope.hosts.settings.host_opener import open_host
+from hookscope.model.event_catalogue import EventField, read_catalogue
+from hookscope.model.event_schema import context_schema, ctx_schema, field_schema
+from hookscope.model.host import Host, Overrides
+from hookscope.model.machine import Machine
 
 RECORDED = Path(__file__).parent.parent / "conformance/cases/eve"
 HostOf = Callable[[str], Host]
@@ -42,8 +41,8 @@ events:
 @pytest.fixture
 def host_of(tmp_path: Path) -> HostOf:
     """host_of("eve@0.80") → a host of that dialect with nothing on its disk."""
-    here = Surroundings("linux", {}, tmp_path, tmp_path)
-    return lambda dialect: open_host(DIALECTS[dialect], here, Choices(workspace=tmp_path))
+    here = Machine("linux", {}, tmp_path, tmp_path)
+    return lambda dialect: open_host(DIALECTS[dialect], here, Overrides(workspace=tmp_path))
 
 
 def test_catalogue_merges_defaults_groups_and_event() -> None:
@@ -94,7 +93,7 @@ def test_every_event_is_described_and_its_template_fits_its_schema(host_of: Host
         assert event.when, event.key
         assert event.by, event.key
         assert event.source, event.key
-        made = template(event.key, host)
+        made = template_event(event.key, host)
         for schema, value in ((context_schema(event), made.context), (ctx_schema(event), made.ctx)):
             if schema is not None:
                 Draft202012Validator.check_schema(schema)
@@ -149,7 +148,7 @@ def test_recorded_streams_fit_the_schemas() -> None:
     assert seen > 100
 
 
-def walked(place: str, fields: Mapping[str, Field]) -> Iterator[tuple[str, Field]]:
+def walked(place: str, fields: Mapping[str, EventField]) -> Iterator[tuple[str, EventField]]:
     """Every field and member, with where it stands."""
     for name, field in fields.items():
         yield f"{place}, {name}", field

@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from hookscope.core.event_notes import MOST, notes_on_event
-from hookscope.core.event_types import EventType
-from hookscope.core.runs import Event
-from hookscope.core.schema import context_schema
-from hookscope.dialects import DIALECTS
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.model.event_catalogue import EventType
+from hookscope.model.event_schema import MOST_NOTES, context_schema, event_note_texts
+from hookscope.model.run import Event
 
 SHIPPED = "openclaw@2026.9"
 
@@ -24,7 +23,7 @@ def noted(key: str, context: dict[str, Any], dialect: str = "openclaw", **more: 
     whole = {**(known.context if known else {}), **context}
     bare = host.event_of(key)
     event = Event(bare.type, bare.action, kind=bare.kind, context=whole, **more)
-    return list(notes_on_event(event, host.catalogue()))
+    return list(event_note_texts(event, host.catalogue()))
 
 
 @pytest.mark.parametrize(
@@ -59,7 +58,7 @@ def test_a_mismatch_is_noted(key: str, context: dict[str, Any], note: str) -> No
 
 def test_unknown_field_suggests_the_closest_match() -> None:
     event = Event("command", "new", context={"senderID": "dev", "sessionid": "s"})
-    assert notes_on_event(event, DIALECTS["openclaw"].catalogue()) == (
+    assert event_note_texts(event, DIALECTS["openclaw"].catalogue()) == (
         "senderID is no known field; did you mean senderId?",
         "sessionid is no known field; did you mean sessionId?",
     )
@@ -72,7 +71,7 @@ def test_value_outside_of_an_enumeration_is_noted() -> None:
 
 def test_missing_required_field_is_noted() -> None:
     event = Event("message", "received", context={"from": "a", "content": "b"})
-    assert notes_on_event(event, DIALECTS[SHIPPED].catalogue()) == (
+    assert event_note_texts(event, DIALECTS[SHIPPED].catalogue()) == (
         "channelId is missing, which every message:received has",
     )
 
@@ -107,8 +106,8 @@ def test_number_of_notes_is_limited() -> None:
     wild["x" * 1_000_000 + "\x1b[2J"] = 1
     odd = {"\x1b[2J\nsenderId": "a" * 1_000_000, "senderId": 10**9_999, "commandSource": float("nan")}
     event = Event("command", "new", context={**odd, **wild})
-    notes = notes_on_event(event, DIALECTS["openclaw"].catalogue())
-    assert len(notes) == MOST
+    notes = event_note_texts(event, DIALECTS["openclaw"].catalogue())
+    assert len(notes) == MOST_NOTES
     assert all(len(note) < 200 and note.isprintable() for note in notes)
 
 
@@ -140,7 +139,7 @@ def test_notes_agree_with_schema_errors_except_for_unknown_fields(
     fired = Event(bare.type, bare.action, kind=bare.kind, context=context)
     notes = [
         note
-        for note in notes_on_event(fired, DIALECTS[dialect].catalogue())
+        for note in event_note_texts(fired, DIALECTS[dialect].catalogue())
         if not note.startswith("stranger is no known field")
     ]
     errors = list(Draft202012Validator(context_schema(event)).iter_errors(context))
@@ -149,4 +148,4 @@ def test_notes_agree_with_schema_errors_except_for_unknown_fields(
 
 def test_notes_show_no_possible_secret() -> None:
     event = Event("command", "new", context={"sessionEntry": "sk-secret", "cfg": "sk-secret"})
-    assert not any("sk-secret" in note for note in notes_on_event(event, DIALECTS["openclaw"].catalogue()))
+    assert not any("sk-secret" in note for note in event_note_texts(event, DIALECTS["openclaw"].catalogue()))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hookscope.core.dialect import Dialect
-from hookscope.dialects import DIALECTS, GUIDES, SHIPPED
+from hookscope.hosts.dialects import DIALECTS, GUIDES, SHIPPED
+from hookscope.model.host import Dialect
 
 
 def heard(dialect: Dialect) -> set[str]:

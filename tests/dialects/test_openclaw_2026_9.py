@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hookscope.cli.main import exit_code
-from hookscope.core.surroundings import RealFiles
-from hookscope.settings.including import Includes, merged
+from hookscope.hosts.settings.includes import Includes, merge_values
+from hookscope.model.machine import RealFiles
 
 if TYPE_CHECKING:
     from tests.dialects.conftest import Program
@@ -372,7 +372,7 @@ def test_settings_may_stand_in_several_files(program: Program) -> None:
 def test_large_settings_of_several_files_are_merged_key_by_key() -> None:
     """So many that a search per key would not end before the run's timeout."""
     one, other = ({str(number + start): start for number in range(200_000)} for start in (0, 100_000))
-    both = merged(one, other)
+    both = merge_values(one, other)
     assert (list(both), both["99999"], both["100000"]) == (list(map(str, range(300_000))), 0, 100_000)
 
 

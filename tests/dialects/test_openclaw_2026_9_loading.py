@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hookscope.core.event import HookEvent
-from hookscope.core.registry import LoadReport
-from hookscope.core.runs import Event, Run
-from hookscope.engine import HookEngine
-from hookscope.runtime import NoNode, find_node
+from hookscope.engine.hook_engine import HookEngine
+from hookscope.engine.registry import LoadReport
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.run import Event, Run
+from hookscope.runtime.executors import NoNode, find_node
 
 if TYPE_CHECKING:
     from tests.dialects.conftest import Program

@@ -6,19 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.core.dialect import Host, Trust
-from hookscope.core.event import HookEvent
-from hookscope.core.hooks import Folder, Hook, Metadata
-from hookscope.core.inventory import Inventory
-from hookscope.core.plan import registrations_of
-from hookscope.core.runs import Event, Registration
-from hookscope.core.standing import Gate, Standing, Verdict
-from hookscope.core.surroundings import Surroundings
-from hookscope.dialects import DIALECTS
-from hookscope.engine import HookEngine
-from hookscope.runtime import InProcessLane
-from hookscope.runtime.which_lane import Lanes
-from hookscope.settings import open_host, settings_from
+from hookscope.engine.hook_engine import HookEngine
+from hookscope.engine.planning import registrations_of
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.hosts.settings.host_opener import open_host
+from hookscope.hosts.settings.settings_reader import given_settings
+from hookscope.model.hook import Folder, Hook, Metadata
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.hook_status import Gate, HookStatus, Verdict
+from hookscope.model.host import Host, Trust
+from hookscope.model.inventory import Inventory
+from hookscope.model.machine import Machine
+from hookscope.model.run import Event, Registration
+from hookscope.runtime.executors import Executors
+from hookscope.runtime.in_process_executor import InProcessExecutor
 
 KEYS = ("command", "command:new", "command:reset", "session", "session:start")
 SHUT = (None, "fields", "bins", "enabled", "trusted", "sent")
@@ -35,18 +36,18 @@ hooks = st.lists(
 
 
 def a_host(dialect: str) -> Host:
-    here = Surroundings("linux", {}, Path("/"), Path("/nowhere"))
-    settings = settings_from({}, Path("/nowhere/settings.json"))
+    here = Machine("linux", {}, Path("/"), Path("/nowhere"))
+    settings = given_settings({}, Path("/nowhere/settings.json"))
     return open_host(DIALECTS[dialect], here, trust=Trust(everything=True), settings=settings)
 
 
-def a_standing(number: int, keys: list[str], shut: str | None) -> Standing:
+def a_standing(number: int, keys: list[str], shut: str | None) -> HookStatus:
     gates = (Gate(shut, False, reason="shut"),) if shut else ()
     hook = Hook(
         f"hook-{number}", "folder", FOLDER, Path(f"/hooks/{number}"), Metadata(events=tuple(keys)),
         handler=Path(f"/hooks/{number}/handler.py"), language="python",
     )  # fmt: skip
-    return Standing(hook, Verdict(gates))
+    return HookStatus(hook, Verdict(gates))
 
 
 @pytest.mark.parametrize("dialect", [name for name, one in DIALECTS.items() if "folder" in one.kinds])
@@ -72,7 +73,7 @@ async def test_run_calls_the_planned_handlers_in_order_and_no_others(
 
         return Registration(call.key, call.name, handler, call.hook)
 
-    engine = HookEngine(host, Lanes(InProcessLane()))
+    engine = HookEngine(host, Executors(InProcessExecutor()))
     engine.inventory = Inventory(hooks=rows, load_order=tuple(row.hook for row in rows))
     registrations = [handler_of(call) for call in registrations_of(engine.inventory, host)]
     engine.registry = engine.registry.with_registrations(registrations)

@@ -13,13 +13,14 @@ from typing import Literal, TypeAlias
 
 import pytest
 
-from hookscope.core.event import HookEvent
-from hookscope.core.hooks import LANGUAGE_OF
-from hookscope.core.runs import Code, Registration, Result, Status, Step
-from hookscope.runtime import Limits, ProcessLane, guard
-from hookscope.runtime.escapes import host, marked, newest_pid
-from hookscope.runtime.limits import MIB
-from hookscope.runtime.rest import patience
+from hookscope.model.hook import LANGUAGE_OF
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.run import Code, Registration, Result, Status, Step
+from hookscope.runtime import worker_guard
+from hookscope.runtime.background_work import wait_time
+from hookscope.runtime.limits import MIB, Limits
+from hookscope.runtime.orphan_processes import find_marked, host_mark, newest_pid
+from hookscope.runtime.process_executor import ProcessExecutor
 
 LINUX = sys.platform == "linux"
 TELLS = "only Linux tells of processes that left their group"
@@ -70,7 +71,7 @@ def row(title: str, *faults: Fault) -> tuple[Fault, ...]:
     return tuple(replace(fault, row=title) for fault in faults)
 
 
-MakeLane: TypeAlias = Callable[[Limits], ProcessLane]
+MakeLane: TypeAlias = Callable[[Limits], ProcessExecutor]
 Trial: TypeAlias = Callable[[MakeLane, Fault, str, str], Awaitable[None]]
 
 
@@ -94,7 +95,7 @@ def trial(tmp_path: Path) -> Trial:
                 began = time.monotonic()
                 then = await results_of(lane, good)
                 took_then = time.monotonic() - began
-                rest = await lane.settle(patience(SOON if fault.later else 0.0))
+                rest = await lane.settle(wait_time(SOON if fault.later else 0.0))
             finally:
                 await lane.close()
             await all_gone()
@@ -127,7 +128,7 @@ def registered(folder: Path, name: str, source: str, file: str) -> Registration:
     return Registration("command:new", name, Code(path, "default", root, LANGUAGE_OF[path.suffix]))
 
 
-async def results_of(lane: ProcessLane, *calls: Registration, until: Path | None = None) -> list[Result]:
+async def results_of(lane: ProcessExecutor, *calls: Registration, until: Path | None = None) -> list[Result]:
     """The results of one event; cancelled once the file is there."""
     steps: list[Step] = []
     running = asyncio.create_task(lane.run(calls, HookEvent("command", "new", "s", {}), steps.append))
@@ -170,7 +171,7 @@ def assert_healthy(result: Result, spoilt: Spoils) -> None:
 @contextmanager
 def nothing_left() -> Iterator[None]:
     """Nothing of what is started or opened in here is there afterwards. Await `all_gone` at its end."""
-    guard.start(host())  # which is started once, and stays
+    worker_guard.start_guard(host_mark())  # which is started once, and stays
     newest_pid()  # opens its file once, and keeps it
     before = descriptors(), children()
     yield
@@ -181,7 +182,7 @@ def nothing_left() -> Iterator[None]:
 
 async def all_gone() -> None:
     """Wait for the system: what is killed needs a moment to be gone."""
-    await condition(lambda: not marked(host()))
+    await condition(lambda: not find_marked(host_mark()))
     for thread in threading.enumerate():
         if thread.name.startswith("owner of"):
             await asyncio.to_thread(thread.join, SOON)

@@ -6,7 +6,7 @@ from textwrap import dedent, indent
 
 from tests.faults.conftest import GRACE, SHORT, TELLS, Fault, Spoils, at_load, row
 
-from hookscope.core.runs import Status
+from hookscope.model.run import Status
 from hookscope.runtime.limits import MIB
 
 MEMORY = 400 * MIB

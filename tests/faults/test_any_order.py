@@ -25,12 +25,13 @@ from tests.faults.conftest import (
 )
 from tests.faults.python_faults import DAEMON, body, coroutine
 
-from hookscope.core.event import HookEvent
-from hookscope.core.failure import Failure
-from hookscope.core.runs import Code, Registration, Result, Started, Status, Step
-from hookscope.runtime import Limits, guard, python_lane
-from hookscope.runtime.escapes import host, marked, newest_pid
-from hookscope.runtime.process_lane import OWN
+from hookscope.model.failure import Failure
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.run import Code, Registration, Result, Started, Status, Step
+from hookscope.runtime import worker_guard
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.orphan_processes import find_marked, host_mark, newest_pid
+from hookscope.runtime.process_executor import MAX_OWN_WORKERS, python_executor
 
 BRIEF = 0.2  # seconds that a handler has which hangs
 MOST = 200.0  # seconds for any step: it never takes them
@@ -92,7 +93,7 @@ class AnyOrder(RuleBasedStateMachine):
     def a_lane(self, spare: bool) -> None:
         limits = Limits(spawn=PATIENCE, load=PATIENCE, run=PATIENCE)
         env = {"PATH": os.environ["PATH"]}
-        self.lane = python_lane(env=env, cwd=self.folder, limits=limits, spare=spare)
+        self.lane = python_executor(env=env, cwd=self.folder, limits=limits, spare=spare)
 
     @rule(batch=st.lists(names, max_size=4))
     def an_event(self, batch: list[str]) -> None:
@@ -129,7 +130,9 @@ class AnyOrder(RuleBasedStateMachine):
     @rule()
     def all_workers_are_killed(self) -> None:
         """From outside, between two events: nobody is to blame."""
-        living = {process.pid for process in marked(host())}  # a number alone may be another's by now
+        living = {
+            process.pid for process in find_marked(host_mark())
+        }  # a number alone may be another's by now
         for worker in self.lane.workers():
             if worker.pid in living:
                 with suppress(ProcessLookupError):  # it may end by itself meanwhile
@@ -137,7 +140,9 @@ class AnyOrder(RuleBasedStateMachine):
 
     @invariant()
     def few_workers_live(self) -> None:
-        assert len(self.lane.workers()) <= OWN + 3  # the shared, the spare, and one about to be ended
+        assert (
+            len(self.lane.workers()) <= MAX_OWN_WORKERS + 3
+        )  # the shared, the spare, and one about to be ended
 
     def teardown(self) -> None:
         self.runner.run(self.ended())
@@ -177,7 +182,7 @@ class AnyOrder(RuleBasedStateMachine):
 
 
 def test_no_order_of_faults_blocks_a_lane() -> None:
-    guard.start(host())
+    worker_guard.start_guard(host_mark())
     newest_pid()  # as the guard: opened once
     open_before = descriptors()
     run_state_machine_as_test(
@@ -200,7 +205,7 @@ async def test_killed_spare_worker_blames_no_handler(tmp_path: Path) -> None:
     fine = registered(tmp_path, "fine", HOOKS["fine"].source, "handler.py")
     with nothing_left():
         limits = Limits(spawn=PATIENCE)
-        lane = python_lane(env={"PATH": os.environ["PATH"]}, cwd=tmp_path, limits=limits, spare=True)
+        lane = python_executor(env={"PATH": os.environ["PATH"]}, cwd=tmp_path, limits=limits, spare=True)
         try:
             await results_of(lane, fine)
             await condition(lambda: len(lane.workers()) == 2)

@@ -10,7 +10,8 @@ import pytest
 from tests.faults.conftest import Fault, Trial
 from tests.faults.node_faults import FAULTS, HEALTHY
 
-from hookscope.runtime import Node, find_node, node_lane
+from hookscope.runtime.executors import Node, find_node
+from hookscope.runtime.process_executor import node_executor
 
 NODE = find_node(shutil.which("node"))
 
@@ -22,5 +23,5 @@ async def test_fault_is_reported_and_the_next_handler_runs(
 ) -> None:
     assert isinstance(NODE, Node)
     env = {"PATH": os.environ["PATH"], "FAULTS_CWD": str(tmp_path)}
-    make = partial(node_lane, env=env, cwd=tmp_path, node=NODE.path)
+    make = partial(node_executor, env=env, cwd=tmp_path, node=NODE.path)
     await trial(lambda limits: make(limits=limits), fault, HEALTHY, "handler.mjs")

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.core.standing import Gate
-from hookscope.workbench import Options, View, Workbench
+from hookscope.app.options import Options
+from hookscope.app.snapshot import Snapshot
+from hookscope.app.workbench import Workbench
+from hookscope.model.hook_status import Gate
 
 Bench = Callable[..., Workbench]
 
@@ -34,7 +36,7 @@ def bench(workspace: Path, tmp_path: Path) -> Iterator[Bench]:
         one.close_now()
 
 
-def gate_of(view: View, name: str, gate: str) -> Gate:
+def gate_of(view: Snapshot, name: str, gate: str) -> Gate:
     row = view.inventory.find(name)
     assert row is not None
     return next(one for one in row.verdict.gates if one.name == gate)

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from tests.fixing.conftest import Bench
 
-from hookscope.core.inventory import Rejected
-from hookscope.core.standing import Standing, State
-from hookscope.workbench import Refusal, View, Workbench
-from hookscope.workbench.fixing.fix import NOTHING, Given
+from hookscope.app.snapshot import Snapshot
+from hookscope.app.workbench import Workbench
+from hookscope.authoring.fix.model import NO_VALUES, FixValues
+from hookscope.model.hook_status import HookStatus, State
+from hookscope.model.inventory import RejectedHook
+from hookscope.model.refusal import Refusal
 
 GUIDES = ("openclaw", "milady", "eliza")
 SHIPPED = ("openclaw@2026.9", "milady@2.0.0-alpha.76", "eliza@2.0.0-beta.2")
@@ -79,7 +81,7 @@ class Case:
     how: str
     broken: Break
     names: str  # what the explanation says
-    values: Given = NOTHING
+    values: FixValues = NO_VALUES
     mends: bool = True
     only: tuple[str, ...] = FOLDERS
 
@@ -195,7 +197,7 @@ def leads_out(world: World) -> None:
     (world.folder / world.handler).symlink_to(world.home / "elsewhere.py")
 
 
-V = Given(plain="yes")
+V = FixValues(plain="yes")
 CASES = (
     Case("manifest", "spelt otherwise", manifest("hook.md"), "must be called HOOK.md"),
     Case("manifest", "not first", late_header, "no frontmatter", only=NOT_2026_9),
@@ -211,8 +213,8 @@ CASES = (
     Case("events", "without a namespace", bare, "no events"),
     Case("events", "at the top", on_top, "no events"),
     Case("events", "in another spelling", yaml, "no events", only=SHIPPED[1:]),
-    Case("events", "nowhere", none_at_all, "no events", Given(plain=EVENT)),
-    Case("events", "an empty list", with_own(events=[]), "no events", Given(plain=EVENT)),
+    Case("events", "nowhere", none_at_all, "no events", FixValues(plain=EVENT)),
+    Case("events", "an empty list", with_own(events=[]), "no events", FixValues(plain=EVENT)),
     Case("os", "other letters", with_own(os=["Linux"]), "Linux"),
     Case("os", "another platform", with_own(os=["win32"]), "win32", mends=False),
     Case("bins", "may not be run", tool("bins"), "made-up", only=(*GUIDES, SHIPPED[0])),
@@ -250,7 +252,7 @@ def snapshot(*roots: Path) -> dict[str, tuple[int, bytes]]:
     return {str(path): (path.stat().st_mode, path.read_bytes()) for path in files}
 
 
-def found(view: View) -> Standing | Rejected:
+def found(view: Snapshot) -> HookStatus | RejectedHook:
     row = view.inventory.find("h")
     return row or next(item for item in view.inventory.rejected if item.path.name == "h")
 
@@ -280,7 +282,7 @@ def test_the_hook_of_these_tests_is_ready(bench: Bench, world: World, dialect: s
     here = opened(bench, world)
     world.write()
     row = found(here.look())
-    assert isinstance(row, Standing)
+    assert isinstance(row, HookStatus)
     assert (row.state, row.verdict.why()) == (State.READY, "")
     repair = here.edits.repair(here.look(), "h")
     assert (repair.ready, repair.fixes) == (True, ())
@@ -296,7 +298,7 @@ def test_what_fails_just_there_is_explained_mended_and_taken_back(
     before = snapshot(world.home, world.tools)
     view = here.look()
     row = found(view)
-    if isinstance(row, Standing):
+    if isinstance(row, HookStatus):
         names = {gate.name for gate in row.verdict.shut()}
         assert names - ({"selected"} if case.gate in ("switch", "enabled") else set()) == {case.gate}
         shut = next(gate for gate in row.verdict.shut() if gate.name == case.gate)
@@ -316,7 +318,7 @@ def test_what_fails_just_there_is_explained_mended_and_taken_back(
     assert repair.ready, repair.fixes
     here.edits.mend(repair)
     now = found(here.look())
-    assert isinstance(now, Standing)
+    assert isinstance(now, HookStatus)
     assert now.state is State.READY
     for _ in repair.changes:
         here.edits.undo(here.edits.undoing())

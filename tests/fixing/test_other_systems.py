@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.fixing.conftest import Bench
 
-from hookscope.core.standing import State
-from hookscope.workbench import Refusal
+from hookscope.model.hook_status import State
+from hookscope.model.refusal import Refusal
 
 SETTINGS = {
     "switch": {"enabled": False},

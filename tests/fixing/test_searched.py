@@ -6,7 +6,7 @@ import pytest
 from tests.conftest import MakeHook
 from tests.fixing.conftest import Bench, gate_of
 
-from hookscope.core.orphans import orphans_of
+from hookscope.engine.settings_entries import orphaned_entries
 
 HOSTS = ["openclaw", "openclaw@2026.9", "milady", "milady@2.0.0-alpha.76", "eliza", "eliza@2.0.0-beta.2"]
 NEEDS = '{{"{name}": {{"events": ["command:new"], "requires": {{"{gate}": ["{thing}"]}}}}}}'
@@ -107,6 +107,6 @@ def test_an_entry_without_a_hook_is_an_orphan(
     view = bench().look()
     found = [
         (one.key, one.near, one.place.line if one.place else 0)
-        for one in orphans_of(view.inventory, view.host)
+        for one in orphaned_entries(view.inventory, view.host)
     ]
     assert found == [("note", ("notes",), 2), ("zzz", (), 2)]

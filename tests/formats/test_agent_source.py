@@ -2,7 +2,7 @@
 
 import pytest
 
-from hookscope.formats import agent_description
+from hookscope.formats.subscriptions import agent_description
 
 
 @pytest.mark.parametrize(

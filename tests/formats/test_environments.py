@@ -7,13 +7,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hookscope.formats import FormatError
-from hookscope.formats.environment import read_block, read_environment
-from hookscope.formats.launchd import read_launchd
-from hookscope.formats.systemd import (
+from hookscope.formats.environment_files import read_block, read_environment
+from hookscope.formats.positions import FormatError
+from hookscope.formats.service_units import (
     UnitSetting,
-    expanded,
+    expand_specifiers,
     read_environment_file,
+    read_launchd,
     read_unit,
     unit_word,
     unit_words,
@@ -47,7 +47,7 @@ def test_a_word_of_a_unit_comes_back(texts: list[str]) -> None:
     written = read_unit(f"[Service]\nEnvironment={line}\n".encode())
     words, problem = unit_words(written[0].value)
     assert problem == ""
-    assert [expanded(word, {})[0] for word in words] == texts
+    assert [expand_specifiers(word, {})[0] for word in words] == texts
 
 
 @pytest.mark.parametrize(

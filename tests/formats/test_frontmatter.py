@@ -4,21 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.formats import (
-    FormatError,
-    Header,
-    KeyPath,
+from hookscope.formats.frontmatter import (
+    MarkdownHeader,
     cut_header,
     locate_frontmatter,
     read_frontmatter,
     repair_mojibake,
-    text_of,
 )
+from hookscope.formats.positions import FormatError, KeyPath, text_of
 
 
 def test_a_header_is_what_stands_between_the_dashes() -> None:
     header = cut_header(b"---\nname: tidy\n---\n\n# Tidy\n")
-    assert header == Header(text="name: tidy\n", line=2, start=4, body="\n# Tidy\n")
+    assert header == MarkdownHeader(text="name: tidy\n", line=2, start=4, body="\n# Tidy\n")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.formats import FormatError, KeyPath, json5_in_full, locate_json5, read_json5, text_of
+from hookscope.formats import json5
+from hookscope.formats.json5 import locate_json5, read_json5
+from hookscope.formats.positions import FormatError, KeyPath, text_of
 
 VALUES: list[tuple[str, object]] = [
     *(("1", 1), ("-0x10", -16), ("+.5", 0.5), ("5.", 5.0), ("1e3", 1000.0), ("true", True), ("null", None)),
@@ -213,7 +215,7 @@ def test_what_is_seen_to_be_sound_at_once_is_sound(text: str) -> None:
         pyjson5.decode(text)
     except (pyjson5.Json5DecoderException, ValueError):
         return
-    assert not json5_in_full._plainly_sound(text) or json5_in_full._sound_until(text) == len(text)
+    assert not json5._plainly_sound(text) or json5._sound_until(text) == len(text)
 
 
 def refusal(source: bytes) -> FormatError | None:

@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.formats import PluginRegistration, plugin_registrations, read_script, stream_events
+from hookscope.formats.script_tokens import read_script
+from hookscope.formats.subscriptions import (
+    PluginRegistration,
+    plugin_registrations,
+    stream_events,
+)
 
 Script = Literal["typescript", "javascript"]
 

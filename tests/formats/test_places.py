@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.formats import FormatError, Span, span_at, text_of
+from hookscope.formats.positions import FormatError, Span, span_at, text_of
 
 
 def test_an_error_says_its_place_and_keeps_it() -> None:

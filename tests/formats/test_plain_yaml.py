@@ -6,9 +6,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hookscope.formats import FormatError, cut_header, plain_yaml
-from hookscope.formats.plain_yaml import read_plain_yaml
-from hookscope.formats.yaml12 import read_in_full
+from hookscope.formats import yaml12
+from hookscope.formats.frontmatter import cut_header
+from hookscope.formats.positions import FormatError
+from hookscope.formats.yaml12 import read_part_from_nodes, read_plain_yaml
 
 READ = [
     "name: a\ndescription: Tells of it, and more\non: true\nsize: 0x1F\nratio: 1e3\nnothing:\nempty: ''\n",
@@ -119,7 +120,7 @@ def test_the_headers_of_all_recorded_cases_are_read_alike() -> None:
 
 def in_full(text: str) -> object:
     try:
-        return read_in_full(text, 0, len(text))
+        return read_part_from_nodes(text, 0, len(text))
     except FormatError as error:
         return error
 
@@ -140,6 +141,6 @@ def test_a_long_text_of_one_piece_is_read_in_one_pass(
     before: str, piece: str, after: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A reader that tries each character again would not end before the run's timeout."""
-    monkeypatch.setattr(plain_yaml, "_LONGEST", 1_000_000)
+    monkeypatch.setattr(yaml12, "_LONGEST", 1_000_000)
     short, long = (before + (piece * length)[:length] + after for length in (60, 900_000))
     assert type(read_plain_yaml(long)) is type(read_plain_yaml(short))

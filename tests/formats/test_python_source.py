@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.formats import Export, FormatError, read_exports
+from hookscope.formats.positions import FormatError
+from hookscope.formats.python_source import Export, read_exports
 
 NAMES: list[tuple[str, dict[str, str]]] = [
     ("", {}),

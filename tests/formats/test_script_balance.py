@@ -2,7 +2,8 @@
 
 import pytest
 
-from hookscope.formats import FormatError, check_brackets
+from hookscope.formats.positions import FormatError
+from hookscope.formats.script_source import check_brackets
 
 RIGHT = [
     "export default async (event) => { event.messages.push(`a ${1 + (2)} b`) };",

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.formats import Script, read_script
-from hookscope.formats.script_tokens import LONGEST, string_value
+from hookscope.formats.script_tokens import LONGEST_SCRIPT, TokenizedScript, read_script, string_value
 
 TABLE: list[tuple[str, list[tuple[str, str]]]] = [
     ("", []),
@@ -84,7 +83,7 @@ TABLE: list[tuple[str, list[tuple[str, str]]]] = [
 ]  # fmt: skip
 
 
-def read(text: str) -> Script:
+def read(text: str) -> TokenizedScript:
     script = read_script(text.encode("utf-8", "surrogatepass"))
     assert script is not None
     return script
@@ -183,9 +182,9 @@ def test_any_bytes_give_tokens_that_are_the_text(source: bytes) -> None:
 )
 def test_the_longest_text_of_one_piece_is_read_in_one_pass(piece: str) -> None:
     """A reader that looks back from each character would not end before the run's timeout."""
-    assert read_script((piece * LONGEST)[:LONGEST].encode()) is not None
+    assert read_script((piece * LONGEST_SCRIPT)[:LONGEST_SCRIPT].encode()) is not None
 
 
 def test_a_whole_bundle_is_not_read() -> None:
-    assert read_script(b" " * LONGEST) is not None
-    assert read_script(b" " * (LONGEST + 1)) is None
+    assert read_script(b" " * LONGEST_SCRIPT) is not None
+    assert read_script(b" " * (LONGEST_SCRIPT + 1)) is None

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hookscope.formats import header_block, read_dotenv, read_text_header, script_number
+from hookscope.formats.environment_files import read_dotenv
+from hookscope.formats.script_values import script_number
+from hookscope.formats.text_header import header_block, read_text_header
 
 
 def header(*lines: str) -> dict[str, str]:

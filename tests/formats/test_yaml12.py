@@ -9,7 +9,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.formats import FormatError, KeyPath, locate_yaml, read_yaml, text_of, yaml_nodes
+from hookscope.formats import yaml_nodes
+from hookscope.formats.positions import FormatError, KeyPath, text_of
+from hookscope.formats.yaml12 import locate_yaml, read_yaml
 
 INF = math.inf
 

@@ -17,12 +17,12 @@ from hookscope import helpers
 SOURCE = Path(hookscope.__file__).parent
 # Who starts programs, beside `helpers.py`, and for which command that was asked to run something.
 MAY_START = {
-    "runtime/child.py": "workers of handlers",
-    "runtime/guard.py": "ends workers when their program is gone",
-    "packs/programs.py": "npm, git and Python, for `install` and `update`",
-    "workbench/external_editor.py": "the user's editor, for a key and for --edit",
-    "serve/session.py": "the console of a page that was let in",
-    "serve/serving.py": "the user's browser, for --open",
+    "runtime/worker_process.py": "workers of handlers",
+    "runtime/worker_guard.py": "ends workers when their program is gone",
+    "packs/fetch/programs.py": "npm, git and Python, for `install` and `update`",
+    "app/external_editor.py": "the user's editor, for a key and for --edit",
+    "integrations/serve/console_process.py": "the console of a page that was let in",
+    "integrations/serve/server.py": "the user's browser, for --open",
 }
 STARTING = {"subprocess", "webbrowser", "multiprocessing", "pty", "asyncio.subprocess", "platform"}
 CALLS = {"system", "popen", "fork", "forkpty", "create_subprocess_exec", "create_subprocess_shell"}
@@ -211,7 +211,7 @@ def test_a_users_command_is_no_program_that_the_current_folder_chooses(
 
 def test_a_helper_that_takes_too_long_is_ended_and_says_what_it_has(tmp_path: Path) -> None:
     code = "import os, time; print(os.getcwd(), flush=True); time.sleep(60)"
-    answer = helpers.answer_of([sys.executable, "-I", "-c", code], seconds=3)
+    answer = helpers.helper_output([sys.executable, "-I", "-c", code], seconds=3)
     assert (answer.code, answer.text.strip()) == (None, os.path.abspath(os.sep))
 
 

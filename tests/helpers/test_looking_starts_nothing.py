@@ -23,9 +23,10 @@ from tests.helpers.conftest import Hostile
 from tests.serve.conftest import Served
 from tests.serve.test_serving import Client, read
 
-from hookscope.cli.main import cli
-from hookscope.workbench import Options, Workbench
-from hookscope.workbench.linting import lint_hooks
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.authoring.lint.linting import lint_hooks
+from hookscope.cli.main import root_command
 
 LIMIT = 120  # seconds: a guard against what never ends
 # How each command is called. A new command has to be added here, and then is tried as all others are.
@@ -75,7 +76,7 @@ BY_THEMSELVES = {"", "serve", "dap"}  # they wait for somebody: each has a test 
 
 def commands() -> Iterator[str]:
     """Every command and subcommand, as the program itself lists them."""
-    waiting: list[tuple[str, click.Command]] = [("", cli)]
+    waiting: list[tuple[str, click.Command]] = [("", root_command)]
     while waiting:
         path, command = waiting.pop()
         if isinstance(command, click.Group):
@@ -283,7 +284,7 @@ def test_a_browser_is_looked_for_outside_the_workspace(
         hostile.mark_program(hostile.workspace / "bin" / name)
     code = (
         "from pathlib import Path\n"
-        "from hookscope.serve.serving import Address, signpost\n"
+        "from hookscope.integrations.serve.server import Address, signpost\n"
         f"with signpost(Path({str(hostile.workspace)!r})) as post:\n"
         "    post(Address('http://127.0.0.1:1', 'token', shown=True))"
     )
@@ -402,7 +403,7 @@ async def test_what_runs_for_a_trusted_hook_imports_nothing_of_the_workspace(
     assert hostile.marks() == ""
 
 
-@pytest.mark.parametrize("started", ["hookscope", "hookscope.console.served"])
+@pytest.mark.parametrize("started", ["hookscope", "hookscope.console.browser_process"])
 def test_python_m_drops_the_current_folder_before_it_loads_anything(hostile: Hostile, started: str) -> None:
     """But for what Python itself loads to find the module, `types` and `signal` among it."""
     for name in ("types", "json", "asyncio", "subprocess"):

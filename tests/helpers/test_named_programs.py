@@ -15,7 +15,7 @@ from tests.console.conftest import Open
 from tests.done import Done
 from tests.forking import Forks
 
-from hookscope.runtime import Node, find_node
+from hookscope.runtime.executors import Node, find_node
 
 EVENTS = '{openclaw: {events: ["command:new"]}}'
 FOUND = find_node(shutil.which("node"))
@@ -176,15 +176,16 @@ def test_the_question_on_the_terminal_names_the_programs(
 ) -> None:
     from click.testing import CliRunner
 
-    from hookscope.cli.asked import trusted_now
-    from hookscope.core.trust import folder_target
-    from hookscope.workbench import Options, Workbench
+    from hookscope.app.options import Options
+    from hookscope.app.workbench import Workbench
+    from hookscope.cli.fire_arguments import ask_for_trust
+    from hookscope.model.trust import folder_target
 
     named(workspace, make_hook, WAYS["relative"])
     bench = Workbench(Options(workspace=workspace))
     with CliRunner().isolation(answer) as streams:
         view = bench.look()
-        allowed = trusted_now(bench, view, [folder_target(workspace, view.host)])
+        allowed = ask_for_trust(bench, view, [folder_target(workspace, view.host)])
         asked = b"".join(stream.getvalue() for stream in streams if stream is not None).decode()
     assert f"{workspace}/mark.sh (`node:`" in asked.replace("~", "")
     assert f"{workspace}/mark.py (`python:`" in asked.replace("~", "")

@@ -7,8 +7,8 @@ from subprocess import PIPE, Popen
 
 import pytest
 
-from hookscope.core.runs import Ending, Event, Registration, Result, Run
-from hookscope.journal import Journal
+from hookscope.model.run import Ending, Event, Registration, Result, Run
+from hookscope.storage.journal.journal import Journal
 
 StartChild = Callable[[str], "Popen[str]"]
 
@@ -49,8 +49,8 @@ def start_child(path: Path) -> Iterator[StartChild]:
         lines = "\n".join(f"        {line}" for line in body.splitlines())
         program = (
             "import asyncio, sys\n"
-            "from hookscope.core.runs import Ending, Event, Run\n"
-            "from hookscope.journal import Journal\n"
+            "from hookscope.model.run import Ending, Event, Run\n"
+            "from hookscope.storage.journal import Journal\n"
             "async def main():\n"
             f"    with Journal(__import__('pathlib').Path({str(path)!r}), '/agents/agent', 'd') as journal:\n"
             f"{lines}\n"

@@ -10,11 +10,14 @@ from typing import Any
 
 import pytest
 
-from hookscope.core.dialect import Settings
-from hookscope.core.runs import Code, Event, Group, Plan, Registration, Run
-from hookscope.dialects import DIALECTS
-from hookscope.journal import Journal, Retention, StoredRun, changed_since
-from hookscope.journal.secrets import Secret
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.model.host import Settings
+from hookscope.model.run import CallGroup, Code, Event, Plan, Registration, Run
+from hookscope.storage.journal.journal import Journal
+from hookscope.storage.journal.reader import StoredRun
+from hookscope.storage.journal.retention import Retention
+from hookscope.storage.journal.run_environment import handlers_changed_since
+from hookscope.storage.journal.secrets import Secret
 
 RunOfId = Callable[..., Run]
 SHIPPED = next(dialect for dialect in DIALECTS.values() if dialect.version)
@@ -49,7 +52,7 @@ async def recorded(journal: Journal, *calls: Registration) -> StoredRun:
 
 
 def whats(run: StoredRun) -> list[str]:
-    return [changed.what for changed in changed_since(run.handlers)]
+    return [changed.what for changed in handlers_changed_since(run.handlers)]
 
 
 async def test_a_run_knows_the_files_of_its_handlers(journal: Journal, handler: Path) -> None:
@@ -70,7 +73,7 @@ async def test_what_has_changed_since_is_known(journal: Journal, handler: Path) 
     assert whats(run) == ["beside"]
     write(handler, "other")
     assert whats(run) == ["changed"]
-    assert changed_since(run.handlers)[0].words == "handler.py has changed"
+    assert handlers_changed_since(run.handlers)[0].words == "handler.py has changed"
     remove(handler)
     assert whats(run) == ["gone"]
 
@@ -89,7 +92,7 @@ async def test_what_cannot_be_read_has_no_digest(journal: Journal, tmp_path: Pat
     names: Sequence[Path] = (tmp_path / "folder", tmp_path / "gone.py", tmp_path / "nul\0.py")
     run = await recorded(journal, *map(call_of, names))
     assert [one.digest for one in run.handlers] == ["", "", ""]
-    assert changed_since(run.handlers) == ()
+    assert handlers_changed_since(run.handlers) == ()
 
 
 async def test_a_module_of_a_shared_folder_answers_for_itself_alone(journal: Journal, handler: Path) -> None:
@@ -99,7 +102,7 @@ async def test_a_module_of_a_shared_folder_answers_for_itself_alone(journal: Jou
 
 
 async def test_the_plan_of_a_firing_is_what_is_kept(journal: Journal, handler: Path) -> None:
-    plan = Plan(Event("command", "new"), 1, (Group((call_of(handler),)),), (), None)  # type: ignore[arg-type]
+    plan = Plan(Event("command", "new"), 1, (CallGroup((call_of(handler),)),), (), None)  # type: ignore[arg-type]
     run = journal.run(await journal.begin_plan(plan))
     assert run is not None
     assert [one.hook for one in run.handlers] == ["greet"]

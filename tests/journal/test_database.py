@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.core.runs import Event
-from hookscope.journal import Journal, JournalError
-from hookscope.journal.database import explained, open_database
-from hookscope.journal.schema import VERSION
-from hookscope.journal.writer import OFTEN, Writer
+from hookscope.model.run import Event
+from hookscope.storage.journal.database import SCHEMA_VERSION, JournalError, error_explanation, open_database
+from hookscope.storage.journal.journal import Journal
+from hookscope.storage.journal.writer import JOBS_BETWEEN_CLEANUPS, Writer
 
 
 def content_of(path: Path) -> bytes:
@@ -65,18 +64,18 @@ async def test_a_garbled_document_is_said_and_ends_no_writing(
         other.execute("update runs set event = ?, outcome = 'ok', document = ?", (garbled, garbled))
     with pytest.raises(JournalError, match="is damaged"):
         journal.recent()
-    for _ in range(OFTEN + 1):  # so often that the garbled one is filed meanwhile
+    for _ in range(JOBS_BETWEEN_CLEANUPS + 1):  # so often that the garbled one is filed meanwhile
         await asyncio.wait_for(journal.begin(Event("command")), 60)
 
 
 async def test_a_newer_version_is_refused_and_left_as_it_is(journal: Journal, path: Path) -> None:
     open_database(path).close()
     with closing(sqlite3.connect(path)) as newer:
-        newer.execute(f"pragma user_version = {VERSION + 1}")
+        newer.execute(f"pragma user_version = {SCHEMA_VERSION + 1}")
     before = content_of(path)
     text = await refusal(journal)
     assert text == (
-        f"{path} was written by a newer Hookscope (journal version {VERSION + 1}, this one knows {VERSION}). "
+        f"{path} was written by a newer Hookscope (journal version {SCHEMA_VERSION + 1}, this one knows {SCHEMA_VERSION}). "
         "Update Hookscope, or point HOOKSCOPE_STATE_DIR at another folder."
     )
     journal.close()
@@ -168,7 +167,7 @@ def test_a_journal_that_stays_locked_is_said(path: Path) -> None:
         other.execute("begin immediate")
         with pytest.raises(sqlite3.OperationalError) as locked:
             impatient.execute("begin immediate")
-    assert "kept locked by another process" in str(explained(path, locked.value))
+    assert "kept locked by another process" in str(error_explanation(path, locked.value))
 
 
 async def test_many_may_open_a_new_journal_at_once(path: Path) -> None:

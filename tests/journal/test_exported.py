@@ -8,16 +8,14 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.cli import run_tables
-from hookscope.core.breakage import Breakage
-from hookscope.core.copies import FileChange, Guarded
-from hookscope.core.failure import Failure, Frame
-from hookscope.core.hooks import LogLine
-from hookscope.core.runs import Code, Ending, Event, NotRun, Registration, Result, Run
-from hookscope.core.surroundings import real_surroundings
-from hookscope.journal import run_of
-from hookscope.journal.exported import NoRun, Reader
-from hookscope.journal.records import run_document
+from hookscope.cli.render import run_output
+from hookscope.model.failure import Failure, Frame, InjectedFault
+from hookscope.model.hook import LogLine
+from hookscope.model.machine import real_machine
+from hookscope.model.run import Code, Ending, Event, NotRun, Registration, Result, Run
+from hookscope.model.sandbox_result import FileChange, SandboxResult
+from hookscope.storage.journal.exported_runs import ExportedRunReader, InvalidExportedRun
+from hookscope.storage.journal.records import run_document, run_of
 
 PATCH = ({"op": "add", "path": "/context/a", "value": 1}, {"op": "remove", "path": "/context/b"})
 FAILED = Failure("KeyError", "'user'", (Frame("/h/handler.py", 5, "handler", "raise", 3),), "run")
@@ -25,12 +23,14 @@ CALL = Registration("command", "greet", Code(Path("/h/handler.py"), "default", P
 CHANGES = (FileChange(Path("/h/log"), "changed", 1, 2, "@@ -1 +1 @@\n-a\n+b\n"),)
 RESULTS = (
     Result(CALL, "error", took=0.5, messages=("hi",), error=FAILED, stale=FAILED, patch=PATCH, notes=("n",)),
-    Result(Registration("command", "beside", print, breakage=Breakage("hang")), "timeout", stdout="out\n"),
+    Result(
+        Registration("command", "beside", print, breakage=InjectedFault("hang")), "timeout", stdout="out\n"
+    ),
 )
 EVENT = Event("command", "new", context={"a": [1, None]}, messages=("before",))
 CAUSED = Run(2, EVENT, RESULTS, (NotRun("off", "it is off", listens=True, near="command"),), Ending())
 ENDING = Ending({"block": True}, "a hook failed", (EVENT,), (LogLine("warn", "told"),), "blocked")
-GUARDED = Guarded("walls", True, False, CHANGES, 2, ("changed beside",))
+GUARDED = SandboxResult("walls", True, False, CHANGES, 2, ("changed beside",))
 RUN = Run(1, EVENT, RESULTS, CAUSED.not_run, ENDING, ("hi",), {"a": 1}, (CAUSED,), 0.5, guarded=GUARDED)
 LINE: dict[str, Any] = {
     "format": 1,
@@ -83,14 +83,14 @@ def test_a_run_that_is_read_can_be_shown_whatever_stands_in_its_line(
     else:
         inner[place[-1]] = odd
     try:
-        stored = Reader().run(json.dumps(line))
-    except NoRun:
+        stored = ExportedRunReader().run(json.dumps(line))
+    except InvalidExportedRun:
         return
-    run_tables.run(run_of(stored.document), real_surroundings()).encode()
+    run_output.run_text(run_of(stored.document), real_machine()).encode()
 
 
 def test_a_line_as_it_is_written_is_read() -> None:
-    stored = Reader().run(json.dumps(LINE))
+    stored = ExportedRunReader().run(json.dumps(LINE))
     assert run_document(run_of(stored.document), "openclaw") == LINE["run"]
 
 
@@ -101,4 +101,4 @@ def test_a_line_of_before_is_read() -> None:
         del run["verdict"], run["guarded"]
         for result in run["results"]:
             del result["stale"], result["broken"], result["asked"]
-    assert Reader().run(json.dumps(line)).id == 1
+    assert ExportedRunReader().run(json.dumps(line)).id == 1

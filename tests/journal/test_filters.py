@@ -13,12 +13,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookscope.core.failure import Failure
-from hookscope.core.runs import Ending, Event, Registration, Result, Run
-from hookscope.journal import Journal, Retention, StoredRun, Wanted
-from hookscope.journal.database import open_database
-from hookscope.journal.tidying import tidy
-from hookscope.journal.words import phrase, words
+from hookscope.model.failure import Failure
+from hookscope.model.run import Ending, Event, Registration, Result, Run
+from hookscope.storage.journal.database import open_database
+from hookscope.storage.journal.journal import Journal
+from hookscope.storage.journal.reader import StoredRun
+from hookscope.storage.journal.retention import Retention
+from hookscope.storage.journal.run_filter import RunFilter, index_terms, parse_phrase
+from hookscope.storage.journal.writer import clean_up
 
 RunOfId = Callable[..., Run]
 HOOKS, KEYS = ("greet", "tidy", "hook\udcff"), ("command:new", "command:stop", "gateway")
@@ -38,7 +40,7 @@ runs = st.fixed_dictionaries(
     }
 )
 questions = st.builds(
-    Wanted,
+    RunFilter,
     hook=st.none() | st.sampled_from(HOOKS),
     key=st.none() | st.sampled_from(KEYS),
     outcomes=st.none() | st.frozensets(st.sampled_from(OUTCOMES), max_size=3),
@@ -64,7 +66,7 @@ async def put(journal: Journal, asked: dict[str, Any]) -> int:
 
 def file_all(path: Path) -> None:
     with closing(open_database(path)) as database:
-        tidy(database, Retention())
+        clean_up(database, Retention())
 
 
 def ids(found: tuple[StoredRun, ...]) -> list[int]:
@@ -74,7 +76,7 @@ def ids(found: tuple[StoredRun, ...]) -> list[int]:
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(runs, max_size=8), st.lists(questions, min_size=1, max_size=6), st.booleans())
 def test_every_filter_finds_what_reading_all_runs_would_find(
-    tmp_path_factory: pytest.TempPathFactory, made: list[Any], asked: list[Wanted], all_filed: bool
+    tmp_path_factory: pytest.TempPathFactory, made: list[Any], asked: list[RunFilter], all_filed: bool
 ) -> None:
     path = tmp_path_factory.mktemp("filters") / "journal.db"
 
@@ -89,7 +91,7 @@ def test_every_filter_finds_what_reading_all_runs_would_find(
     if made and all_filed:
         file_all(path)
     journal = Journal(path, "/here", "d")
-    everything = journal.select(Wanted(), 100)
+    everything = journal.select(RunFilter(), 100)
     assert ids(everything) == sorted(ids(everything), reverse=True)
     for wanted in asked:
         expected = [run.id for run in everything if wanted.takes(run)]
@@ -118,8 +120,8 @@ def test_every_filter_finds_what_reading_all_runs_would_find(
     ],
 )
 def test_words_are_found_side_by_side(text: str, sought: str, found: bool) -> None:
-    looked_for = phrase(sought)
-    assert (looked_for is not None and looked_for.stands_in(" ".join(words(text)))) is found
+    looked_for = parse_phrase(sought)
+    assert (looked_for is not None and looked_for.stands_in(" ".join(index_terms(text)))) is found
 
 
 async def test_all_that_a_run_says_is_searched_and_no_names_of_fields(
@@ -172,12 +174,12 @@ async def test_a_window_of_time_holds_both_its_ends(journal: Journal) -> None:
                 (shift, shift, number),
             )
     minute = timedelta(minutes=1)
-    assert ids(journal.select(Wanted(since=at))) == [numbers[2], numbers[1]]
-    assert ids(journal.select(Wanted(until=at))) == [numbers[1], numbers[0]]
-    assert ids(journal.select(Wanted(since=at, until=at))) == [numbers[1]]
-    assert ids(journal.select(Wanted(since=at, key="c"))) == [numbers[2]]
-    assert journal.select(Wanted(since=at + minute)) == journal.select(Wanted(until=at - minute)) == ()
-    assert ids(journal.select(Wanted(since=at - minute, until=at + minute))) == numbers[::-1]
+    assert ids(journal.select(RunFilter(since=at))) == [numbers[2], numbers[1]]
+    assert ids(journal.select(RunFilter(until=at))) == [numbers[1], numbers[0]]
+    assert ids(journal.select(RunFilter(since=at, until=at))) == [numbers[1]]
+    assert ids(journal.select(RunFilter(since=at, key="c"))) == [numbers[2]]
+    assert journal.select(RunFilter(since=at + minute)) == journal.select(RunFilter(until=at - minute)) == ()
+    assert ids(journal.select(RunFilter(since=at - minute, until=at + minute))) == numbers[::-1]
 
 
 async def test_a_clock_that_was_set_back_loses_no_run(journal: Journal) -> None:
@@ -186,27 +188,29 @@ async def test_a_clock_that_was_set_back_loses_no_run(journal: Journal) -> None:
         database.execute("update runs set at = at + 3600000, started_ms = started_ms + 3600000")
     behind = await journal.begin(Event("behind"))
     hour = timedelta(minutes=59)
-    assert ids(journal.select(Wanted(since=datetime.now(UTC) + hour))) == [behind, ahead]
-    assert ids(journal.select(Wanted())) == [behind, ahead]
-    assert ids(journal.select(Wanted(until=datetime.now(UTC)))) == [behind]
-    assert ids(journal.select(Wanted(until=datetime.now(UTC), key="behind"))) == [behind]
-    assert journal.select(Wanted(until=datetime.now(UTC) - hour)) == ()
+    assert ids(journal.select(RunFilter(since=datetime.now(UTC) + hour))) == [behind, ahead]
+    assert ids(journal.select(RunFilter())) == [behind, ahead]
+    assert ids(journal.select(RunFilter(until=datetime.now(UTC)))) == [behind]
+    assert ids(journal.select(RunFilter(until=datetime.now(UTC), key="behind"))) == [behind]
+    assert journal.select(RunFilter(until=datetime.now(UTC) - hour)) == ()
 
 
 async def test_where_sqlite_has_no_fts5_runs_are_read_one_by_one(
     path: Path, monkeypatch: pytest.MonkeyPatch, run_of_id: RunOfId
 ) -> None:
-    monkeypatch.setattr("hookscope.journal.search.CREATE", "create virtual table search using fts99 (words)")
+    monkeypatch.setattr(
+        "hookscope.storage.journal.search.CREATE_INDEX", "create virtual table search using fts99 (words)"
+    )
     with Journal(path, "w", "d", Retention(runs=3)) as journal:
         for number in range(6):
             event = Event("command", "new" if number % 2 else "stop", context={"text": f"word {number}"})
             await journal.end(run_of_id(await journal.begin(event), event=event))
-    assert ids(journal.select(Wanted())) == [6, 5, 4]
-    assert ids(journal.select(Wanted(key="command:new", hook="greet"))) == [6, 4]
-    assert ids(journal.select(Wanted(text="word 4"))) == [5]
+    assert ids(journal.select(RunFilter())) == [6, 5, 4]
+    assert ids(journal.select(RunFilter(key="command:new", hook="greet"))) == [6, 4]
+    assert ids(journal.select(RunFilter(text="word 4"))) == [5]
     monkeypatch.undo()
     file_all(path)  # a SQLite that has it: now there is an index
-    assert ids(journal.select(Wanted(text="word 4"))) == [5]
+    assert ids(journal.select(RunFilter(text="word 4"))) == [5]
     with closing(sqlite3.connect(path)) as database:
         assert database.execute("select count(*) from fresh").fetchone() == (0,)
 
@@ -229,8 +233,8 @@ async def test_a_run_that_ends_late_is_found_as_it_ended(journal: Journal, run_o
     event = Event("command", "new")
     number = await journal.begin(event)
     file_all(journal.path)
-    assert ids(journal.select(Wanted(outcomes=frozenset({"running"})))) == [number]
+    assert ids(journal.select(RunFilter(outcomes=frozenset({"running"})))) == [number]
     await journal.end(replace(run_of_id(number, status="error", event=event)))
     file_all(journal.path)
     assert ids(journal.recent(failed=True)) == [number]
-    assert journal.select(Wanted(outcomes=frozenset({"running"}))) == ()
+    assert journal.select(RunFilter(outcomes=frozenset({"running"}))) == ()

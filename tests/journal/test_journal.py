@@ -12,14 +12,27 @@ from subprocess import Popen
 
 import pytest
 
-from hookscope.core.breakage import Breakage
-from hookscope.core.event import HookEvent
-from hookscope.core.failure import Failure, Frame
-from hookscope.core.hooks import LogLine
-from hookscope.core.runs import Ending, Event, Fold, Group, Next, NotRun, Plan, Registration, Result, Run
-from hookscope.journal import Journal, JournalError, Owner, run_of
-from hookscope.journal.owner import start_by_ps, start_of
-from hookscope.runtime import Firing, InProcessLane
+from hookscope.model.failure import Failure, Frame, InjectedFault
+from hookscope.model.hook import LogLine
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.run import (
+    CallGroup,
+    Ending,
+    Event,
+    Fold,
+    Next,
+    NotRun,
+    Plan,
+    Registration,
+    Result,
+    Run,
+)
+from hookscope.runtime.firing import Firing
+from hookscope.runtime.in_process_executor import InProcessExecutor
+from hookscope.storage.journal.database import JournalError
+from hookscope.storage.journal.journal import Journal
+from hookscope.storage.journal.records import run_of
+from hookscope.storage.journal.run_environment import RunOwner, process_start, process_start_by_ps
 
 RunOfId = Callable[..., Run]
 StartChild = Callable[[str], "Popen[str]"]
@@ -43,7 +56,7 @@ async def test_what_became_of_a_context_comes_back_as_it_was(journal: Journal) -
 
 async def test_everything_of_a_run_comes_back(journal: Journal) -> None:
     event = Event("command", "new", "agent:main", {"senderId": "dev"}, ("before",), meta={"turn": 1})
-    call = Registration("command", "greet", print, breakage=Breakage("slow", 2.5))
+    call = Registration("command", "greet", print, breakage=InjectedFault("slow", 2.5))
     error = Failure("KeyError", "'x'", (Frame("/h/greet/handler.py", 3, "handler", "event.x"),), "load")
     result = Result(
         call,
@@ -78,11 +91,11 @@ async def test_everything_of_a_run_comes_back(journal: Journal) -> None:
     stored = journal.run(run.id)
     assert stored is not None
     assert (stored.id, stored.key, stored.outcome, stored.took) == (run.id, "command:new", "failed", 0.5)
-    assert (stored.workspace, stored.dialect, stored.owner) == ("/agents/agent", "a-dialect", Owner.here())
+    assert (stored.workspace, stored.dialect, stored.owner) == ("/agents/agent", "a-dialect", RunOwner.here())
     again = run_of(stored.document)
     assert replace(again.results[0], call=call) == result
     assert (again.results[0].call.key, again.results[0].call.name) == ("command", "greet")
-    assert again.results[0].call.breakage == Breakage("slow", 2.5)
+    assert again.results[0].call.breakage == InjectedFault("slow", 2.5)
     whole_milliseconds = [
         replace(item, timestamp=again.event.timestamp) for item in (event, run.event)
     ]  # as the hosts print it
@@ -131,7 +144,7 @@ async def test_a_killed_owner_that_nobody_waited_for_is_dead(start_child: StartC
     child = start_child("print(1, flush=True)\nsys.stdin.read()")
     assert child.stdout is not None
     child.stdout.readline()
-    owner = Owner(child.pid, start_of(child.pid) or "")
+    owner = RunOwner(child.pid, process_start(child.pid) or "")
     assert owner.alive
     child.kill()
     wait_without_reaping(child)
@@ -139,14 +152,14 @@ async def test_a_killed_owner_that_nobody_waited_for_is_dead(start_child: StartC
 
 
 def test_a_process_that_took_over_a_number_is_not_the_owner() -> None:
-    assert not Owner(os.getpid(), "another start").alive
+    assert not RunOwner(os.getpid(), "another start").alive
 
 
 @pytest.mark.skipif(not Path("/bin/ps").exists(), reason="there is no ps here")
 def test_ps_tells_the_start_of_a_process_too() -> None:
-    assert start_by_ps(os.getpid())
-    assert start_by_ps(os.getpid()) == start_by_ps(os.getpid())
-    assert start_by_ps(2**22 + 1) is None
+    assert process_start_by_ps(os.getpid())
+    assert process_start_by_ps(os.getpid()) == process_start_by_ps(os.getpid())
+    assert process_start_by_ps(2**22 + 1) is None
 
 
 async def test_two_processes_write_at_once_and_lose_nothing(
@@ -304,8 +317,8 @@ async def test_a_firing_is_on_record_before_its_first_handler_and_after_its_last
         raise KeyError("x")
 
     calls = tuple(Registration("command", handler.__name__, handler) for handler in (looks, breaks))
-    plan = Plan(Event("command", "new"), 1, (Group(calls),), (), Plain())
-    lane = InProcessLane()
+    plan = Plan(Event("command", "new"), 1, (CallGroup(calls),), (), Plain())
+    lane = InProcessExecutor()
     run = await Firing(plan, lambda _: lane, recorder=journal)
     (stored,) = journal.recent()
     assert seen == ["running"]

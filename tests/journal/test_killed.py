@@ -10,14 +10,15 @@ from subprocess import Popen
 
 import pytest
 
-from hookscope.core.runs import Event
-from hookscope.journal import Journal, Wanted
+from hookscope.model.run import Event
+from hookscope.storage.journal.journal import Journal
+from hookscope.storage.journal.run_filter import RunFilter
 
 StartChild = Callable[[str], "Popen[str]"]
 
 # Prints a line for each id as it is acknowledged: b for a begun run, e for an ended one, p for a pinned one.
 BURST = """
-from hookscope.core.runs import Registration, Result
+from hookscope.model.run import Registration, Result
 def say(letter, number):
     sys.stdout.write(f"{letter} {number}\\n")
     sys.stdout.flush()
@@ -56,7 +57,7 @@ def test_kill_9_in_a_burst_loses_nothing_that_was_acknowledged(
     beside += [int(line) for line in other.stdout.read().splitlines(keepends=True) if line.endswith("\n")]
     with closing(sqlite3.connect(path)) as database:
         assert database.execute("pragma integrity_check").fetchone() == ("ok",)
-    runs = {run.id: run for run in Journal(path, "/agents/agent", "d").each(Wanted())}
+    runs = {run.id: run for run in Journal(path, "/agents/agent", "d").each(RunFilter())}
     assert len(acknowledged) >= lines
     assert {int(number) for _, number in acknowledged} <= set(runs)
     assert {runs[int(number)].outcome for letter, number in acknowledged if letter == "e"} <= {"ok", "failed"}
@@ -75,13 +76,13 @@ async def test_a_journal_goes_on_after_its_writer_was_killed(
     burst.wait()
     number = await journal.begin(Event("command", "new"))
     await asyncio.to_thread(journal.close)
-    everything = journal.select(Wanted(), 10_000)
+    everything = journal.select(RunFilter(), 10_000)
     assert everything[0].id == number
     for wanted in (
-        Wanted(hook="greet"),
-        Wanted(outcomes=frozenset({"failed"})),
-        Wanted(text="run 3"),
-        Wanted(pinned=True),
+        RunFilter(hook="greet"),
+        RunFilter(outcomes=frozenset({"failed"})),
+        RunFilter(text="run 3"),
+        RunFilter(pinned=True),
     ):
         expected = [run.id for run in everything if wanted.takes(run)]
         assert [run.id for run in journal.select(wanted, 10_000)] == expected

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.core.event import iso
-from hookscope.core.runs import Ending, Event, NotRun, Registration, Result, Run
-from hookscope.journal import Journal, Wanted
-from hookscope.journal.database import APPLICATION, open_database
-from hookscope.journal.records import event_document, run_document
-from hookscope.journal.schema import MIGRATIONS, VERSION
-from hookscope.journal.storable import storable
+from hookscope.model.hook_event import iso
+from hookscope.model.run import Ending, Event, NotRun, Registration, Result, Run
+from hookscope.storage.journal.database import APPLICATION, MIGRATIONS, SCHEMA_VERSION, open_database
+from hookscope.storage.journal.journal import Journal
+from hookscope.storage.journal.records import event_document, run_document, storable_text
+from hookscope.storage.journal.run_filter import RunFilter
 
 STARTED = datetime(2026, 11, 20, 10, tzinfo=UTC)
 EVENTS = [
@@ -56,7 +55,17 @@ def put(old: sqlite3.Connection, number: int, event: Event, workspace: str, ende
     columns = "id, workspace, dialect, key, event, started, started_ms, owner_pid, owner_started, size"
     dialect = "openclaw" if number < 4 else "eve"
     moment = round(STARTED.timestamp() * 1000) - (5_000 if number == 2 else 0)  # the clock was set back
-    row = (number, workspace, dialect, storable(event.key), text, iso(STARTED), moment, 2**22 + 1, "then")
+    row = (
+        number,
+        workspace,
+        dialect,
+        storable_text(event.key),
+        text,
+        iso(STARTED),
+        moment,
+        2**22 + 1,
+        "then",
+    )
     old.execute(f"insert into runs ({columns}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, len(text)))
     if ended:
         outcome = "failed" if number == 2 else "ok"
@@ -64,7 +73,7 @@ def put(old: sqlite3.Connection, number: int, event: Event, workspace: str, ende
         query = "update runs set ended = ?, outcome = ?, took = ?, document = ?, size = size + ? where id = ?"
         old.execute(query, changes)
         old.execute(
-            "insert into results values (?, 0, 'greet', ?, 'ok', 0.25)", (number, storable(event.key))
+            "insert into results values (?, 0, 'greet', ?, 'ok', 0.25)", (number, storable_text(event.key))
         )
 
 
@@ -89,14 +98,14 @@ def check(journal: Journal) -> None:
     assert [run.id for run in journal.recent(text="first words")] == [1]
     assert [run.id for run in journal.recent(hook="greet", failed=True)] == [2]
     assert [run.id for run in journal.recent(key="command:\udcff")] == [2]
-    assert [run.id for run in journal.select(Wanted(since=STARTED))] == [3, 2, 1]
+    assert [run.id for run in journal.select(RunFilter(since=STARTED))] == [3, 2, 1]
 
 
 def test_reading_brings_an_old_journal_up_to_date(path_of_version_1: Path) -> None:
     journal = Journal(path_of_version_1, "/agents/agent", "d")
     check(journal)
     with closing(sqlite3.connect(path_of_version_1)) as database:
-        assert database.execute("pragma user_version").fetchone() == (VERSION,)
+        assert database.execute("pragma user_version").fetchone() == (SCHEMA_VERSION,)
         assert database.execute("pragma integrity_check").fetchone() == ("ok",)
         names = {name for (name,) in database.execute("select name from sqlite_master")}
     assert not {"results", "runs_of_version_1"} & names
@@ -107,7 +116,7 @@ async def test_writing_goes_on_behind_what_an_old_journal_gave(path_of_version_1
         assert await journal.begin(Event("command")) == 6  # 5 was given, and is gone
         number = await journal.begin(Event("command"))
         assert await journal.pin([1, number]) == {1, number}
-    pinned = journal.select(Wanted(pinned=True))
+    pinned = journal.select(RunFilter(pinned=True))
     assert [run.id for run in pinned] == [7, 1]
     with (
         closing(sqlite3.connect(path_of_version_1)) as database,

@@ -10,8 +10,9 @@ from subprocess import Popen
 
 import pytest
 
-from hookscope.core.runs import Ending, Event, Run
-from hookscope.journal import Journal, JournalError
+from hookscope.model.run import Ending, Event, Run
+from hookscope.storage.journal.database import JournalError
+from hookscope.storage.journal.journal import Journal
 
 StartChild = Callable[[str], "Popen[str]"]
 AGENT = "/agents/agent"

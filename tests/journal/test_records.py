@@ -13,24 +13,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookscope.core.copies import FileChange, Guarded
-from hookscope.core.failure import Failure, Frame
-from hookscope.core.hooks import LogLine
-from hookscope.core.runs import (
+from hookscope.model.failure import Failure, Frame
+from hookscope.model.hook import LogLine
+from hookscope.model.run import (
     Code,
     Ending,
     Event,
     EventKind,
-    LeftOut,
+    Exclusion,
     NotRun,
     Registration,
     Result,
     Run,
     Status,
 )
-from hookscope.journal import Journal, run_of
-from hookscope.journal.records import run_document
-from hookscope.journal.secrets import is_secret_key
+from hookscope.model.sandbox_result import FileChange, SandboxResult
+from hookscope.storage.journal.journal import Journal
+from hookscope.storage.journal.records import run_document, run_of
+from hookscope.storage.journal.secrets import is_secret_key
 
 texts = st.text(max_size=12).filter(
     lambda text: not is_secret_key(text)
@@ -66,7 +66,7 @@ changes = st.builds(
     lambda path, value: {"op": "add", "path": f"/context/{path}", "value": value}, texts, json_values
 )
 not_runs = st.builds(
-    NotRun, texts, texts, listens=st.booleans(), near=texts, left_out=st.sampled_from(get_args(LeftOut))
+    NotRun, texts, texts, listens=st.booleans(), near=texts, left_out=st.sampled_from(get_args(Exclusion))
 )
 results = st.builds(
     Result,
@@ -94,7 +94,7 @@ file_changes = st.builds(
     texts,
 )
 guards = st.builds(
-    Guarded,
+    SandboxResult,
     texts,
     st.booleans(),
     st.booleans(),

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.core.runs import Event, Run
-from hookscope.journal import Journal, Retention, Wanted
-from hookscope.journal.database import open_database
-from hookscope.journal.tidying import tidy
+from hookscope.model.run import Event, Run
+from hookscope.storage.journal.database import open_database
+from hookscope.storage.journal.journal import Journal
+from hookscope.storage.journal.retention import Retention
+from hookscope.storage.journal.run_filter import RunFilter
+from hookscope.storage.journal.writer import clean_up
 
 RunOfId = Callable[..., Run]
 
@@ -33,7 +35,7 @@ async def fill(
 
 def kept(path: Path, workspace: str = "w") -> str:
     """The letters of what is left, oldest first."""
-    return "".join(run.event.action for run in Journal(path, workspace, "d").each(Wanted()))
+    return "".join(run.event.action for run in Journal(path, workspace, "d").each(RunFilter()))
 
 
 @pytest.fixture
@@ -79,7 +81,7 @@ async def test_a_run_of_another_workspace_is_not_pinned(path: Path, run_of_id: R
     (number,) = await fill(path, Retention(), "o", run_of_id)
     with Journal(path, "other", "d") as other:
         assert await other.pin([number]) == frozenset()
-    (run,) = Journal(path, "w", "d").select(Wanted())
+    (run,) = Journal(path, "w", "d").select(RunFilter())
     assert not run.pinned
 
 
@@ -101,12 +103,12 @@ async def test_much_is_cleared_away_bit_by_bit(
     path: Path, run_of_id: RunOfId, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await fill(path, Retention(), "o" * 40, run_of_id)
-    monkeypatch.setattr("hookscope.journal.tidying.TOGETHER", 4)
-    monkeypatch.setattr("hookscope.journal.tidying.ENOUGH", 12)
+    monkeypatch.setattr("hookscope.storage.journal.writer.RUNS_PER_ROUND", 4)
+    monkeypatch.setattr("hookscope.storage.journal.writer.MOST_ENTRIES", 12)
     with closing(open_database(path)) as database:
-        assert tidy(database, Retention(runs=5))
+        assert clean_up(database, Retention(runs=5))
         assert len(kept(path)) == 28
-        while tidy(database, Retention(runs=5)):
+        while clean_up(database, Retention(runs=5)):
             pass
     assert len(kept(path)) == 5
 
@@ -114,7 +116,7 @@ async def test_much_is_cleared_away_bit_by_bit(
 async def test_somebody_who_waits_is_not_kept_waiting_for_tidying(path: Path, run_of_id: RunOfId) -> None:
     await fill(path, Retention(), "o" * 300, run_of_id)
     with closing(open_database(path)) as database:
-        assert tidy(database, Retention(runs=5), busy=lambda: True)
+        assert clean_up(database, Retention(runs=5), busy=lambda: True)
         assert len(kept(path)) == 200
 
 
@@ -133,6 +135,6 @@ async def test_runs_that_fill_the_size_to_the_byte_drive_out_all_before_them(
     await fill(path, Retention(), "oooo", run_of_id)
     with closing(open_database(path)) as database:
         (size,) = database.execute("select sum(size) from (select size from runs order by id desc limit 2)")
-        while tidy(database, Retention(size=size[0])):
+        while clean_up(database, Retention(size=size[0])):
             pass
         assert database.execute("select count(*) from runs").fetchone() == (2,)

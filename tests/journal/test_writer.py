@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.core.runs import Event, Run
-from hookscope.journal import Journal, Retention
-from hookscope.journal.database import open_database
-from hookscope.journal.tidying import tidy
-from hookscope.journal.transactions import commit
-from hookscope.journal.writer import OFTEN, Writer
+from hookscope.model.run import Event, Run
+from hookscope.storage.journal.database import commit_together, open_database
+from hookscope.storage.journal.journal import Journal
+from hookscope.storage.journal.retention import Retention
+from hookscope.storage.journal.writer import JOBS_BETWEEN_CLEANUPS, Writer, clean_up
 
 NOTE = (
     "insert into entries (at, at_ms, workspace, kind, subject, level, text) values ('', 0, '', '', '', '', ?)"
@@ -69,14 +68,16 @@ def test_where_sqlite_gives_up_the_transaction_all_are_told_why(path: Path) -> N
 
     with closing(open_database(path)) as database:
         with pytest.raises(sqlite3.OperationalError, match="is full"):
-            commit(database, [note("before"), full, note("after")])
-        commit(database, [note("later")])
+            commit_together(database, [note("before"), full, note("after")])
+        commit_together(database, [note("later")])
     assert notes(path) == ["later"]
 
 
 def test_a_journal_that_is_never_idle_is_tidied_all_the_same(path: Path) -> None:
     writer = Writer(path, Retention(entries=5), idle=1_000_000.0)
-    for number in range(OFTEN + 1):  # the last one is written when the others have been tidied
+    for number in range(
+        JOBS_BETWEEN_CLEANUPS + 1
+    ):  # the last one is written when the others have been tidied
         writer.submit(note(str(number))).result(60)
     assert len(notes(path)) == 6
     writer.close()
@@ -88,9 +89,9 @@ def test_a_job_that_fails_fails_alone(path: Path) -> None:
         return refuse(database)
 
     with closing(open_database(path)) as database:
-        answers = commit(database, [note("before"), half, note("after")])
-        (alone,) = commit(database, [half])
-        commit(database, [note("at last")])
+        answers = commit_together(database, [note("before"), half, note("after")])
+        (alone,) = commit_together(database, [half])
+        commit_together(database, [note("at last")])
     assert isinstance(answers[1], ValueError)
     assert isinstance(alone, ValueError)
     assert notes(path) == ["before", "after", "at last"]
@@ -157,7 +158,7 @@ async def test_the_end_of_a_run_that_has_aged_out_is_let_go(
 ) -> None:
     run_id = await journal.begin(Event("command", "new"))
     with closing(open_database(path)) as database:
-        tidy(database, Retention(runs=0))
+        clean_up(database, Retention(runs=0))
     await journal.end(run_of_id(run_id))
     assert journal.recent() == ()
 

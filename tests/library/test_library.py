@@ -29,7 +29,7 @@ from hookscope import (
     trigger_hook,
     unregister_hook,
 )
-from hookscope.runtime.escapes import marked
+from hookscope.runtime.orphan_processes import find_marked
 
 MakeHook = Callable[..., Path]
 
@@ -260,9 +260,9 @@ async def test_handlers_in_typescript_run_in_a_node_beside_the_program(
     await trigger_hook(event)
     assert event.messages == ["python", "typescript after python"]
     ours = f"{os.getpid()}-"
-    assert marked(ours)
+    assert find_marked(ours)
     await close_hooks()
-    assert not marked(ours)
+    assert not find_marked(ours)
     assert registered_keys() == ()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hookscope import load_hooks, register_hook, registered_keys, trigger_hook
-from hookscope.library import create_hook_event, engine
+from hookscope.embedding.library import create_hook_event, process_engine
 from hookscope.runtime.python_worker.modules import PREFIX
 
 MakeHook = Callable[..., Path]
@@ -75,7 +75,7 @@ async def test_concurrent_loads_run_in_sequence(
     first, second = await asyncio.gather(load_hooks(hooks, strict=strict), load_hooks(tmp_path / "other"))
     assert (first.registered, second.registered) == (10, 1)
     assert registered_keys() == ("command:reset",)
-    assert engine().host.workspace == tmp_path / "other"
+    assert process_engine().host.workspace == tmp_path / "other"
 
 
 async def test_events_during_a_load_use_the_old_registrations(hooks: Path) -> None:

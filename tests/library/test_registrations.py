@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.core.breakage import breakage_of
-from hookscope.core.called import with_breakages
-from hookscope.core.dialect import Host
-from hookscope.core.hooks import Folder, Hook, Metadata
-from hookscope.core.inventory import Inventory, Rejected
-from hookscope.core.plan import make_plan, registrations_of
-from hookscope.core.registry import Registry
-from hookscope.core.runs import Code, Event, EventKind, Registration
-from hookscope.core.standing import Gate, Standing, Verdict
-from hookscope.embedded import embedded_host
+from hookscope.embedding.host import embedded_host
+from hookscope.engine.plan_variants import with_injected_faults
+from hookscope.engine.planning import make_plan, registrations_of
+from hookscope.engine.registry import Registry
+from hookscope.model.failure import parse_fault
+from hookscope.model.hook import Folder, Hook, Metadata
+from hookscope.model.hook_status import Gate, HookStatus, Verdict
+from hookscope.model.host import Host
+from hookscope.model.inventory import Inventory, RejectedHook
+from hookscope.model.run import Code, Event, EventKind, Registration
 
 
 def host_of(tmp_path: Path, dialect: str = "openclaw") -> Host:
@@ -31,7 +31,7 @@ def a_hook(path: Path, **meta: object) -> Hook:
 
 def registered(hook: Hook, host: Host, *shut: str, held: bool = False) -> tuple[Registration, ...]:
     """What is registered of the hook where these gates are shut; `held`: a version from before is loaded."""
-    row = Standing(hook, Verdict(tuple(Gate(name, False) for name in shut)))
+    row = HookStatus(hook, Verdict(tuple(Gate(name, False) for name in shut)))
     inventory = Inventory(hooks=(row,), load_order=(hook,), report_order=(hook,))
     return registrations_of(inventory, host, lambda code: held)
 
@@ -84,8 +84,8 @@ def test_folder_hook_does_not_receive_plugin_events(tmp_path: Path, kind: EventK
 
 
 def test_plan_lists_rejected_folders_but_not_ignored_ones(tmp_path: Path) -> None:
-    nearly = Rejected(tmp_path / "notes", "workspace", "HOOK.md is empty")
-    plainly = Rejected(tmp_path / "lib", "workspace", "no HOOK.md", ignored=True)
+    nearly = RejectedHook(tmp_path / "notes", "workspace", "HOOK.md is empty")
+    plainly = RejectedHook(tmp_path / "lib", "workspace", "no HOOK.md", ignored=True)
     inventory = Inventory(rejected=(nearly, plainly))
     plan = make_plan(Event("command", "new"), Registry(), inventory, host_of(tmp_path))
     assert [(left.name, left.reason) for left in plan.not_run] == [("notes", "HOOK.md is empty")]
@@ -117,7 +117,7 @@ def test_forced_call_with_an_injected_fault_stays_forced(tmp_path: Path) -> None
     hook, host = a_hook(tmp_path, events=("command:new",)), host_of(tmp_path)
     forced = registered(hook, host)
     plan = make_plan(Event("command", "new"), Registry(), Inventory(), host, forced=forced)
-    broken = with_breakages(plan, {"tidy": breakage_of("hang")})
+    broken = with_injected_faults(plan, {"tidy": parse_fault("hang")})
     assert [call.breakage is not None for call in broken.calls] == [True]
     assert broken.forced == frozenset(broken.calls)
 

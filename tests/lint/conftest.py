@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.workbench import Options, Workbench
-from hookscope.workbench.linting import Linted, lint_hooks
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.authoring.lint.linting import LintResult, lint_hooks
 
-Lint = Callable[..., Linted]
+Lint = Callable[..., LintResult]
 WriteHook = Callable[..., Path]
 
 
@@ -16,7 +17,7 @@ WriteHook = Callable[..., Path]
 def lint_under() -> Lint:
     """lint_under(path, …, dialect="openclaw") → what was found there."""
 
-    def lint(*paths: Path, dialect: str = "openclaw", rules: tuple[str, ...] = ()) -> Linted:
+    def lint(*paths: Path, dialect: str = "openclaw", rules: tuple[str, ...] = ()) -> LintResult:
         return lint_hooks(Workbench(Options(dialect=dialect)), paths, rules)
 
     return lint

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import pytest
 
-from hookscope.core.inventory import Inventory
-from hookscope.workbench import Options, Workbench
-from hookscope.workbench.linting import lint_hooks
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.authoring.lint.linting import lint_hooks
+from hookscope.model.inventory import Inventory
 
 from .conftest import WriteHook
 

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 import pytest
 
-from hookscope.lint.source.facts import HandlerFacts, Met
-from hookscope.lint.source.python import python_facts
-from hookscope.lint.source.scripts import Script, read_scripts
+from hookscope.authoring.lint.source.facts import HandlerFacts, Occurrence
+from hookscope.authoring.lint.source.python import python_facts
+from hookscope.authoring.lint.source.script_parsing import ScriptSource, read_scripts
 
 
-def names(mets: Iterable[Met]) -> list[str]:
+def names(mets: Iterable[Occurrence]) -> list[str]:
     return [met.name + ("?" if met.kind == "optional" else "") for met in mets]
 
 
@@ -215,7 +215,7 @@ export default handler;
 def read() -> dict[str, HandlerFacts | str]:
     """All of them in one child, as a lint does it."""
     return read_scripts(
-        [Script(line, SCRIPT.format(line=line), kind == "ts") for line, (_, kind, _) in SCRIPTS.items()]
+        [ScriptSource(line, SCRIPT.format(line=line), kind == "ts") for line, (_, kind, _) in SCRIPTS.items()]
     )
 
 
@@ -235,7 +235,7 @@ def test_commonjs_and_the_names_of_a_host_that_calls_by_them() -> None:
         "module.exports = h;\n"
         "function h({ context }) { exec('jq'); context.a; }"
     )
-    read = read_scripts([Script("one", text, False), Script("two", plain, False)])
+    read = read_scripts([ScriptSource("one", text, False), ScriptSource("two", plain, False)])
     one, two = read["one"], read["two"]
     assert isinstance(one, HandlerFacts)
     assert isinstance(two, HandlerFacts)
@@ -247,7 +247,7 @@ def test_commonjs_and_the_names_of_a_host_that_calls_by_them() -> None:
 
 def test_places_count_letters_and_not_bytes() -> None:
     text = "export default (event) => {\n  use('žluťoučký', process.env.KEY);\n};\n"
-    facts = read_scripts([Script("one", text, True)])["one"]
+    facts = read_scripts([ScriptSource("one", text, True)])["one"]
     assert isinstance(facts, HandlerFacts)
     (met,) = facts.env
     assert (met.line, met.column) == (2, 1 + text.split("\n")[1].index("process"))
@@ -265,15 +265,15 @@ export const make = () => async (event) => { if (event.type && event.action) ret
 const watcher = (event) => event.code;
 export default make();
 """
-    facts = read_scripts([Script("one", text, False)])["one"]
+    facts = read_scripts([ScriptSource("one", text, False)])["one"]
     assert isinstance(facts, HandlerFacts)
     assert [(met.name, met.line) for met in facts.strays] == [("text", 4), ("from", 2)]
     for plugin in ("function register(host) { host.on('a', f); }", "(api) => { api.on('a', f); }"):
-        facts = read_scripts([Script("one", f"export default {plugin}", False)])["one"]
+        facts = read_scripts([ScriptSource("one", f"export default {plugin}", False)])["one"]
         assert isinstance(facts, HandlerFacts)
         assert facts.strays == ()
     taken = "export default async ({ message, context, action: a }) => { use(message, context, a); };"
-    facts = read_scripts([Script("one", taken, False)])["one"]
+    facts = read_scripts([ScriptSource("one", taken, False)])["one"]
     assert isinstance(facts, HandlerFacts)
     assert names(facts.strays) == ["message"]
 
@@ -293,7 +293,7 @@ namespace L { export const m = 1; }
 import n = require("n");
 export = one;
 """
-    facts = read_scripts([Script("one", text, True)])["one"]
+    facts = read_scripts([ScriptSource("one", text, True)])["one"]
     assert isinstance(facts, HandlerFacts)
     kinds = {met.name: met.kind for met in facts.imports}
     assert kinds == {"a": "types", "c": "types", "d": "type", "e": "", "g": "", "h": "", "i": ""}
@@ -317,7 +317,7 @@ def test_common_js_tells_its_exports_where_they_are_one_object() -> None:
         "if (x) module.exports = { a: 1 };": None,
         "module.exports = run;": None,
     }
-    found = read_scripts([Script(text, text, False) for text in told])
+    found = read_scripts([ScriptSource(text, text, False) for text in told])
     for text, exports in told.items():
         facts = found[text]
         assert isinstance(facts, HandlerFacts)
@@ -348,7 +348,7 @@ def test_a_script_tells_what_it_exports_and_where_it_does_not_read(typescript: b
         }
     broken = {"const a = 1;\nconst b = [1, (2;\n": 2, "export default (e) => {};\n}\n": 2, "if (x {\n}": 1}
     texts = [*told, *broken]
-    found = read_scripts([Script(str(number), text, typescript) for number, text in enumerate(texts)])
+    found = read_scripts([ScriptSource(str(number), text, typescript) for number, text in enumerate(texts)])
     for number, text in enumerate(texts):
         facts = found[str(number)]
         assert isinstance(facts, HandlerFacts), facts

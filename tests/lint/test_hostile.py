@@ -7,15 +7,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookscope.core.look import look_at
-from hookscope.core.surroundings import RealFiles
-from hookscope.lint.header import LIMIT, read_header
-from hookscope.lint.ignoring import ignored_in_header, ignored_in_source
-from hookscope.lint.source.facts import HandlerFacts
-from hookscope.lint.source.python import python_facts
-from hookscope.lint.source.scripts import Script, no_parser, read_scripts
-from hookscope.workbench import Options, Workbench
-from hookscope.workbench.linting import lint_hooks
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.authoring.lint.header import HEADER_LIMIT, read_header
+from hookscope.authoring.lint.ignored_rules import ignored_in_header, ignored_in_source
+from hookscope.authoring.lint.linting import lint_hooks
+from hookscope.authoring.lint.source.facts import HandlerFacts
+from hookscope.authoring.lint.source.python import python_facts
+from hookscope.authoring.lint.source.script_parsing import (
+    ScriptSource,
+    parser_missing_message,
+    read_scripts,
+)
+from hookscope.engine.discovery import discover_system
+from hookscope.model.machine import RealFiles
 
 from .conftest import Lint, WriteHook
 
@@ -58,7 +63,7 @@ def test_any_source_has_facts(text: str) -> None:
 @settings(max_examples=5)
 @given(st.lists(sources, min_size=20, max_size=60))
 def test_any_scripts_are_parsed(texts: Sequence[str]) -> None:
-    scripts = [Script(str(number), text, number % 2 == 0) for number, text in enumerate(texts)]
+    scripts = [ScriptSource(str(number), text, number % 2 == 0) for number, text in enumerate(texts)]
     read = read_scripts(scripts)
     assert len(read) == len(texts)
     assert all(isinstance(facts, HandlerFacts) for facts in read.values())
@@ -115,19 +120,19 @@ class CountingFiles(RealFiles):
 
 def test_no_more_than_64_kib_of_a_header_are_read(write_hook: WriteHook) -> None:
     """The header's end is what is looked for; a text after it may be longer."""
-    from hookscope.lint.reading import read_subjects
-    from hookscope.workbench.linting import host_facts
+    from hookscope.authoring.lint.linting import host_facts
+    from hookscope.authoring.lint.subject_reader import read_subjects
 
     folder = write_hook(
         {"HOOK.md": HUGE["a header without an end"], "handler.py": "def handler(event): ...\n"}
     )
     bench = Workbench(Options(dialect="openclaw", workspace=folder.parent.parent))
     host = bench.open()
-    inventory = look_at(host.dialect.systems[0], host)
+    inventory = discover_system(host.dialect.systems[0], host)
     files = CountingFiles()
     (subject,) = [one for one in read_subjects(inventory, host_facts(host), files) if one.folder == folder]
-    assert max(files.taken) == LIMIT + 1
-    assert len(subject.header.source) <= LIMIT
+    assert max(files.taken) == HEADER_LIMIT + 1
+    assert len(subject.header.source) <= HEADER_LIMIT
 
 
 def test_a_header_over_the_limit_says_so(lint_under: Lint, write_hook: WriteHook) -> None:
@@ -150,7 +155,7 @@ DEEP: dict[str, str] = {
 
 
 def test_deep_and_long_scripts_get_an_answer() -> None:
-    read = read_scripts([Script(name, text, len(name) % 2 == 0) for name, text in DEEP.items()])
+    read = read_scripts([ScriptSource(name, text, len(name) % 2 == 0) for name, text in DEEP.items()])
     assert read.keys() == DEEP.keys()
 
 
@@ -190,7 +195,7 @@ def grammars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str],
 FAKE = """
 import os, time
 
-import hookscope.lint.source.script as script
+import hookscope.authoring.lint.source.script as script
 import tree_sitter_javascript
 
 language_typescript = tree_sitter_javascript.language
@@ -209,7 +214,7 @@ script.script_facts = script_facts
 
 def test_a_script_that_crashes_the_parser_takes_no_other_along(grammars: Callable[[str], None]) -> None:
     grammars(FAKE)
-    scripts = [Script(name, f"use(process.env.A); // {name}", True) for name in ("one", "CRASH", "two")]
+    scripts = [ScriptSource(name, f"use(process.env.A); // {name}", True) for name in ("one", "CRASH", "two")]
     read = read_scripts(scripts)
     assert isinstance(read["one"], HandlerFacts)
     assert isinstance(read["two"], HandlerFacts)
@@ -218,14 +223,16 @@ def test_a_script_that_crashes_the_parser_takes_no_other_along(grammars: Callabl
 
 def test_a_script_that_hangs_the_parser_is_given_up(grammars: Callable[[str], None]) -> None:
     grammars(FAKE)
-    scripts = [Script(name, f"use(process.env.A); // {name}", True) for name in ("HANG", "two")]
+    scripts = [ScriptSource(name, f"use(process.env.A); // {name}", True) for name in ("HANG", "two")]
     read = read_scripts(scripts, seconds=1.5)
     assert read["HANG"] == "the parser took too long"
     assert isinstance(read["two"], HandlerFacts)
 
 
 def test_many_scripts_are_parsed_in_batches() -> None:
-    read = read_scripts([Script(str(number), f"use(process.env.A{number});", True) for number in range(150)])
+    read = read_scripts(
+        [ScriptSource(str(number), f"use(process.env.A{number});", True) for number in range(150)]
+    )
     assert [facts.env[0].name for facts in read.values() if isinstance(facts, HandlerFacts)] == [
         f"A{number}" for number in range(150)
     ]
@@ -233,11 +240,11 @@ def test_many_scripts_are_parsed_in_batches() -> None:
 
 def test_after_some_crashes_the_rest_is_left_alone(grammars: Callable[[str], None]) -> None:
     grammars(FAKE)
-    read = read_scripts([Script(f"CRASH {number}", f"// CRASH {number}", True) for number in range(6)])
+    read = read_scripts([ScriptSource(f"CRASH {number}", f"// CRASH {number}", True) for number in range(6)])
     assert list(read.values()).count("the parser ended with -6") == 4
     assert read["CRASH 5"] == "the parser failed at others before it"
 
 
 def test_without_the_parser_its_rules_say_that_they_did_not_run(grammars: Callable[[str], None]) -> None:
     grammars("raise ImportError('not installed')\n")
-    assert read_scripts([Script("one", "x", True)]) == {"one": no_parser()}
+    assert read_scripts([ScriptSource("one", "x", True)]) == {"one": parser_missing_message()}

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.changes import change_of
-from hookscope.lint.documents import Documented, documented
-from hookscope.lint.model import Finding, Rule, Severity
-from hookscope.lint.rules import RULES
+from hookscope.authoring.lint.model import LintFinding, Rule, Severity
+from hookscope.authoring.lint.rule_documentation import RuleDocumentation, rule_documentation
+from hookscope.authoring.lint.rules import RULES
+from hookscope.storage.edits.change import change_of
 
 from .conftest import Lint, WriteHook
 
@@ -17,7 +17,7 @@ from .conftest import Lint, WriteHook
 def test_a_rule_finds_what_its_documentation_shows(
     rule: Rule, lint_under: Lint, write_hook: WriteHook
 ) -> None:
-    shown = documented(rule.text)
+    shown = rule_documentation(rule.text)
     dialect = shown.host or "openclaw"
     assert RULES[rule.id] is rule
     assert shown.title.endswith(".")
@@ -43,7 +43,7 @@ def test_a_rule_finds_what_its_documentation_shows(
         ).report.findings
 
 
-def assert_leads_on(finding: Finding, folder: Path) -> None:
+def assert_leads_on(finding: LintFinding, folder: Path) -> None:
     """The finding names a place below the folder, and what to do next."""
     assert finding.place.file.is_relative_to(folder)
     assert finding.place.file.exists()
@@ -52,7 +52,7 @@ def assert_leads_on(finding: Finding, folder: Path) -> None:
     assert finding.then
 
 
-def assert_can_be_fixed(finding: Finding, folder: Path) -> None:
+def assert_can_be_fixed(finding: LintFinding, folder: Path) -> None:
     """Each edit of the fix is one of the folder's own files; those of JSON can be made."""
     for edit in finding.fix or ():
         assert edit.file.parent == folder
@@ -60,7 +60,7 @@ def assert_can_be_fixed(finding: Finding, folder: Path) -> None:
             assert change_of(edit.file, [edit]).new is not None
 
 
-def with_ignored(rule: Rule, shown: Documented) -> dict[str, str] | None:
+def with_ignored(rule: Rule, shown: RuleDocumentation) -> dict[str, str] | None:
     """The files of the bad example with the rule switched off; None where their header cannot say so."""
     manifest = shown.bad.files.get("HOOK.md", "")
     if "metadata: {" not in manifest or rule.id in ("header-broken", "ignore-unknown"):

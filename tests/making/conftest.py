@@ -8,11 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.workbench import Options, Workbench
-from hookscope.workbench.making.wish import Wish
-from hookscope.workbench.making.writing import Made, make, sketch_new
-from hookscope.workbench.saved import read_saved
-from hookscope.workbench.testing import Verified, tried
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.authoring.scaffold.request import ScaffoldRequest
+from hookscope.authoring.scaffold.scaffold_writer import (
+    ScaffoldResult,
+    plan_new,
+    write_scaffold,
+)
+from hookscope.authoring.testing.saved_events import read_saved
+from hookscope.authoring.testing.test_runs import SavedEventResult, run_saved_event
 
 Bench = Callable[..., Workbench]
 
@@ -34,20 +39,20 @@ def bench(workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
         one.close_now()
 
 
-def new(bench: Workbench, name: str, trust: bool | None = None, **wish: object) -> Made:
+def new(bench: Workbench, name: str, trust: bool | None = None, **wish: object) -> ScaffoldResult:
     """What `hookscope new NAME` does."""
-    asked = Wish(name, **wish)  # type: ignore[arg-type]
-    return make(bench, sketch_new(bench, bench.look(), asked), trust=trust)
+    asked = ScaffoldRequest(name, **wish)  # type: ignore[arg-type]
+    return write_scaffold(bench, plan_new(bench, bench.look(), asked), trust=trust)
 
 
-def missed(bench: Workbench, *made: Made) -> list[Verified]:
+def missed(bench: Workbench, *made: ScaffoldResult) -> list[SavedEventResult]:
     """Fires the saved event of each; those whose run is not what it says."""
 
-    async def fired() -> list[Verified]:
+    async def fired() -> list[SavedEventResult]:
         try:
             saved = [read_saved(one.sketched.saved) for one in made if one.sketched.saved is not None]
             assert len(saved) == len(made)
-            return [(await tried(bench, one))[0] for one in saved]
+            return [(await run_saved_event(bench, one))[0] for one in saved]
         finally:
             await bench.close()
 

@@ -9,16 +9,22 @@ from pathlib import Path
 import pytest
 from tests.making.conftest import Bench, missed, new, tree
 
-from hookscope.core.standing import State
-from hookscope.dialects import DIALECTS
-from hookscope.workbench import Refusal, Workbench
-from hookscope.workbench.linting import lint_hooks
-from hookscope.workbench.making.events import GUARDED
-from hookscope.workbench.making.wish import LANGUAGES, OF_KIND, Kind, Wish
-from hookscope.workbench.making.writing import sketch_new
-from hookscope.workbench.saved import read_saved_event
+from hookscope.app.workbench import Workbench
+from hookscope.authoring.lint.linting import lint_hooks
+from hookscope.authoring.scaffold.events import GUARDED_EVENTS
+from hookscope.authoring.scaffold.request import (
+    KIND_OF_SYSTEM,
+    LANGUAGES,
+    ScaffoldKind,
+    ScaffoldRequest,
+)
+from hookscope.authoring.scaffold.scaffold_writer import plan_new
+from hookscope.authoring.testing.saved_events import read_saved_event
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.model.hook_status import State
+from hookscope.model.refusal import Refusal
 
-KINDS: tuple[Kind, ...] = ("hook", "plugin", "stream")
+KINDS: tuple[ScaffoldKind, ...] = ("hook", "plugin", "stream")
 WAITS_FOR_ITS_USER = {"trusted", "enabled", "switch", "selected"}
 NO_SUCH_HANDLER = {("Milady", "hook", "javascript")}
 SAYS_IT_IS_PYTHON = "handler-extension"
@@ -37,7 +43,7 @@ def test_it_passes_lint_and_its_own_test_and_is_taken_back(
     dialect: str, bench: Bench, workspace: Path
 ) -> None:
     here, before = bench(dialect), tree(workspace)
-    kinds = [kind for kind in KINDS if OF_KIND[kind] in DIALECTS[dialect].kinds]
+    kinds = [kind for kind in KINDS if KIND_OF_SYSTEM[kind] in DIALECTS[dialect].kinds]
     made = []
     for kind, language in product(kinds, LANGUAGES):
         try:
@@ -78,11 +84,11 @@ def test_its_saved_event_is_the_one_that_fire_fires(dialect: str, bench: Bench, 
     events = [one for one in view.host.dialect.catalogue().events if one.emitted and not one.family]
     assert events
     for one in events:
-        kind = next(kind for kind in KINDS if OF_KIND[kind] == one.kind)
-        sketch = sketch_new(here, view, Wish("mine", kind=kind, events=(one.key,)))
+        kind = next(kind for kind in KINDS if KIND_OF_SYSTEM[kind] == one.kind)
+        sketch = plan_new(here, view, ScaffoldRequest("mine", kind=kind, events=(one.key,)))
         file.write_bytes(dict(sketch.files)[sketch.saved or file])
         fired, saved = here.template(view, one.key), read_saved_event(here, view, file)
-        if one.key == GUARDED:  # which has to be one that a guard stops
+        if one.key == GUARDED_EVENTS:  # which has to be one that a guard stops
             assert saved.context.keys() == fired.context.keys()
             saved = replace(saved, context={**saved.context, "params": fired.context["params"]})
         told = (saved.key, saved.kind, saved.session_key, saved.context, saved.ctx)

@@ -12,13 +12,13 @@ from tests.conftest import MakeHook
 from tests.console.conftest import READY
 from tests.making.conftest import Bench, new, tree
 
-from hookscope.core.text import one_line
-from hookscope.formats import read_text_header
-from hookscope.systems.folders.line_header import read_line_header
-from hookscope.systems.folders.manifest import read_yaml_header
-from hookscope.workbench import Refusal
-from hookscope.workbench.making.papers import hook_md
-from hookscope.workbench.toggle import Stuck
+from hookscope.app.toggle import UndoBlocked
+from hookscope.authoring.scaffold.scaffold_files import hook_md_text
+from hookscope.formats.text_header import read_text_header
+from hookscope.hosts.folders.manifest import read_yaml_header
+from hookscope.hosts.folders.shipped_headers import read_line_header
+from hookscope.model.refusal import Refusal
+from hookscope.model.text import one_line
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_what_its_author_went_on_with_stays(bench: Bench, workspace: Path) -> No
     first, second = new(here, "first"), new(here, "second")
     second.sketched.main.write_text("def handler(event): pass\n")
     for _ in range(2):
-        with pytest.raises(Stuck, match=r"handler.py has changed since then.*--forget") as stuck:
+        with pytest.raises(UndoBlocked, match=r"handler.py has changed since then.*--forget") as stuck:
             here.edits.undoing()
     here.edits.forget(stuck.value.change)
     here.edits.undo(here.edits.undoing())
@@ -94,7 +94,7 @@ def test_what_its_author_went_on_with_stays(bench: Bench, workspace: Path) -> No
 def test_every_reader_reads_any_description(text: str) -> None:
     text = one_line(text, 300).replace("`", "") or "x"
     metadata = {"one": ["command:new"], "two": ["gateway:startup"]}
-    source = hook_md("greet", text, metadata, (), "handler.py").encode()
+    source = hook_md_text("greet", text, metadata, (), "handler.py").encode()
     yaml, lines = (read(source, "greet", "two") for read in (read_yaml_header, read_line_header))
     assert yaml is not None
     assert lines is not None

@@ -6,10 +6,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from hookscope.runtime.lanes import FLAGS
-from hookscope.runtime.node import Node, find_node
-from hookscope.runtime.peer import Late, WorkerProgram
-from hookscope.runtime.worker import Worker
+from hookscope.runtime.executors import Node, find_node
+from hookscope.runtime.process_executor import NODE_FLAGS
+from hookscope.runtime.worker_handle import LateEvent, WorkerProgram
+from hookscope.runtime.worker_process import WorkerProcess
 
 Message = dict[str, Any]
 WORKER = Path(__file__).parents[2] / "src/hookscope/runtime/node_worker/worker.mjs"
@@ -26,10 +26,10 @@ class Talk:
     def __init__(self, root: Path) -> None:
         found = find_node(shutil.which("node"))
         assert isinstance(found, Node) and found.types, found.sentence  # noqa: PT018  (one sentence for both)
-        argv = (found.path, *FLAGS, str(WORKER), "")
+        argv = (found.path, *NODE_FLAGS, str(WORKER), "")
         self.root = root
-        self.told: list[Late] = []  # what came late
-        self.worker = Worker(WorkerProgram(argv, dict(os.environ), root, control=True))
+        self.told: list[LateEvent] = []  # what came late
+        self.worker = WorkerProcess(WorkerProgram(argv, dict(os.environ), root, control=True))
         self._contents = 0
         self._runs = 0
 

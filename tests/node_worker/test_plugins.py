@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.node_worker.talk import Message, Talk, two
 
-from hookscope.runtime.peer import Late
+from hookscope.runtime.worker_handle import LateEvent
 
 SEED = (Path(__file__).parent / "seeds" / "openclaw" / "example.ts").read_text()
 
@@ -297,7 +297,7 @@ async def test_a_registration_after_register_is_told(talk: Talk) -> None:
     code = {**plugin(talk, text), "member": "0"}
     await talk.run(code, view=two({}), late=1)
     text = "registers a handler of b after its register: it is called from the next event on"
-    assert talk.told == [Late("hook0", None, text)]
+    assert talk.told == [LateEvent("hook0", None, text)]
     (added,) = talk.worker.added
     row: Any = added.row
     (answer,) = await talk.run({**code, "member": "1"}, view=two({}))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.node_worker.talk import Message, Talk, two
 
-from hookscope.runtime.peer import Late
+from hookscope.runtime.worker_handle import LateEvent
 
 SEEDS = Path(__file__).parent / "seeds"
 CTX = {
@@ -201,7 +201,7 @@ async def test_a_cancel_that_comes_late_is_told(talk: Talk) -> None:
     (answer,) = await talk.run(code, view=two(turn(), methods=["cancel"]), late=1)
     assert "view" not in answer
     text = "ctx.cancel() ignored: the event's hooks already returned"
-    assert talk.told == [Late("hook0", None, text)]
+    assert talk.told == [LateEvent("hook0", None, text)]
 
 
 @pytest.mark.parametrize(

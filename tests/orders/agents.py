@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import Any
 
-from hookscope.core.called import Order
-from hookscope.core.failure import Failure
-from hookscope.core.orders.facts import Facts, facts_of
-from hookscope.core.orders.findings import Findings
-from hookscope.core.orders.search import Search
-from hookscope.core.orders.ways import Blocks
-from hookscope.core.runs import Ending, Event, Registration, Result, Run
-from hookscope.runtime.patch import patch_of
+from hookscope.analysis.order_facts import RunFacts, run_facts
+from hookscope.analysis.order_findings import OrderFindings
+from hookscope.analysis.order_search import CallBlocks, OrderSearch
+from hookscope.engine.plan_variants import CallOrder
+from hookscope.model.failure import Failure
+from hookscope.model.run import Ending, Event, Registration, Result, Run
+from hookscope.runtime.payloads import patch_of
 
 # What, name, value: `needs` fails where the name is not there, `count` leaves one more than it finds, `says`
 # pushes what it finds, `adds` appends to a list.
@@ -22,7 +21,7 @@ GIVEN = {"sender": "ada"}  # by the event
 Handler = tuple[Operation, ...]
 
 
-def called(handlers: Sequence[Handler], order: Order, number: int = 1) -> Facts:
+def called(handlers: Sequence[Handler], order: CallOrder, number: int = 1) -> RunFacts:
     """What comes of calling these handlers in this order."""
     calls = [Registration("command:new", f"h{place}", print) for place in range(len(handlers))]
     document: dict[str, Any] = {"context": dict(GIVEN), "messages": []}
@@ -41,7 +40,7 @@ def called(handlers: Sequence[Handler], order: Order, number: int = 1) -> Facts:
         )
     messages, context = tuple(document["messages"]), document["context"]
     run = Run(number, Event("command", "new", context=GIVEN), tuple(results), (), Ending(), messages, context)
-    return facts_of(run, calls, order)
+    return run_facts(run, calls, order)
 
 
 def _does(handler: Handler, document: dict[str, Any]) -> Exception | None:
@@ -66,10 +65,10 @@ def _does(handler: Handler, document: dict[str, Any]) -> Exception | None:
 
 
 def searched(
-    handlers: Sequence[Handler], times: int, seed: int = 0, blocks: Blocks | None = None
-) -> Findings:
+    handlers: Sequence[Handler], times: int, seed: int = 0, blocks: CallBlocks | None = None
+) -> OrderFindings:
     """The search through all orders of these handlers, or those of their blocks."""
-    search = Search(blocks or (tuple(range(len(handlers))),), times, seed)
+    search = OrderSearch(blocks or (tuple(range(len(handlers))),), times, seed)
     asking, facts = search.run(), None
     for number in range(1, 10_000):
         try:
@@ -80,7 +79,7 @@ def searched(
     return search.told([f"h{place}" for place in range(len(handlers))])
 
 
-def every_order(handlers: Sequence[Handler]) -> Iterator[Facts]:
+def every_order(handlers: Sequence[Handler]) -> Iterator[RunFacts]:
     """What comes of each order."""
     from itertools import permutations
 

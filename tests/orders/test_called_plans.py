@@ -6,35 +6,40 @@ from dataclasses import replace
 
 import pytest
 
-from hookscope.core.breakage import Breakage
-from hookscope.core.called import breakages_in, with_breakages, with_left_out, within
-from hookscope.core.runs import Event, Group, Plan, Registration
-from hookscope.systems.folders.policy import SharedEvent
-from hookscope.workbench.breaking import breakages_of
+from hookscope.authoring.testing.fire_request import parse_faults
+from hookscope.engine.plan_variants import (
+    injected_faults,
+    with_injected_faults,
+    with_limit,
+    without_hooks,
+)
+from hookscope.hosts.folders.folder_policy import SharedEvent
+from hookscope.model.failure import InjectedFault
+from hookscope.model.run import CallGroup, Event, Plan, Registration
 
 
 @pytest.fixture
 def plan() -> Plan:
     calls = tuple(Registration("command:new", name, print) for name in "abc")
     policy = SharedEvent(lambda key, event, message: message, "command:new")
-    return Plan(Event("command", "new"), 1, (Group(calls),), (), policy, forced=frozenset(calls[1:2]))
+    return Plan(Event("command", "new"), 1, (CallGroup(calls),), (), policy, forced=frozenset(calls[1:2]))
 
 
 def test_hooks_left_out_one_after_the_other_are_all_left_out_of_what_follows(plan: Plan) -> None:
-    left = with_left_out(with_left_out(plan, {"a"}), {"c"})
+    left = without_hooks(without_hooks(plan, {"a"}), {"c"})
     assert [call.name for call in left.calls] == ["b"]
     assert left.left_out == {"a", "c"}
     assert {item.name for item in left.not_run} == {"a", "c"}
-    assert with_left_out(left, ()) is left
+    assert without_hooks(left, ()) is left
 
 
 def test_a_forced_call_that_is_broken_or_limited_stays_a_forced_one(plan: Plan) -> None:
-    breakages: dict[str, Breakage] = breakages_of(("b=exception", "x=exception"))
-    broken = with_breakages(plan, breakages)
+    breakages: dict[str, InjectedFault] = parse_faults(("b=exception", "x=exception"))
+    broken = with_injected_faults(plan, breakages)
     assert [call.name for call in broken.calls if call in broken.forced] == ["b"]
-    assert breakages_in(broken) == {"b": breakages["b"]}
-    assert breakages_in(plan) == {}
-    limited = within(broken, 2.0)
+    assert injected_faults(broken) == {"b": breakages["b"]}
+    assert injected_faults(plan) == {}
+    limited = with_limit(broken, 2.0)
     assert [(call.name, call.limit) for call in limited.calls if call in limited.forced] == [("b", 2.0)]
-    assert within(plan, None) is plan
-    assert with_breakages(replace(plan, groups=()), breakages) == replace(plan, groups=())
+    assert with_limit(plan, None) is plan
+    assert with_injected_faults(replace(plan, groups=()), breakages) == replace(plan, groups=())

@@ -10,11 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.orders.agents import Handler, called, every_order, searched
 
-from hookscope.core.orders.facts import Facts, Kind, Subject
-from hookscope.core.orders.findings import Finding, Findings
-from hookscope.core.orders.search import Search
-from hookscope.core.orders.ways import between, count, other_orders, registered
-from hookscope.core.orders.words import evidence, left_over, sentences, summary, unsteady
+from hookscope.analysis.order_facts import FactKind, FactSubject, RunFacts
+from hookscope.analysis.order_findings import (
+    OrderFinding,
+    OrderFindings,
+    evidence_lines,
+    finding_sentences,
+    order_summary,
+    unexplained_sentences,
+    unsteady_subjects,
+)
+from hookscope.analysis.order_search import (
+    OrderSearch,
+    order_count,
+    orders_between,
+    other_orders,
+    registered_order,
+)
 
 NEEDS_USER: Handler = (("needs", "user", 0),)
 SETS_USER: Handler = (("set", "user", 1),)
@@ -29,8 +41,8 @@ handler = st.lists(operation, max_size=3).map(tuple)
 handlers = st.lists(handler, min_size=2, max_size=6)
 
 
-def said(found: Findings) -> list[str]:
-    return [sentence.text for sentence in sentences(found)]
+def said(found: OrderFindings) -> list[str]:
+    return [sentence.text for sentence in finding_sentences(found)]
 
 
 @pytest.mark.parametrize(
@@ -94,13 +106,13 @@ def test_the_sentence_for_what_happens(agents: list[Handler], told: list[str]) -
     found = searched(agents, 60)
     assert said(found) == told
     assert not found.left
-    assert ("does not matter" in summary(found)) is not bool(told)
+    assert ("does not matter" in order_summary(found)) is not bool(told)
 
 
 def test_what_the_event_had_is_told_where_nobody_changed_it() -> None:
     found = searched([SETS_USER, (("needs", "user", 0), ("set", "sender", 3), ("drop", "user", 0))], 20)
     (one,) = found.found
-    assert [line for line in evidence(one, found.names) if "also" in line] == [
+    assert [line for line in evidence_lines(one, found.names) if "also" in line] == [
         'also context.sender: 3 → "ada"',
         "also context.user: nothing → 1",
     ]
@@ -110,7 +122,7 @@ def test_runs_that_do_not_suffice_are_said() -> None:
     agents = [SETS_USER, *[NOTHING] * 6, NEEDS_USER]
     found = searched(agents, 4)
     assert not found.found
-    assert left_over(found) == (
+    assert unexplained_sentences(found) == (
         "How h7 ends differs between run 2 and run 3; the fires did not suffice to say why.",
     )
     assert said(searched(agents, 11)) == ["h7 fails (KeyError: 'user') unless h0 runs before it."]
@@ -127,14 +139,14 @@ def test_of_company_that_could_not_be_left_out_nobody_is_named() -> None:
 
 
 def test_what_differs_in_one_order_is_no_matter_of_order() -> None:
-    search = Search(((0, 1),), 20, 0)
+    search = OrderSearch(((0, 1),), 20, 0)
     asking = search.run()
     order, number = next(asking), 1
-    steady, other = Subject(Kind.SAID, call=0), Subject(Kind.SAID, call=1)
+    steady, other = FactSubject(FactKind.SAID, call=0), FactSubject(FactKind.SAID, call=1)
     while True:
         values = {other: f'["{number}"]', steady: '["a"]'}
         try:
-            order = asking.send(Facts(number, order, values))
+            order = asking.send(RunFacts(number, order, values))
         except StopIteration:
             break
         number += 1
@@ -145,7 +157,7 @@ def test_what_differs_in_one_order_is_no_matter_of_order() -> None:
 
 @given(st.integers(2, 5), st.integers(4, 60), st.randoms(use_true_random=False))
 def test_handlers_that_do_as_they_please_end_no_search(size: int, times: int, chance: Random) -> None:
-    search = Search((tuple(range(size)),), times, 0)
+    search = OrderSearch((tuple(range(size)),), times, 0)
     asking, facts, number = search.run(), None, 0
     while True:
         try:
@@ -153,18 +165,18 @@ def test_handlers_that_do_as_they_please_end_no_search(size: int, times: int, ch
         except StopIteration:
             break
         number += 1
-        changed = [Subject(Kind.CHANGED, "/context/x", call) for call in order]
+        changed = [FactSubject(FactKind.CHANGED, "/context/x", call) for call in order]
         subjects = [
             *changed,
-            Subject(Kind.PLACE, "/context/x"),
-            *(Subject(Kind.ENDED, call=at) for at in order),
+            FactSubject(FactKind.PLACE, "/context/x"),
+            *(FactSubject(FactKind.ENDED, call=at) for at in order),
         ]
         values = {subject: str(chance.randrange(3)) for subject in subjects if chance.random() < 0.9}
         written = frozenset(subject for subject in changed if chance.random() < 0.5)
-        facts = Facts(number, order, values, written)
+        facts = RunFacts(number, order, values, written)
     found = search.told([f"h{place}" for place in range(size)])
     assert len(found.fired) == number <= times
-    assert all(sentence.text for sentence in sentences(found))
+    assert all(sentence.text for sentence in finding_sentences(found))
 
 
 @given(handlers, st.integers(4, 200), st.integers(0, 9))
@@ -183,7 +195,7 @@ def test_every_finding_is_right_and_small_and_there_were_no_more_runs_than_asked
     for _, one_way, other_way in found.left:
         assert len(found.fired) == times
         assert one_way.values != other_way.values
-    assert all(sentence.text.endswith(".") for sentence in sentences(found))
+    assert all(sentence.text.endswith(".") for sentence in finding_sentences(found))
 
 
 @given(st.integers(2, 12), st.data())
@@ -206,15 +218,15 @@ def test_foreign_names_stay_on_their_line(name: str) -> None:
         (("drop", name, 0), ("adds", name, 2)),
     ]
     found = searched(agents, 100)
-    told = [*said(found), summary(found)]
-    told += [line for one in found.found for line in evidence(one, found.names)]
+    told = [*said(found), order_summary(found)]
+    told += [line for one in found.found for line in evidence_lines(one, found.names)]
     few = searched(agents, 4)
-    told += [*left_over(few), *unsteady(few)]
+    told += [*unexplained_sentences(few), *unsteady_subjects(few)]
     assert found.matters
     assert all(text.isprintable() for text in told)
 
 
-def check_right(agents: list[Handler], one: Finding) -> None:
+def check_right(agents: list[Handler], one: OrderFinding) -> None:
     """The two orders differ in nothing but the pair, and come to what is said of them."""
     registered_run, exchanged_run = one.registered, one.exchanged
     assert one.first < one.second
@@ -229,7 +241,7 @@ def check_right(agents: list[Handler], one: Finding) -> None:
     assert set(one.company) == set(order) - {one.first, one.second, one.subject.call}
 
 
-def check_small(agents: list[Handler], one: Finding) -> None:
+def check_small(agents: list[Handler], one: OrderFinding) -> None:
     """Without any one of the company it does not show, or shows as something else."""
     for left_out in one.company:
         pair = [
@@ -238,8 +250,10 @@ def check_small(agents: list[Handler], one: Finding) -> None:
         ]
         values = [facts.value(one.subject) for facts in pair]
         same = values[0] == values[1]
-        otherwise = one.subject.kind is Kind.ENDED and tuple(values) != one.values(one.subject)
-        unsaid = one.subject.kind is Kind.CHANGED and not any(one.subject in facts.written for facts in pair)
+        otherwise = one.subject.kind is FactKind.ENDED and tuple(values) != one.values(one.subject)
+        unsaid = one.subject.kind is FactKind.CHANGED and not any(
+            one.subject in facts.written for facts in pair
+        )
         assert same or otherwise or unsaid
 
 
@@ -251,7 +265,7 @@ def test_with_enough_runs_all_that_depends_on_the_order_is_told_and_nothing_else
     assert not found.left
     runs = list(every_order(agents))
     assert len(found.orders) == len(runs)
-    kinds = {Kind.ENDED, Kind.SAID, Kind.PLACE}
+    kinds = {FactKind.ENDED, FactKind.SAID, FactKind.PLACE}
     subjects = {subject for facts in runs for subject in facts.values if subject.kind in kinds}
     depends = {subject for subject in subjects if len({facts.value(subject) for facts in runs}) > 1}
     explained = {subject for one in found.found for subject in (one.subject, *one.also)}
@@ -267,7 +281,7 @@ def test_orders_keep_to_their_blocks_and_come_once(sizes: list[int], seed: int, 
     firsts = [sum(sizes[:place]) for place in range(len(sizes))]
     blocks = tuple(tuple(range(first, first + size)) for first, size in zip(firsts, sizes, strict=True))
     orders = list(other_orders(blocks, seed, most))
-    assert len(orders) == len(set(orders)) == count(blocks) - 1
+    assert len(orders) == len(set(orders)) == order_count(blocks) - 1
     for order in orders:
         assert all(set(order[block[0] : block[-1] + 1]) == set(block) for block in blocks)
     assert orders == list(other_orders(blocks, seed, most))
@@ -278,9 +292,9 @@ def test_the_way_between_two_orders_exchanges_neighbours_that_stand_otherwise(
     one: list[int], other: list[int]
 ) -> None:
     start, end = tuple(one), tuple(other)
-    way = between(start, end)
+    way = orders_between(start, end)
     inverted = sum(
         (start.index(a) < start.index(b)) != (end.index(a) < end.index(b)) for a in range(6) for b in range(a)
     )
     assert (way[0], way[-1], len(way)) == (start, end, inverted + 1)
-    assert registered((start,)) == start
+    assert registered_order((start,)) == start

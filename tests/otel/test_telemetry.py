@@ -21,12 +21,13 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from hookscope import Event, HookEngine, HookRunner, PluginApi, embedded_host
-from hookscope.core.dialect import Choices, Trust
-from hookscope.core.surroundings import Surroundings
-from hookscope.dialects import DIALECTS
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.hosts.settings.host_opener import open_host
+from hookscope.model.host import Overrides, Trust
+from hookscope.model.machine import Machine
 from hookscope.otel import Telemetry, listener
-from hookscope.settings import open_host
-from hookscope.workbench.play import Playing, Wanted
+from hookscope.sessions.session_runner import SessionRequest
+from hookscope.sessions.simulation import Simulation
 
 SECRET = "sk-verysecret-4711"
 
@@ -266,12 +267,12 @@ async def test_a_session_is_told_with_what_a_throw_causes(collected: Collected, 
             hook = define_hook(events={{"turn.started": throw, "*": note}})
             """)
     )
-    here = Surroundings("linux", {}, app, tmp_path)
-    host = open_host(DIALECTS["eve"], here, Choices(workspace=app), trust=Trust(everything=True))
+    here = Machine("linux", {}, app, tmp_path)
+    host = open_host(DIALECTS["eve"], here, Overrides(workspace=app), trust=Trust(everything=True))
     engine = HookEngine(host, listener=collected.telemetry)
     await engine.load()
     try:
-        played = await Playing(engine, Wanted((SECRET,), "seed", None))
+        played = await Simulation(engine, SessionRequest((SECRET,), "seed", None))
     finally:
         await engine.close()
     runs = [span for span in collected.told if span.name.startswith("hook.run ")]

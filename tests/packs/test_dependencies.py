@@ -14,7 +14,7 @@ from tests.packs.conftest import SHIPPED, Cli, make_pack, manifest, on_disk
 from tests.packs.registry import Registry, serving
 from tests.packs.test_names_of_packs import packed
 
-from hookscope.packs.dependencies import is_of_registry
+from hookscope.packs.fetch.npm import is_from_registry
 
 SHIPPED_HOST = ("--dialect", SHIPPED)
 needs_npm = pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
@@ -66,12 +66,12 @@ OF_REGISTRY = (
 
 @pytest.mark.parametrize("wanted", ELSEWHERE)
 def test_what_comes_from_elsewhere_is_none_of_the_registry(wanted: str) -> None:
-    assert not is_of_registry(wanted)
+    assert not is_from_registry(wanted)
 
 
 @pytest.mark.parametrize("wanted", OF_REGISTRY)
 def test_ranges_tags_and_other_names_are_of_the_registry(wanted: str) -> None:
-    assert is_of_registry(wanted)
+    assert is_from_registry(wanted)
 
 
 @pytest.fixture

@@ -13,17 +13,19 @@ from pathlib import Path
 import pytest
 from tests.packs.conftest import Cli, Disk, make_pack, on_disk
 
-from hookscope.packs.transaction import STEPS
-from hookscope.workbench import Options, Refusal, Workbench
-from hookscope.workbench.packs.desk import PackDesk
-from hookscope.workbench.packs.planned import Planned
+from hookscope.app.options import Options
+from hookscope.app.pack_manager import PackManager
+from hookscope.app.workbench import Workbench
+from hookscope.model.refusal import Refusal
+from hookscope.packs.plan import PackPlan
+from hookscope.packs.transaction import TRANSACTION_STEPS
 
 
-def planned(desk: PackDesk, action: str, pack: Path) -> Planned:
+def planned(desk: PackManager, action: str, pack: Path) -> PackPlan:
     if action == "install":
         return desk.plan_install(str(pack))
     made = desk.plan_uninstall("greetings") if action == "uninstall" else desk.plan_update("greetings")
-    assert isinstance(made, Planned)
+    assert isinstance(made, PackPlan)
     return made
 
 
@@ -72,14 +74,14 @@ def test_old_or_new_is_whole_wherever_it_ends(
     at_first = seen(home)
     prepared(action, cli, pack)
     bench = Workbench(Options())
-    desk = PackDesk(bench)
+    desk = PackManager(bench)
     plan = planned(desk, action, pack)
     old, old_packs = seen(home), packs_in(cli)
     keep(saved, home, state)
     steps: list[str] = []
     desk.carry_out(plan, step=steps.append)
     new, new_packs = seen(home), packs_in(cli)
-    assert set(steps) == set(STEPS)
+    assert set(steps) == set(TRANSACTION_STEPS)
     assert old != new
     for number, name in enumerate(steps):
         for end in (kill, fail):
@@ -122,7 +124,7 @@ def bring_back(saved: Path, *folders: Path) -> None:
 
 
 def stop_at(number: int, end: Callable[[], None]) -> Callable[[str], None]:
-    left = iter(range(number, -(len(STEPS) ** 2), -1))
+    left = iter(range(number, -(len(TRANSACTION_STEPS) ** 2), -1))
 
     def step(_: str) -> None:
         if next(left) == 0:

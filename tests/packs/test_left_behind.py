@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 from tests.packs.conftest import SHIPPED, Cli, make_pack, manifest, on_disk
 
-from hookscope.workbench import Options, Refusal, Workbench
-from hookscope.workbench.packs.desk import PackDesk
+from hookscope.app.options import Options
+from hookscope.app.pack_manager import PackManager
+from hookscope.app.workbench import Workbench
+from hookscope.model.refusal import Refusal
 
 AS_SHIPPED = ("--dialect", SHIPPED)
 
@@ -81,7 +83,7 @@ def test_one_that_is_planned_in_the_middle_of_another_is_told_so(
     """It was told to move away the folders that the other one was just putting in place."""
     monkeypatch.chdir(workspace)
     pack = make_pack(tmp_path / "pack", "hello")
-    desk = PackDesk(Workbench(Options()))
+    desk = PackManager(Workbench(Options()))
     said: list[str] = []
 
     def step(name: str) -> None:
@@ -127,7 +129,7 @@ def test_a_disk_that_fills_up_leaves_all_of_it_or_nothing(
     """Even how far it is cannot be written down any more; the hooks were left in place, and no record."""
     monkeypatch.chdir(workspace)
     before = on_disk(home)
-    desk = PackDesk(Workbench(Options()))
+    desk = PackManager(Workbench(Options()))
     plan = desk.plan_install(str(make_pack(tmp_path / "pack", "hello")))
     with sizes_restored():
         if installed:

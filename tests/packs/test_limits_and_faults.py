@@ -16,11 +16,12 @@ import pytest
 from tests.packs import hostile
 from tests.packs.conftest import SETTINGS, Cli, make_pack, on_disk
 
-from hookscope.packs.archives import unpacked
+from hookscope.app.options import Options
+from hookscope.app.pack_manager import PackManager
+from hookscope.app.workbench import Workbench
 from hookscope.packs.errors import PackError
-from hookscope.packs.limits import PackLimits
-from hookscope.workbench import Options, Workbench
-from hookscope.workbench.packs.desk import PackDesk
+from hookscope.packs.file_tree import read_archive
+from hookscope.packs.package_checks import PackLimits
 
 SMALL = PackLimits(archive=200_000, total=40_000, file=30_000, ratio=10, ratio_from=20_000)
 NOISE = os.urandom(25_000)
@@ -38,10 +39,10 @@ NOISE = os.urandom(25_000)
 )
 def test_what_comes_out_counts(kind: str, files: dict[str, bytes], words: str) -> None:
     if kind == "tar" and "bomb" in words:
-        assert unpacked(packed(kind, files), "p.tar", SMALL).files, "what is not packed is no bomb"
+        assert read_archive(packed(kind, files), "p.tar", SMALL).files, "what is not packed is no bomb"
         return
     with pytest.raises(PackError, match=words):
-        unpacked(packed(kind, files), f"p.{kind}", SMALL)
+        read_archive(packed(kind, files), f"p.{kind}", SMALL)
 
 
 def packed(kind: str, files: dict[str, bytes]) -> bytes:
@@ -73,7 +74,7 @@ def interrupted(
 ) -> Path:
     """An install that was killed right before it would have written the settings."""
     monkeypatch.chdir(workspace)
-    desk = PackDesk(Workbench(Options()))
+    desk = PackManager(Workbench(Options()))
     plan = desk.plan_install(str(make_pack(tmp_path / "pack", "hello")))
 
     def step(name: str) -> None:
@@ -149,7 +150,7 @@ def test_several_at_once_are_each_installed_or_not(cli: Cli, settings: Path, tmp
 
 
 def test_what_another_process_is_at_is_left_to_it(interrupted: Path) -> None:
-    desk = PackDesk(Workbench(Options()))
+    desk = PackManager(Workbench(Options()))
     before = interrupted.read_text()
     with desk.store.locked():
         assert desk.recover() == ""

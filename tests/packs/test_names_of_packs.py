@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.packs.conftest import SHIPPED, Cli, make_pack, manifest, on_disk
 
-from hookscope.packs.names import fault_of_pack_name
+from hookscope.packs.package_checks import fault_of_pack_name
 
 REFUSED = {
     "of Node": ("node_modules", "Node_Modules", "NODE_MODULES", "node_modules ", "bower_components"),

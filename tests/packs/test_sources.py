@@ -12,9 +12,11 @@ import pytest
 from tests.packs.conftest import Cli, make_pack, manifest, on_disk
 from tests.packs.registry import Registry, serving
 
-from hookscope.packs.progress import Progress
-from hookscope.workbench import Options, Refusal, Workbench
-from hookscope.workbench.packs.desk import PackDesk
+from hookscope.app.options import Options
+from hookscope.app.pack_manager import PackManager
+from hookscope.app.workbench import Workbench
+from hookscope.model.refusal import Refusal
+from hookscope.packs.errors import Progress
 
 needs_npm = pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -213,7 +215,7 @@ def test_what_takes_long_is_told_and_stopped(
     monkeypatch.chdir(workspace)
     before, told = on_disk(tmp_path), list[str]()
     progress = Progress(tell=told.append, cancelled=begun.exists)
-    desk = PackDesk(Workbench(Options()))
+    desk = PackManager(Workbench(Options()))
     with pytest.raises(Refusal, match="It was stopped; nothing was installed"):
         desk.plan_install("acme", progress=progress)
     assert told == ["fetching acme with npm"]

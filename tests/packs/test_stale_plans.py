@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from tests.packs.conftest import SETTINGS, Cli, make_pack, on_disk
 
-from hookscope.workbench import Options, Refusal, Workbench
-from hookscope.workbench.packs.desk import PackDesk
-from hookscope.workbench.packs.planned import Planned
+from hookscope.app.options import Options
+from hookscope.app.pack_manager import PackManager
+from hookscope.app.workbench import Workbench
+from hookscope.model.refusal import Refusal
+from hookscope.packs.plan import PackPlan
 
 Change = Callable[[Path, Cli], object]
 
@@ -58,12 +60,12 @@ def uninstalled_meanwhile(state: Path, cli: Cli) -> None:
 
 
 @pytest.fixture
-def desk(settings: Path, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> PackDesk:
+def desk(settings: Path, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> PackManager:
     monkeypatch.chdir(workspace)
-    return PackDesk(Workbench(Options()))
+    return PackManager(Workbench(Options()))
 
 
-def refused(desk: PackDesk, plan: Planned, state: Path, cli: Cli, change: Change) -> str:
+def refused(desk: PackManager, plan: PackPlan, state: Path, cli: Cli, change: Change) -> str:
     """Why the plan is not carried out after the change; it leaves the host's folder as it is then."""
     change(state, cli)
     before = on_disk(state)
@@ -78,7 +80,7 @@ def refused(desk: PackDesk, plan: Planned, state: Path, cli: Cli, change: Change
     [settings_edited, settings_gone, target_taken, target_linked, installed_meanwhile, recorded_meanwhile],
 )
 def test_an_install_is_refused_when_the_disk_changed_since_it_was_planned(
-    change: Change, desk: PackDesk, cli: Cli, settings: Path, tmp_path: Path
+    change: Change, desk: PackManager, cli: Cli, settings: Path, tmp_path: Path
 ) -> None:
     plan = desk.plan_install(str(make_pack(tmp_path / "pack", "hello")))
     said = refused(desk, plan, settings.parent, cli, change)
@@ -90,19 +92,19 @@ def test_an_install_is_refused_when_the_disk_changed_since_it_was_planned(
 )
 @pytest.mark.parametrize("action", ["update", "uninstall"])
 def test_a_change_of_a_pack_is_refused_when_the_disk_changed_since_it_was_planned(
-    change: Change, action: str, desk: PackDesk, cli: Cli, settings: Path, tmp_path: Path
+    change: Change, action: str, desk: PackManager, cli: Cli, settings: Path, tmp_path: Path
 ) -> None:
     pack = make_pack(tmp_path / "pack", "hello")
     desk.carry_out(desk.plan_install(str(pack)))
     make_pack(pack, "hello", version="2.0.0")
     plan = desk.plan_update("greetings") if action == "update" else desk.plan_uninstall("greetings")
-    assert isinstance(plan, Planned)
+    assert isinstance(plan, PackPlan)
     said = refused(desk, plan, settings.parent, cli, change)
     assert "has changed since this was planned; nothing was written. Try again." in said
 
 
 def test_a_plan_is_carried_out_when_only_other_files_changed_since(
-    desk: PackDesk, cli: Cli, settings: Path, tmp_path: Path
+    desk: PackManager, cli: Cli, settings: Path, tmp_path: Path
 ) -> None:
     plan = desk.plan_install(str(make_pack(tmp_path / "pack", "hello")))
     (settings.parent / "hooks" / "mine" / "handler.js").write_text("export default 1\n")
@@ -112,7 +114,7 @@ def test_a_plan_is_carried_out_when_only_other_files_changed_since(
 
 @pytest.mark.parametrize("was_there", [False, True])
 def test_the_lock_of_the_settings_goes_again_unless_another_program_made_it(
-    was_there: bool, desk: PackDesk, settings: Path, tmp_path: Path
+    was_there: bool, desk: PackManager, settings: Path, tmp_path: Path
 ) -> None:
     lock = settings.with_name(f".{settings.name}.hookscope-lock")
     if was_there:

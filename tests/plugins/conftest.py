@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from hookscope import Event, HookEngine
-from hookscope.core.arguments import Arguments
-from hookscope.core.dialect import Choices, Host, Trust
-from hookscope.core.runs import Registration, Run
-from hookscope.core.surroundings import Surroundings
-from hookscope.dialects import DIALECTS
-from hookscope.settings import open_host
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.hosts.settings.host_opener import open_host
+from hookscope.model.host import Host, Overrides, Trust
+from hookscope.model.machine import Machine
+from hookscope.model.payload import Arguments
+from hookscope.model.run import Registration, Run
 
 GUIDE, SHIPPED = "openclaw", "openclaw@2026.9"
 
@@ -51,8 +51,8 @@ class Home:
         return file.parent
 
     def host(self, dialect: str = GUIDE, *mapped: Mapping[str, Any], trusted: bool = True) -> Host:
-        here = Surroundings("linux", {"HOME": str(self.folder)}, cwd=self.folder, home=self.folder)
-        choices = Choices(plugin_hooks=mapped)
+        here = Machine("linux", {"HOME": str(self.folder)}, cwd=self.folder, home=self.folder)
+        choices = Overrides(plugin_hooks=mapped)
         return open_host(DIALECTS[dialect], here, choices, trust=Trust(everything=trusted))
 
 

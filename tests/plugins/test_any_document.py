@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.plugins.conftest import GUIDE, SHIPPED, Home
 
-from hookscope.core.look import look
+from hookscope.engine.discovery import discover
 
 ENTRY = "export default { register(api) { api.on('agent_end', () => {}); } };"
 SCHEMA = {
@@ -74,7 +74,7 @@ def test_a_bad_document_is_a_row_and_never_an_error(
             home.write(f"{place}/openclaw.plugin.json", json.dumps(manifest))
             home.write(f"{place}/package.json", json.dumps(package))
         home.settings(plugins=settings)
-        inventory = look(home.host(dialect))
+        inventory = discover(home.host(dialect))
     assert inventory.hooks or inventory.rejected or inventory.problems
     for row in inventory.hooks:
         limits = row.hook.meta.limits.values()

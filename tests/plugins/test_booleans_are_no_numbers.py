@@ -9,7 +9,7 @@ import pytest
 from tests.plugins.conftest import SHIPPED, Home
 
 from hookscope import PluginApi
-from hookscope.core.look import look
+from hookscope.engine.discovery import discover
 
 
 @pytest.mark.parametrize("value", [True, False])
@@ -17,7 +17,7 @@ def test_a_boolean_is_no_limit_that_the_user_sets(place: Home, value: bool) -> N
     place.plugin("plugins", "guard", entry="index.ts", id="guard")
     hooks = {"timeoutMs": value, "timeouts": {"agent_end": value, "before_tool_call": 3000}}
     place.settings(plugins={"entries": {"guard": {"hooks": hooks}}})
-    limits = {row.hook.name: row.hook.meta.limits for row in look(place.host(SHIPPED)).hooks}
+    limits = {row.hook.name: row.hook.meta.limits for row in discover(place.host(SHIPPED)).hooks}
     assert limits["guard"] == {"before_tool_call": 3.0}
 
 
@@ -42,7 +42,7 @@ def test_a_setting_is_of_the_type_that_the_schema_of_its_plugin_names(
     folder = place.plugin("extensions", "typed", entry="index.js", id="typed", configSchema=schema)
     assert json.loads((folder / "openclaw.plugin.json").read_text())["configSchema"] == schema
     place.settings(plugins={"entries": {"typed": {"enabled": True, "config": {"x": value}}}})
-    (row,) = (row for row in look(place.host(SHIPPED)).hooks if row.hook.name == "typed")
+    (row,) = (row for row in discover(place.host(SHIPPED)).hooks if row.hook.name == "typed")
     passed = {gate.name: gate.passed for gate in row.verdict.gates}
     assert passed["schema"] is fits
 

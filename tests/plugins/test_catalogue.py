@@ -4,10 +4,10 @@ import pytest
 from tests.conftest import MakeHook
 from tests.plugins.conftest import GUIDE, SHIPPED, Home
 
-from hookscope.core.event_types import EventType
-from hookscope.core.look import look
-from hookscope.core.standing import State
-from hookscope.dialects import DIALECTS
+from hookscope.engine.discovery import discover
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.model.event_catalogue import EventType
+from hookscope.model.hook_status import State
 
 EVENTS = [
     pytest.param(dialect, event, id=f"{dialect} {event.key}")
@@ -50,7 +50,7 @@ def test_a_hook_folder_never_hears_a_plugin_hook(place: Home, make_hook: MakeHoo
     events = '{"openclaw": {"events": ["before_tool_call"]}}'
     make_hook(place.workspace / "hooks", "eager", events, "export default () => {};\n", file="handler.js")
     place.settings(hooks={"internal": {"enabled": True, "entries": {"eager": {"enabled": True}}}})
-    (standing,) = look(place.host(dialect)).hooks
+    (standing,) = discover(place.host(dialect)).hooks
     assert standing.state is State.SILENT
     assert "before_tool_call is a plugin hook's name; HOOK.md folders never hear it" in standing.notes
 

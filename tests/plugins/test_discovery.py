@@ -6,27 +6,27 @@ from typing import Any
 import pytest
 from tests.plugins.conftest import GUIDE, SHIPPED, Home
 
-from hookscope.core.examine import examine
-from hookscope.core.inventory import Inventory
-from hookscope.core.look import look
-from hookscope.core.plan import code_of, registrations_of
-from hookscope.core.runs import Declared, Event, Module
-from hookscope.core.standing import Standing, State
-from hookscope.core.trust import trust_target
-from hookscope.engine import HookEngine
+from hookscope.engine.discovery import discover
+from hookscope.engine.examination import examine
+from hookscope.engine.hook_engine import HookEngine
+from hookscope.engine.planning import handler_code, registrations_of
+from hookscope.model.hook_status import HookStatus, State
+from hookscope.model.inventory import Inventory
+from hookscope.model.run import Declared, Event, Module
+from hookscope.model.trust import trust_target
 
 
 def looked(place: Home, dialect: str = GUIDE) -> Inventory:
-    return look(place.host(dialect))
+    return discover(place.host(dialect))
 
 
-def row(inventory: Inventory, name: str) -> Standing:
+def row(inventory: Inventory, name: str) -> HookStatus:
     found = inventory.find(name)
     assert found is not None, [item.reason for item in inventory.rejected]
     return found
 
 
-def shut(standing: Standing) -> dict[str, str]:
+def shut(standing: HookStatus) -> dict[str, str]:
     return {gate.name: gate.reason for gate in standing.verdict.shut()}
 
 
@@ -54,7 +54,7 @@ def test_an_entry_file_alone_is_a_plugin_named_after_its_folder(
     place.plugin("plugins", "audit", entry=entry)
     standing = row(looked(place), "audit")
     assert (standing.hook.language, standing.hook.folder.source) == (language, "managed")
-    code = code_of(standing.hook, place.host())
+    code = handler_code(standing.hook, place.host())
     assert (code.shape, code.path.name, code.root) == ("plugin", entry, place.state / "plugins/audit")
 
 
@@ -167,7 +167,7 @@ def test_odd_settings_stop_nobody(place: Home) -> None:
 def test_a_plugin_waits_for_trust(place: Home) -> None:
     place.plugin("plugins", "guard", id="guard")
     host = place.host(trusted=False)
-    standing = row(look(host), "guard")
+    standing = row(discover(host), "guard")
     assert standing.state is State.UNTRUSTED
     assert trust_target(standing.hook, host).folder == place.state / "plugins"
 
@@ -208,7 +208,7 @@ async def test_what_the_user_allows_a_plugin(place: Home) -> None:
     place.settings(plugins={"entries": {"guard": {"hooks": hooks}}})
     host = place.host(SHIPPED)
     engine = HookEngine(host)
-    engine.inventory = look(host)
+    engine.inventory = discover(host)
     keys = ("before_tool_call", "agent_end", "heartbeat_prompt_contribution")
     module = Module(tuple(Declared(key, lambda view: None, limit=40.0) for key in keys))
     calls = registrations_of(engine.inventory, host, module_of=lambda hook: module)

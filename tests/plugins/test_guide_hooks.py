@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.plugins.conftest import GUIDE, Home, Plugin, fired
 
-from hookscope.core.arguments import CTX, EVENT, Arguments
+from hookscope.model.payload import CTX, EVENT, Arguments
 
 # Guide 003, "Hook Reference", as it writes the names.
 SEED_003 = (

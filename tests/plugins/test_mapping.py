@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from tests.plugins.conftest import GUIDE, SHIPPED, Home
 
-from hookscope.core.look import look
-from hookscope.core.plan import registrations_of
-from hookscope.core.runs import Code
-from hookscope.core.standing import State
+from hookscope.engine.discovery import discover
+from hookscope.engine.planning import registrations_of
+from hookscope.model.hook_status import State
+from hookscope.model.run import Code
 
 HANDLER = "def handler(event, ctx):\n    pass\n"
 
@@ -24,7 +24,7 @@ def test_a_definition_becomes_a_registration(audit: Home) -> None:
     item = {"event": "message-sent", "file": "audit.py", "export": "log", "priority": 100, "name": "auditor"}
     audit.settings(plugins={"hooks": [item]})
     host = audit.host()
-    inventory = look(host)
+    inventory = discover(host)
     (standing,) = inventory.hooks
     hook = standing.hook
     assert (standing.state, hook.role, hook.description) == (
@@ -41,7 +41,7 @@ def test_a_definition_becomes_a_registration(audit: Home) -> None:
 
 @pytest.mark.parametrize("dialect", [GUIDE, SHIPPED])
 def test_the_projects_own_list_counts_under_every_dialect(audit: Home, dialect: str) -> None:
-    inventory = look(audit.host(dialect, {"event": "message_sent", "module": "audit"}))
+    inventory = discover(audit.host(dialect, {"event": "message_sent", "module": "audit"}))
     (standing,) = inventory.hooks
     assert (standing.hook.name, standing.state) == ("audit", State.READY)
     assert standing.hook.handler == audit.workspace / "audit.py"
@@ -50,7 +50,7 @@ def test_the_projects_own_list_counts_under_every_dialect(audit: Home, dialect: 
 
 def test_a_closed_schema_refuses_the_key(audit: Home) -> None:
     audit.settings(plugins={"hooks": [{"event": "message_sent", "file": "audit.py"}]})
-    inventory = look(audit.host(SHIPPED))
+    inventory = discover(audit.host(SHIPPED))
     assert inventory.hooks == ()
     assert any('Unrecognized key: "hooks"' in problem.text for problem in inventory.problems)
 
@@ -82,7 +82,7 @@ WRONG: tuple[tuple[Any, str, int], ...] = (
 @pytest.mark.parametrize(("item", "reason", "line"), WRONG)
 def test_a_definition_that_is_none_says_why_and_where(audit: Home, item: Any, reason: str, line: int) -> None:
     audit.settings(plugins={"hooks": [item]})
-    inventory = look(audit.host())
+    inventory = discover(audit.host())
     assert inventory.hooks == ()
     (rejected,) = inventory.rejected
     assert rejected.reason.startswith("plugins.hooks[0]: ")
@@ -94,13 +94,13 @@ def test_a_definition_that_is_none_says_why_and_where(audit: Home, item: Any, re
 @pytest.mark.parametrize("value", [3, "audit.py", {"event": "message_sent"}])
 def test_what_is_no_list_is_a_problem(audit: Home, value: Any) -> None:
     audit.settings(plugins={"hooks": value})
-    inventory = look(audit.host())
+    inventory = discover(audit.host())
     assert (inventory.hooks, inventory.rejected) == ((), ())
     assert [problem.text.split(" wants")[0] for problem in inventory.problems] == ["plugins.hooks"]
 
 
 def test_a_missing_file_is_broken(place: Home) -> None:
-    (standing,) = look(place.host(GUIDE, {"event": "message_sent", "file": "gone.py"})).hooks
+    (standing,) = discover(place.host(GUIDE, {"event": "message_sent", "file": "gone.py"})).hooks
     file = place.workspace / "gone.py"
     assert [gate.reason for gate in standing.verdict.shut()] == [f"no such file: {file}"]
     assert standing.state is State.BROKEN
@@ -113,21 +113,21 @@ def test_a_file_outside_is_broken_however_it_is_named(place: Home, by_link: bool
     if by_link:
         (place.workspace / "inside.py").symlink_to(outside)
     name = "inside.py" if by_link else str(outside)
-    (standing,) = look(place.host(GUIDE, {"event": "message_sent", "file": name})).hooks
+    (standing,) = discover(place.host(GUIDE, {"event": "message_sent", "file": name})).hooks
     sentence = f"Handler path escapes the workspace and the state folder: {outside}"
     assert [gate.reason for gate in standing.verdict.shut()] == [sentence]
 
 
 def test_mapped_handlers_need_trust(audit: Home) -> None:
     host = audit.host(GUIDE, {"event": "message_sent", "file": "audit.py"}, trusted=False)
-    (standing,) = look(host).hooks
+    (standing,) = discover(host).hooks
     assert standing.state is State.UNTRUSTED
 
 
 def test_they_compete_with_nobody_and_come_last(audit: Home) -> None:
     audit.plugin("plugins", "audit", id="audit")
     item = {"event": "message_sent", "file": "audit.py"}
-    inventory = look(audit.host(GUIDE, item, item))
+    inventory = discover(audit.host(GUIDE, item, item))
     assert [(hook.name, hook.role) for hook in inventory.load_order] == [
         ("audit", ""),
         ("audit", "mapped"),
@@ -137,7 +137,7 @@ def test_they_compete_with_nobody_and_come_last(audit: Home) -> None:
 
 def test_what_nobody_reads_is_noted(audit: Home) -> None:
     item = {"event": "message_sent", "file": "audit.py", "priorty": 1}
-    (standing,) = look(audit.host(GUIDE, item)).hooks
+    (standing,) = discover(audit.host(GUIDE, item)).hooks
     assert standing.notes == ("plugin_hooks[0]: nothing reads `priorty`",)
 
 
@@ -149,5 +149,5 @@ def test_the_lists_of_allowed_and_denied_plugins_mean_no_mapped_handler(
 ) -> None:
     audit.plugin("plugins", "audit", id="audit")
     audit.settings(plugins={"hooks": [{"event": "message_sent", "file": "audit.py"}], **lists})
-    states = {(row.hook.role == "mapped"): row.state for row in look(audit.host()).hooks}
+    states = {(row.hook.role == "mapped"): row.state for row in discover(audit.host()).hooks}
     assert states == {True: State.READY, False: State.OFF}

@@ -6,14 +6,14 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hookscope.core.answers import merge_steps
-from hookscope.core.arguments import FROZEN
-from hookscope.core.runs import Event, Registration, Result
-from hookscope.dialects import DIALECTS
-from hookscope.systems.plugins.arrange import in_order
-from hookscope.systems.plugins.policy import PluginPolicy
-from hookscope.systems.plugins.shipped_merges import SHIPPED
-from hookscope.systems.plugins.tool_lists import ToolNames
+from hookscope.analysis.run_explanation import merge_steps
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.hosts.plugins.plugin_order import by_priority
+from hookscope.hosts.plugins.plugin_policy import PluginPolicy
+from hookscope.hosts.plugins.shipped_merge_rules import SHIPPED_MERGE_RULES
+from hookscope.hosts.plugins.tool_names import ToolNames
+from hookscope.model.payload import FROZEN
+from hookscope.model.run import Event, Registration, Result
 
 Call = partial(Registration, target=print)
 TEXTS = some.text(max_size=4)
@@ -34,7 +34,7 @@ def policy_of(event: Event, dialect: str) -> PluginPolicy:
 def test_priorities_sort_both_ways_and_equals_stay_in_order(priorities: list[int]) -> None:
     calls = [Call("h", str(number), priority=priority) for number, priority in enumerate(priorities)]
     for order, sign in (("higher first", -1), ("lower first", 1)):
-        sorted_calls = in_order(calls, order)  # type: ignore[arg-type]
+        sorted_calls = by_priority(calls, order)  # type: ignore[arg-type]
         keys = [(sign * call.priority, int(call.name)) for call in sorted_calls]
         assert keys == sorted(keys)
         assert len(keys) == len(calls)
@@ -128,7 +128,8 @@ def test_tool_lists_only_ever_narrow(left: list[str], right: list[str]) -> None:
 
 
 @given(
-    some.sampled_from(sorted(SHIPPED)), some.lists(some.one_of(some.none(), TEXTS, some.integers(), TOOLS))
+    some.sampled_from(sorted(SHIPPED_MERGE_RULES)),
+    some.lists(some.one_of(some.none(), TEXTS, some.integers(), TOOLS)),
 )
 def test_an_answer_of_the_wrong_type_is_never_an_error(hook: str, answers: list[Any]) -> None:
     event = Event(hook, context={"message": "m", "payload": {}}, kind="plugin")
@@ -147,7 +148,7 @@ def test_handlers_of_skills_get_a_frozen_event() -> None:
 
 def test_a_priority_may_lie_between_two_others() -> None:
     calls = [Call("h", str(priority), priority=priority) for priority in (1, 1.5, 2)]
-    assert [call.name for call in in_order(calls, "higher first")] == ["2", "1.5", "1"]
+    assert [call.name for call in by_priority(calls, "higher first")] == ["2", "1.5", "1"]
 
 
 def test_a_payload_that_cannot_be_copied_is_no_failure_of_ours() -> None:

@@ -23,12 +23,12 @@ from hookscope import (
     register_hook,
     registered_keys,
 )
-from hookscope.core.event_types import EventType
-from hookscope.dialects import DIALECTS
-from hookscope.library import HookFailure
+from hookscope.embedding.hook_runner import _AnsweringHook, _ObservingHook
+from hookscope.embedding.library import HookFailure
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.hosts.plugins.plugin_policy import OBSERVE
+from hookscope.model.event_catalogue import EventType
 from hookscope.plugins import AgentContext, MessageContext, SessionContext, ToolContext
-from hookscope.plugins.runner import _Asks, _Tells
-from hookscope.systems.plugins.verdicts import OBSERVE
 
 SHIPPED = "openclaw@2026.9"
 CALL = {"toolName": "exec", "params": {"cmd": "ls"}, "toolCallId": "call-1"}
@@ -192,7 +192,7 @@ def test_every_plugin_hook_of_a_host_has_its_own_method(dialect: str) -> None:
     }
     assert known.keys() <= methods.keys()
     for key, event in known.items():
-        assert isinstance(methods[key], _Tells if event.policy == OBSERVE else _Asks), key
+        assert isinstance(methods[key], _ObservingHook if event.policy == OBSERVE else _AnsweringHook), key
 
 
 @pytest.mark.parametrize("dialect", ["openclaw", SHIPPED])

@@ -12,16 +12,16 @@ import pytest
 from tests.conformance.openclaw_plugins import OF_PLUGINS, plugin_hook
 
 from hookscope import HookEngine
-from hookscope.core.surroundings import Surroundings
-from hookscope.dialects import DIALECTS
-from hookscope.settings import open_host
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.hosts.settings.host_opener import open_host
+from hookscope.model.machine import Machine
 
 ROWS = json.loads(Path(__file__).with_name("recorded_merges.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("hook", sorted({row["step"]["hook"] for row in ROWS}))
 async def test_answers_add_up_as_the_program_says(hook: str, tmp_path: Path) -> None:
-    here = Surroundings("linux", {"HOME": str(tmp_path)}, tmp_path, tmp_path)
+    here = Machine("linux", {"HOME": str(tmp_path)}, tmp_path, tmp_path)
     engine = HookEngine(open_host(DIALECTS["openclaw@2026.9"], here))
     for row in ROWS:
         if row["step"]["hook"] == hook:

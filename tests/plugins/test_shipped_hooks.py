@@ -9,12 +9,12 @@ import pytest
 from tests.plugins.conftest import GUIDE, SHIPPED, Home, Plugin, fired
 
 from hookscope import HookEngine
-from hookscope.core.arguments import ASKED, EVENT, NULL, PROMISE, SYNC, Arguments
-from hookscope.core.failure import Failure
-from hookscope.core.hooks import LogLine
-from hookscope.core.runs import Event, Next, Registration, Result
-from hookscope.systems.plugins.shipped_merges import INVALID
-from hookscope.systems.plugins.shipped_merges import SHIPPED as RULES
+from hookscope.hosts.plugins.shipped_merge_rules import INVALID
+from hookscope.hosts.plugins.shipped_merge_rules import SHIPPED_MERGE_RULES as RULES
+from hookscope.model.failure import Failure
+from hookscope.model.hook import LogLine
+from hookscope.model.payload import EVENT, NULL, PROMISE, REQUESTS, SYNC, Arguments
+from hookscope.model.run import Event, Next, Registration, Result
 
 NAMES = [
     "before_model_resolve",
@@ -419,7 +419,7 @@ async def test_evaluators_run_side_by_side_and_each_has_its_outcome(place: Home)
             view[EVENT]["proposal"]["id"] = "changed"
         with pytest.raises(TypeError, match="Cannot add property more, object is not extensible"):
             view[EVENT].more = 1
-        assert view[ASKED] == []
+        assert view[REQUESTS] == []
         return {"decision": "block"}
 
     seen: list[Any] = []

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from hookscope.core.event import HookEvent
-from hookscope.core.runs import (
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.run import (
+    CallGroup,
     Code,
     Ending,
     Event,
     Fold,
-    Group,
     Handler,
     Next,
     Plan,
@@ -23,7 +23,9 @@ from hookscope.core.runs import (
     Result,
     Step,
 )
-from hookscope.runtime import Limits, ProcessLane, deadlines, python_lane, together
+from hookscope.runtime import batch, concurrent_calls
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.process_executor import ProcessExecutor, python_executor
 
 WriteHook = Callable[..., Registration]
 LONG = 20.0  # seconds that a handler has which answers, on however slow a machine
@@ -59,14 +61,17 @@ def plan_of() -> Callable[..., Plan]:
     """A plan of calls in one group, or of groups."""
 
     def make(
-        *parts: Registration | Group, event: Event | None = None, policy: Shared | None = None, **more: Any
+        *parts: Registration | CallGroup,
+        event: Event | None = None,
+        policy: Shared | None = None,
+        **more: Any,
     ) -> Plan:
         calls = tuple(part for part in parts if isinstance(part, Registration))
-        groups = tuple(part for part in parts if isinstance(part, Group))
+        groups = tuple(part for part in parts if isinstance(part, CallGroup))
         return Plan(
             event=event or Event("command", "new"),
             generation=1,
-            groups=(*groups, Group(calls)) if calls else groups,
+            groups=(*groups, CallGroup(calls)) if calls else groups,
             not_run=(),
             policy=policy or Shared(),
             **more,
@@ -114,9 +119,9 @@ def hook(tmp_path: Path) -> WriteHook:
 
 
 @pytest.fixture
-async def lane(tmp_path: Path) -> AsyncIterator[ProcessLane]:
+async def lane(tmp_path: Path) -> AsyncIterator[ProcessExecutor]:
     """A lane of real Python workers."""
-    made = python_lane(env=dict(os.environ), cwd=tmp_path, limits=Limits(spawn=LONG, load=LONG, run=LONG))
+    made = python_executor(env=dict(os.environ), cwd=tmp_path, limits=Limits(spawn=LONG, load=LONG, run=LONG))
     try:
         yield made
     finally:
@@ -131,7 +136,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """
 
     def have() -> None:
-        for module in (deadlines, together):
+        for module in (batch, concurrent_calls):
             monkeypatch.setattr(module, "ASKED", LONG)
 
     return have
@@ -154,7 +159,7 @@ class Outcome:
 
 
 @pytest.fixture
-def outcome_of(lane: ProcessLane) -> Callable[..., Any]:
+def outcome_of(lane: ProcessExecutor) -> Callable[..., Any]:
     """Run calls on one event in the lane."""
 
     async def run(*calls: Registration, event: Any = None) -> Outcome:

@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 from tests.runtime.conftest import LONG
 
-from hookscope.core.event import HookEvent
-from hookscope.core.runs import Registration, Result, Started, Step
-from hookscope.runtime import Limits, ProcessLane, escapes, python_lane, seat
-from hookscope.runtime.escapes import Process, marked
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.run import Registration, Result, Started, Step
+from hookscope.runtime import orphan_processes, worker_slot
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.orphan_processes import MarkedProcess, find_marked
+from hookscope.runtime.process_executor import ProcessExecutor, python_executor
 
 WriteHook = Callable[..., Registration]
 
@@ -39,10 +41,10 @@ FINE = "def handler(event): event.messages.append('fine')"
 
 
 @pytest.fixture
-async def lane(tmp_path: Path) -> AsyncIterator[ProcessLane]:
+async def lane(tmp_path: Path) -> AsyncIterator[ProcessExecutor]:
     """With a spare worker."""
     limits = Limits(spawn=LONG, load=LONG, run=LONG)
-    made = python_lane(env=dict(os.environ), cwd=tmp_path, limits=limits, spare=True)
+    made = python_executor(env=dict(os.environ), cwd=tmp_path, limits=limits, spare=True)
     try:
         yield made
     finally:
@@ -57,17 +59,17 @@ class Killing:
         self.begun, self.may_end = threading.Event(), threading.Event()
 
     def __call__(
-        self, mark: str, known: Iterable[Process] = ()
-    ) -> tuple[tuple[Process, ...], tuple[Process, ...]]:
+        self, mark: str, known: Iterable[MarkedProcess] = ()
+    ) -> tuple[tuple[MarkedProcess, ...], tuple[MarkedProcess, ...]]:
         self.begun.set()
         self.may_end.wait(LONG)
-        return escapes.end(mark, known)
+        return orphan_processes.kill_marked(mark, known)
 
 
 @pytest.fixture
 def killing(monkeypatch: pytest.MonkeyPatch) -> Killing:
     made = Killing()
-    monkeypatch.setattr(seat, "end", made)
+    monkeypatch.setattr(worker_slot, "kill_marked", made)
     return made
 
 
@@ -80,7 +82,7 @@ def messages(steps: list[Step]) -> list[str]:
 
 
 async def test_of_two_in_a_row_each_is_told_with_what_it_printed_and_how_it_ended(
-    lane: ProcessLane, hook: WriteHook
+    lane: ProcessExecutor, hook: WriteHook
 ) -> None:
     steps: list[Step] = []
     calls = hook("exits", EXITS), hook("is killed", IS_KILLED), hook("fine", FINE)
@@ -99,7 +101,7 @@ async def test_of_two_in_a_row_each_is_told_with_what_it_printed_and_how_it_ende
 
 @LINUX
 async def test_what_escaped_of_it_is_told_and_gone_before_the_next_one_runs(
-    lane: ProcessLane, hook: WriteHook, tmp_path: Path
+    lane: ProcessExecutor, hook: WriteHook, tmp_path: Path
 ) -> None:
     steps: list[Step] = []
     await lane.run((hook("leaves", LEAVES), hook("looks", LOOKS)), HookEvent("command", "new"), steps.append)
@@ -111,7 +113,7 @@ async def test_what_escaped_of_it_is_told_and_gone_before_the_next_one_runs(
 
 @LINUX
 async def test_who_is_cancelled_meanwhile_waits_until_nothing_of_it_runs(
-    lane: ProcessLane, hook: WriteHook, tmp_path: Path, killing: Killing
+    lane: ProcessExecutor, hook: WriteHook, tmp_path: Path, killing: Killing
 ) -> None:
     steps: list[Step] = []
     calls = hook("leaves", LEAVES), hook("fine", FINE)
@@ -127,12 +129,12 @@ async def test_who_is_cancelled_meanwhile_waits_until_nothing_of_it_runs(
     (dead,) = results(steps)
     assert dead.status == "crashed"
     assert any("`sleep 4714`" in note for note in dead.notes), dead.notes
-    assert int((tmp_path / "escaped").read_text()) not in {process.pid for process in marked()}
+    assert int((tmp_path / "escaped").read_text()) not in {process.pid for process in find_marked()}
 
 
 @LINUX
 async def test_a_lane_that_is_closed_meanwhile_runs_nobody_behind_it(
-    lane: ProcessLane, hook: WriteHook, killing: Killing
+    lane: ProcessExecutor, hook: WriteHook, killing: Killing
 ) -> None:
     steps: list[Step] = []
     calls = hook("leaves", LEAVES), hook("fine", FINE)

@@ -15,10 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hookscope
-from hookscope.core import authoring
-from hookscope.core import given as for_handlers
-from hookscope.core.arguments import arguments
-from hookscope.core.authoring import (
+from hookscope.model import authoring_api
+from hookscope.model import handler_arguments as for_handlers
+from hookscope.model.authoring_api import (
     Declaration,
     PluginApi,
     define_connection,
@@ -27,7 +26,15 @@ from hookscope.core.authoring import (
     name_definition,
     tool_result_from,
 )
-from hookscope.core.given import Asked, HookContext, Record, adapted, closed, opened
+from hookscope.model.handler_arguments import (
+    HookContext,
+    HostRequests,
+    Record,
+    adapted,
+    closed,
+    opened,
+)
+from hookscope.model.payload import make_arguments
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -117,7 +124,7 @@ def test_a_context_travels_as_its_plain_members() -> None:
 
 
 def test_asking_is_heard_while_the_handlers_of_a_view_run() -> None:
-    view = arguments({}, {}, methods=["cancel"])
+    view = make_arguments({}, {}, methods=["cancel"])
     late: list[tuple[str, str]] = []
     kept: list[Any] = []
     call = adapted(lambda event, ctx: kept.append(ctx))
@@ -131,7 +138,7 @@ def test_asking_is_heard_while_the_handlers_of_a_view_run() -> None:
     kept[1].cancel()
     assert view["asked"] == ["cancel"]
     assert late == [("one", for_handlers.LATE_CANCEL), ("two", for_handlers.LATE_CANCEL)]
-    assert isinstance(opened(view), Asked)
+    assert isinstance(opened(view), HostRequests)
     kept[1].cancel()
     assert view["asked"] == ["cancel", "cancel"]
 
@@ -224,7 +231,7 @@ assert not [name for name in sys.modules if name.startswith("hookscope")]
 
 
 def test_the_files_keep_to_the_syntax_of_python_3_9_and_the_first_stands_alone() -> None:
-    files = [Path(str(module.__file__)) for module in (for_handlers, authoring)]
+    files = [Path(str(module.__file__)) for module in (for_handlers, authoring_api)]
     for file in files:
         ast.parse(file.read_text(), feature_version=(3, 9))
     subprocess.run([sys.executable, "-I", "-c", STANDS_ALONE, files[0]], check=True)
@@ -232,7 +239,7 @@ def test_the_files_keep_to_the_syntax_of_python_3_9_and_the_first_stands_alone()
 
 def test_the_package_gives_what_authors_need() -> None:
     for name in ("define_hook", "define_tool", "define_agent", "mock_model", "tool_result_from"):
-        assert getattr(hookscope, name) is getattr(authoring, name)
+        assert getattr(hookscope, name) is getattr(authoring_api, name)
 
 
 @pytest.mark.parametrize(
@@ -249,5 +256,5 @@ def test_the_package_gives_what_authors_need() -> None:
     ],
 )
 def test_a_handler_gets_as_many_arguments_as_it_asks_for(handler: Any, got: int) -> None:
-    returned: Any = adapted(handler)(arguments({"a": 1}, {"session": {"id": "s"}}))
+    returned: Any = adapted(handler)(make_arguments({"a": 1}, {"session": {"id": "s"}}))
     assert len(returned) == got

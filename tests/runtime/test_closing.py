@@ -9,12 +9,13 @@ from textwrap import indent
 import pytest
 from tests.runtime.conftest import LONG
 
-from hookscope.core.arguments import arguments
-from hookscope.core.event import HookEvent
-from hookscope.core.failure import Failure
-from hookscope.core.runs import Code, Registration, Result, Step
-from hookscope.runtime import Ledger, Limits, ProcessLane, python_lane
-from hookscope.runtime.process_lane import code_of
+from hookscope.model.failure import Failure
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.payload import make_arguments
+from hookscope.model.run import Code, Registration, Result, Step
+from hookscope.runtime.fault_counter import FaultCounter
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.process_executor import ProcessExecutor, code_of, python_executor
 
 WriteHook = Callable[..., Registration]
 
@@ -31,19 +32,19 @@ SAID = "was stopped because its worker was ended"
 
 
 @pytest.fixture
-def ledger() -> Ledger:
-    return Ledger()
+def ledger() -> FaultCounter:
+    return FaultCounter()
 
 
 @pytest.fixture
-async def lane(tmp_path: Path, ledger: Ledger) -> AsyncIterator[ProcessLane]:
+async def lane(tmp_path: Path, ledger: FaultCounter) -> AsyncIterator[ProcessExecutor]:
     limits = Limits(spawn=LONG, load=LONG, run=LONG)
-    lane = python_lane(env=dict(os.environ), cwd=tmp_path, limits=limits, ledger=ledger)
+    lane = python_executor(env=dict(os.environ), cwd=tmp_path, limits=limits, ledger=ledger)
     yield lane
     await lane.close()
 
 
-async def close_once_busy(lane: ProcessLane, code: Code) -> None:
+async def close_once_busy(lane: ProcessExecutor, code: Code) -> None:
     is_on = Path(f"{code.path}.on").exists
     async with asyncio.timeout(LONG):
         while not is_on():  # noqa: ASYNC110  (another program's doing)
@@ -51,7 +52,9 @@ async def close_once_busy(lane: ProcessLane, code: Code) -> None:
     await lane.close()
 
 
-async def test_a_handler_that_runs_is_cancelled(lane: ProcessLane, ledger: Ledger, hook: WriteHook) -> None:
+async def test_a_handler_that_runs_is_cancelled(
+    lane: ProcessExecutor, ledger: FaultCounter, hook: WriteHook
+) -> None:
     calls = [hook("busy", HANDLER), hook("next", "def handler(event): pass")]
     steps: list[Step] = []
     running = asyncio.create_task(lane.run(calls, HookEvent("command", "new"), steps.append))
@@ -65,14 +68,14 @@ async def test_a_handler_that_runs_is_cancelled(lane: ProcessLane, ledger: Ledge
 
 
 async def test_so_are_those_of_a_plugin_that_run_beside_each_other(
-    lane: ProcessLane, ledger: Ledger, tmp_path: Path
+    lane: ProcessExecutor, ledger: FaultCounter, tmp_path: Path
 ) -> None:
     (tmp_path / "plugin.py").write_text(PLUGIN)
     codes = [
         Code(tmp_path / "plugin.py", "default", tmp_path, "python", shape="plugin", member=str(number))
         for number in range(2)
     ]
-    calls = [(Registration("x", code.member, code), arguments({}, {})) for code in codes]
+    calls = [(Registration("x", code.member, code), make_arguments({}, {})) for code in codes]
     steps: list[Step] = []
     running = asyncio.create_task(lane.run_together(calls, steps.append))
     await close_once_busy(lane, codes[0])
@@ -84,7 +87,9 @@ async def test_so_are_those_of_a_plugin_that_run_beside_each_other(
     assert ledger.is_blank
 
 
-async def test_what_is_being_loaded_is_not_loaded(lane: ProcessLane, ledger: Ledger, hook: WriteHook) -> None:
+async def test_what_is_being_loaded_is_not_loaded(
+    lane: ProcessExecutor, ledger: FaultCounter, hook: WriteHook
+) -> None:
     code = code_of(hook("busy", BUSY))
     loading = asyncio.create_task(lane.load(code))
     await close_once_busy(lane, code)

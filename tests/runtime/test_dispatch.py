@@ -4,11 +4,23 @@ from typing import Any
 
 import pytest
 
-from hookscope.core.failure import Failure
-from hookscope.core.hooks import LogLine
-from hookscope.core.lanes import Lane
-from hookscope.core.runs import Code, Ending, Event, Fold, Group, OnStep, Plan, Registration, Result, Step
-from hookscope.runtime import InProcessLane, dispatch
+from hookscope.model.executor import Executor
+from hookscope.model.failure import Failure
+from hookscope.model.hook import LogLine
+from hookscope.model.run import (
+    CallGroup,
+    Code,
+    Ending,
+    Event,
+    Fold,
+    OnStep,
+    Plan,
+    Registration,
+    Result,
+    Step,
+)
+from hookscope.runtime import dispatch
+from hookscope.runtime.in_process_executor import InProcessExecutor
 
 PlanOf = Callable[..., Plan]
 
@@ -50,7 +62,7 @@ def steps() -> list[Step]:
 
 async def test_neighbours_that_share_a_lane_go_as_one_batch(plan_of: PlanOf, steps: list[Step]) -> None:
     left, right = Scripted(), Scripted()
-    of: dict[str, Lane] = {"a": left, "b": left, "c": right, "d": left}
+    of: dict[str, Executor] = {"a": left, "b": left, "c": right, "d": left}
     plan = plan_of(*map(named, "abcd"))
     await dispatch(plan, lambda call: of[call.name], steps.append)
     assert (left.batches, right.batches) == ([["a", "b"], ["d"]], [["c"]])
@@ -71,7 +83,7 @@ async def test_a_handler_can_end_the_event(
 ) -> None:
     lane = Scripted()
     plan = plan_of(
-        Group((named("a", answer), named("b"))), Group((named("c"),)), policy=policy_of(batched=False)
+        CallGroup((named("a", answer), named("b"))), CallGroup((named("c"),)), policy=policy_of(batched=False)
     )
     ending = await dispatch(plan, lambda _: lane, steps.append)
     assert lane.batches == [["a"]]
@@ -89,10 +101,10 @@ async def test_calls_that_belong_together_start_at_once_and_are_folded_in_plan_o
     async def second(_: object) -> None:
         second_began.set()
 
-    lane = InProcessLane()
+    lane = InProcessExecutor()
     folds: list[Fold] = []
     calls = tuple(Registration("k", handler.__name__, handler) for handler in (first, second))
-    await dispatch(plan_of(Group(calls, together=True)), lambda _: lane, steps.append, None, folds.append)
+    await dispatch(plan_of(CallGroup(calls, together=True)), lambda _: lane, steps.append, None, folds.append)
     assert [step.call.name for step in steps] == ["second", "first"]
     assert list(folds[-1].answer) == ["first", "second"]
 
@@ -100,9 +112,9 @@ async def test_calls_that_belong_together_start_at_once_and_are_folded_in_plan_o
 async def test_who_ends_an_event_before_its_record_ends_it_for_all(
     plan_of: PlanOf, policy_of: Any, steps: list[Step]
 ) -> None:
-    first, second = (Group((call,), after_record=False) for call in (named("a", "stop"), named("b")))
+    first, second = (CallGroup((call,), after_record=False) for call in (named("a", "stop"), named("b")))
     lane = Scripted()
-    plan = plan_of(first, second, Group((named("c"),)), policy=policy_of(batched=False))
+    plan = plan_of(first, second, CallGroup((named("c"),)), policy=policy_of(batched=False))
     await dispatch(plan, lambda _: lane, steps.append)
     assert lane.batches == [["a"]]
 
@@ -116,7 +128,11 @@ async def test_the_record_comes_once_and_behind_the_groups_before_it(
     async def record() -> None:
         order.append("record")
 
-    groups = [Group((named("a"),)), Group((named("channel"),), after_record=False), Group((named("b"),))]
+    groups = [
+        CallGroup((named("a"),)),
+        CallGroup((named("channel"),), after_record=False),
+        CallGroup((named("b"),)),
+    ]
     lane = Scripted()
     plan = plan_of(*groups) if with_groups else plan_of()
     await dispatch(plan, lambda _: lane, lambda step: order.append(step.call.name), record)
@@ -146,7 +162,7 @@ async def test_who_ends_an_event_ends_it_for_handlers_of_other_lanes_too(
 ) -> None:
     left, right = Scripted(), Scripted()
     calls = (named("a"), named("b", "stop"), named("c"))
-    plan = plan_of(Group(calls), policy=policy_of(batched=False))
+    plan = plan_of(CallGroup(calls), policy=policy_of(batched=False))
     await dispatch(plan, lambda call: right if call.name == "c" else left, steps.append)
     assert (left.batches, right.batches) == ([["a"], ["b"]], [])
 
@@ -157,7 +173,7 @@ async def test_of_calls_that_start_together_none_counts_behind_the_one_that_ends
 ) -> None:
     folds: list[Fold] = []
     calls = (named("a", 1), named("b", answer), named("c", 3))
-    plan = plan_of(Group(calls, together=True), Group((named("d"),)), policy=policy_of(batched=False))
+    plan = plan_of(CallGroup(calls, together=True), CallGroup((named("d"),)), policy=policy_of(batched=False))
     lane = Scripted()
     await dispatch(plan, lambda _: lane, steps.append, None, folds.append)
     assert lane.batches == [["a"], ["b"], ["c"]]

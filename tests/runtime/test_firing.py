@@ -6,15 +6,24 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookscope.core.event import HookEvent
-from hookscope.core.runs import Event, Group, Handler, Plan, Registration, Result, Run, Step
-from hookscope.runtime import Firing, InProcessLane
-from hookscope.runtime.nesting import DEPTH
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.run import (
+    CallGroup,
+    Event,
+    Handler,
+    Plan,
+    Registration,
+    Result,
+    Run,
+    Step,
+)
+from hookscope.runtime.firing import MAX_DEPTH, Firing
+from hookscope.runtime.in_process_executor import InProcessExecutor
 
 PlanOf = Callable[..., Plan]
 CallOf = Callable[..., Registration]
 
-LANE = InProcessLane(limit=60.0)
+LANE = InProcessExecutor(limit=60.0)
 
 
 class Book:
@@ -58,7 +67,7 @@ def stops(_: object) -> str:
     return "stop"
 
 
-def lane_of(_: Registration) -> InProcessLane:
+def lane_of(_: Registration) -> InProcessExecutor:
     return LANE
 
 
@@ -237,7 +246,7 @@ async def test_events_that_cause_each_other_in_a_circle_come_to_an_end(
     run, depth = await Firing(plan_of(policy=policy), lane_of, follow=follow), 0
     while run.caused:
         run, depth = run.caused[0], depth + 1
-    assert depth == DEPTH
+    assert depth == MAX_DEPTH
     assert run.notes == ("`again` was not fired: events caused each other 16 deep",)
 
 
@@ -268,7 +277,7 @@ async def test_a_follow_up_that_cannot_be_planned_is_a_note(plan_of: PlanOf, pol
 
 
 async def test_a_fault_of_ours_ends_the_run_and_is_said(plan_of: PlanOf, call_of: CallOf) -> None:
-    def lost(_: Registration) -> InProcessLane:
+    def lost(_: Registration) -> InProcessExecutor:
         raise LookupError("no lane")
 
     book = Book()
@@ -344,8 +353,8 @@ def test_every_planned_call_ends_as_one_result_or_one_not_run(
 ) -> None:
     calls = tuple(call_of(HANDLERS[name]) for name in names)
     event = Event("command", "new", kind=kind)
-    plan = plan_of(Group(calls, together=together), event=event, policy=policy_of(batched=batched))
-    lane = InProcessLane(limit=0.001, observe=observe)
+    plan = plan_of(CallGroup(calls, together=together), event=event, policy=policy_of(batched=batched))
+    lane = InProcessExecutor(limit=0.001, observe=observe)
 
     async def fire() -> Run:
         firing = Firing(plan, lambda _: lane, recorder=Book(fails_at=fails_at))
@@ -409,5 +418,5 @@ async def test_results_of_handlers_that_run_side_by_side_are_in_plan_order(
     async def second(_: object) -> None:
         ended.set()
 
-    run = await Firing(plan_of(Group((call_of(first), call_of(second)), together=True)), lane_of)
+    run = await Firing(plan_of(CallGroup((call_of(first), call_of(second)), together=True)), lane_of)
     assert [result.call.name for result in run.results] == ["first", "second"]

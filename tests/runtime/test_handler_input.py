@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.core.failure import Failure, Frame
-from hookscope.core.had import had
-from hookscope.core.runs import Event
-from hookscope.runtime.patch import patch_of
+from hookscope.analysis.run_explanation import handler_input
+from hookscope.model.failure import Failure, Frame
+from hookscope.model.run import Event
+from hookscope.runtime.payloads import patch_of
 
 KEYS = st.text(alphabet="ab/~é", max_size=3)
 CONTEXTS = st.dictionaries(KEYS, st.one_of(st.integers(), st.dictionaries(KEYS, st.integers(), max_size=3)))
@@ -23,13 +23,13 @@ def test_keys_include_the_changes_of_earlier_handlers(contexts: list[dict[str, A
     documents = [{name: context} if name else context for context in contexts]
     patches = [patch_of(before, after) for before, after in pairwise(documents)]
     event = replace(Event("command:new", context=contexts[0]), kind=kind)
-    assert had(event, patches, WANT).keys == tuple(sorted(contexts[-1]))
+    assert handler_input(event, patches, WANT).keys == tuple(sorted(contexts[-1]))
 
 
 def test_closest_key_comes_from_the_error_or_the_failed_line() -> None:
     event = Event("command:new", context={"senderId": "dev", "channel": {"id": 1}})
-    assert had(event, (), WANT).meant == "senderId"
+    assert handler_input(event, (), WANT).meant == "senderId"
     line = Frame("handler.ts", 3, "handler", "const who = event.context.sender_id.trim();")
     of_nothing = Failure("TypeError", "Cannot read properties of undefined (reading 'trim')", (line,))
-    assert had(event, (), of_nothing).meant == "senderId"
-    assert had(event, (), Failure("KeyError", "'weather'")).meant == ""
+    assert handler_input(event, (), of_nothing).meant == "senderId"
+    assert handler_input(event, (), Failure("KeyError", "'weather'")).meant == ""

@@ -9,19 +9,21 @@ from typing import Any
 
 import pytest
 
-from hookscope.core.arguments import arguments
-from hookscope.core.event import HookEvent
-from hookscope.core.failure import Failure
-from hookscope.core.given import frozen
-from hookscope.core.lanes import LaneOf
-from hookscope.core.runs import Code, Plan, Registration, Result, Step
-from hookscope.runtime import InProcessLane, ProcessLane, dispatch
-from hookscope.runtime.course import Course
-from hookscope.runtime.peer import WorkerLost
+from hookscope.model.executor import ExecutorOf
+from hookscope.model.failure import Failure
+from hookscope.model.handler_arguments import frozen
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.payload import make_arguments
+from hookscope.model.run import Code, Plan, Registration, Result, Step
+from hookscope.runtime import dispatch
+from hookscope.runtime.batch import Batch
+from hookscope.runtime.in_process_executor import InProcessExecutor
+from hookscope.runtime.payloads import apply_changes, document_of
+from hookscope.runtime.process_executor import ProcessExecutor
 from hookscope.runtime.python_worker.faults import describe
 from hookscope.runtime.python_worker.plain import plain_event
 from hookscope.runtime.python_worker.protocol import LIMIT, pack
-from hookscope.runtime.views import document_of, write_back
+from hookscope.runtime.worker_handle import WorkerLost
 
 WriteHook = Callable[..., Registration]
 OutcomeOf = Callable[..., Awaitable[Any]]
@@ -84,7 +86,7 @@ def test_of_too_many_messages_the_first_and_the_last_are_kept() -> None:
 def test_a_message_that_is_only_shown_cut_stays_whole_in_the_callers_event() -> None:
     event = HookEvent("command", "new", messages=["Z" * 5_000_000])
     before, _ = document_of(event)
-    write_back(event, before, {**before, "messages": [*before["messages"], "hi"]})
+    apply_changes(event, before, {**before, "messages": [*before["messages"], "hi"]})
     assert (len(event.messages[0]), event.messages[1]) == (5_000_000, "hi")
 
 
@@ -92,10 +94,10 @@ def test_a_message_that_is_only_shown_cut_stays_whole_in_the_callers_event() -> 
     "line", ["event.messages.append('Z' * 5_000_000)", "event.messages += ['x'] * 300_000"]
 )
 async def test_after_a_large_message_the_event_goes_on(
-    line: str, hook: WriteHook, lane: ProcessLane, plan_of: Callable[..., Plan]
+    line: str, hook: WriteHook, lane: ProcessExecutor, plan_of: Callable[..., Plan]
 ) -> None:
     steps: list[Step] = []
-    lane_of: LaneOf = lambda _: lane  # noqa: E731
+    lane_of: ExecutorOf = lambda _: lane  # noqa: E731
     counts = one("event.context['n'] = [len(event.messages), len(event.messages[0])]")
     await dispatch(plan_of(hook("a", one(line)), hook("b", HI), hook("c", counts)), lane_of, steps.append)
     a, b, c = (step for step in steps if isinstance(step, Result))
@@ -107,7 +109,7 @@ async def test_after_a_large_message_the_event_goes_on(
 
 
 def test_a_document_without_its_keys_is_no_answer(hook: WriteHook) -> None:
-    course = Course((hook("lies", HI),), HookEvent("command", "new"), lambda step: None)
+    course = Batch((hook("lies", HI),), HookEvent("command", "new"), lambda step: None)
     course.begin(course.left[0])
     answer = {"status": "ok", "notes": [], "took": 0.0, "loaded": 0.0, "error": None}
     with pytest.raises(WorkerLost, match="answered what is no answer"):
@@ -160,7 +162,7 @@ async def test_what_a_handler_deletes_is_put_back_empty_in_this_process(
 ) -> None:
     steps: list[Step] = []
     event = HookEvent("command", "new", "s", {"a": 1})
-    await InProcessLane(observe=observe).run([call_of(deletes), call_of(uses)], event, steps.append)
+    await InProcessExecutor(observe=observe).run([call_of(deletes), call_of(uses)], event, steps.append)
     bad, good = (step for step in steps if isinstance(step, Result))
     assert (bad.status, bad.notes) == ("ok", DELETED)
     assert (good.returned, good.notes, good.messages) == ("{} '' 1970", (), ("fine",))
@@ -240,7 +242,7 @@ async def test_an_error_of_a_hostile_class_is_a_result(
     ]
     outcome = await outcome_of(*calls, hook("good", HI))
     steps: list[Step] = []
-    await InProcessLane(observe=True).run(calls, HookEvent("command", "new"), steps.append)
+    await InProcessExecutor(observe=True).run(calls, HookEvent("command", "new"), steps.append)
     here = next(step for step in steps if isinstance(step, Result))
     assert outcome.statuses == {"bad": "error", "returns": "ok", "good": "ok"}
     for result in (outcome["bad"], here):
@@ -257,7 +259,7 @@ async def test_an_error_of_a_hostile_class_is_a_result(
 async def test_loading_never_raises_for_what_a_file_holds(text: str, hook: WriteHook) -> None:
     call = hook("bad", text, util="# -*- coding: rot13 -*-\n1 / 0\n")
     assert isinstance(call.target, Code)
-    lane = InProcessLane()
+    lane = InProcessExecutor()
     assert isinstance(await lane.load(call.target), Failure)
     await lane.close()
 
@@ -268,7 +270,7 @@ async def test_a_handler_that_takes_no_event_is_shown(
 ) -> None:
     call = hook("bad", f"\n{'async ' * is_async}def handler(): pass\n")
     steps: list[Step] = []
-    lane = InProcessLane()
+    lane = InProcessExecutor()
     await lane.run([call], HookEvent("command", "new"), steps.append)
     await lane.close()
     (here,) = (step for step in steps if isinstance(step, Result))
@@ -387,8 +389,8 @@ async def test_variables_that_no_environment_can_hold_are_left_out(
 
 
 def test_a_frozen_event_stays_as_it_is_whatever_a_worker_says() -> None:
-    view = arguments(frozen({"action": "install", "skill": {"name": "a"}}), {}, frozen=True)
+    view = make_arguments(frozen({"action": "install", "skill": {"name": "a"}}), {}, frozen=True)
     before = {"event": {"action": "install", "skill": {"name": "a"}}, "asked": []}
-    write_back(view, before, {"event": {"action": 7, "skill": {}}, "asked": ["cancel"]})
+    apply_changes(view, before, {"event": {"action": 7, "skill": {}}, "asked": ["cancel"]})
     assert view["event"] == {"action": "install", "skill": {"name": "a"}}
     assert view["asked"] == ["cancel"]

@@ -4,12 +4,15 @@ from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
 
-from hookscope.core.event import HookEvent
-from hookscope.core.runs import Code, Handler, Registration, Result, Started, Step
-from hookscope.runtime import InProcessLane
-from hookscope.runtime.heartbeat import BEAT, Cell
-from hookscope.runtime.inprocess import run_batch
-from hookscope.runtime.observing import Record
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.run import Code, Handler, Registration, Result, Started, Step
+from hookscope.runtime.in_process_executor import (
+    WATCH_INTERVAL,
+    BatchControl,
+    CallRecord,
+    InProcessExecutor,
+    call_handlers,
+)
 
 CallOf = Callable[..., Registration]
 WriteHook = Callable[..., Registration]
@@ -56,9 +59,9 @@ def is_odd(_: object) -> None:
     ids=lambda handler: handler.__name__,
 )
 async def test_the_next_handler_runs_whatever_the_first_raises(bad: Handler) -> None:
-    records: list[Record] = []
-    cell = Cell()
-    cell.task = asyncio.create_task(run_batch((bad, fine), None, cell, records.append))
+    records: list[CallRecord] = []
+    cell = BatchControl()
+    cell.task = asyncio.create_task(call_handlers((bad, fine), None, cell, records.append))
     await cell.task
     told = [record[1:] for record in records if isinstance(record, tuple)]
     assert [(returned, error is None) for returned, error in told] == [(None, False), ("fine", True)]
@@ -91,7 +94,7 @@ def raises_at_once(_: object) -> None:
 async def test_what_is_no_promise_is_returned_as_it_is(call_of: CallOf, value: object) -> None:
     """Also behind a handler that was awaited: what that returned is nobody else's."""
     before, after = call_of(fine), call_of(raises_at_once)
-    _, result, failed = await results_of(InProcessLane(), before, call_of(lambda _: value), after)
+    _, result, failed = await results_of(InProcessExecutor(), before, call_of(lambda _: value), after)
     assert (result.status, result.error) == ("ok", None)
     assert result.returned is value
     assert failed.status == "error"
@@ -110,13 +113,13 @@ async def test_what_is_no_promise_is_returned_as_it_is(call_of: CallOf, value: o
 async def test_a_type_error_of_its_own_is_a_handlers_error(
     call_of: CallOf, handler: Handler, said: str | None
 ) -> None:
-    (result,) = await results_of(InProcessLane(), call_of(handler))
+    (result,) = await results_of(InProcessExecutor(), call_of(handler))
     assert (result.error.message if result.error else None) == said
     assert result.returned is None
 
 
 async def results_of(
-    lane: InProcessLane, *calls: Registration, event: HookEvent | None = None
+    lane: InProcessExecutor, *calls: Registration, event: HookEvent | None = None
 ) -> list[Result]:
     steps: list[Step] = []
     await lane.run(calls, HookEvent("command", "new") if event is None else event, steps.append)
@@ -127,7 +130,7 @@ async def results_of(
 async def test_a_handler_over_its_limit_is_stopped_and_the_next_one_runs(
     call_of: CallOf, observe: bool
 ) -> None:
-    lane = InProcessLane(limit=0.01, observe=observe)
+    lane = InProcessExecutor(limit=0.01, observe=observe)
     first, second = await results_of(lane, call_of(hangs), call_of(fine))
     assert (first.status, second.status) == ("timeout", "ok")
     assert first.error is not None
@@ -135,7 +138,7 @@ async def test_a_handler_over_its_limit_is_stopped_and_the_next_one_runs(
 
 
 async def test_a_registrations_own_limit_comes_before_the_lanes(call_of: CallOf) -> None:
-    lane = InProcessLane()
+    lane = InProcessExecutor()
     results = await results_of(lane, call_of(fine), call_of(hangs, limit=0.01), call_of(fine))
     assert [result.status for result in results] == ["ok", "timeout", "ok"]
 
@@ -149,13 +152,13 @@ async def test_after_a_stop_asyncios_own_timeouts_still_work(call_of: CallOf) ->
             return "timed out"
         return "no"
 
-    lane = InProcessLane(limit=0.05)
+    lane = InProcessExecutor(limit=0.05)
     _, second = await results_of(lane, call_of(hangs), call_of(uses_timeout, limit=20.0))
     assert second.returned == "timed out"
 
 
 async def test_a_call_whose_limit_is_none_may_take_longer_than_its_lane_allows(call_of: CallOf) -> None:
-    lane = InProcessLane(limit=0.01)
+    lane = InProcessExecutor(limit=0.01)
     hanging = asyncio.create_task(results_of(lane, call_of(hangs, limit=0)))
     await results_of(lane, call_of(hangs))  # this one is stopped, later than the first would have been
     assert not hanging.done()
@@ -165,11 +168,11 @@ async def test_a_call_whose_limit_is_none_may_take_longer_than_its_lane_allows(c
 
 async def test_a_limit_counts_from_the_call_of_its_handler_in_a_loop_that_is_behind(call_of: CallOf) -> None:
     """A beat that is due falls between the begin of a lane's work and its handler's first step."""
-    lane = InProcessLane(limit=20.0)
+    lane = InProcessExecutor(limit=20.0)
     watched = asyncio.create_task(results_of(lane, call_of(hangs)))
     await asyncio.sleep(0)
     loop = asyncio.get_running_loop()
-    behind = loop.time() + 2 * BEAT
+    behind = loop.time() + 2 * WATCH_INTERVAL
     while loop.time() < behind:
         pass
     results = await asyncio.create_task(results_of(lane, call_of(fine)))
@@ -186,7 +189,7 @@ async def test_a_handler_that_answers_after_its_limit_is_ok_with_a_note(call_of:
             return "all the same"
         return "never"
 
-    (result,) = await results_of(InProcessLane(limit=0.01), call_of(late))
+    (result,) = await results_of(InProcessExecutor(limit=0.01), call_of(late))
     assert (result.status, result.returned) == ("ok", "all the same")
     assert result.notes == ("it was asked to stop and answered all the same",)
 
@@ -199,7 +202,7 @@ async def test_cancelling_the_lane_stops_the_running_handler_only(call_of: CallO
         await hangs(None)
 
     steps: list[Step] = []
-    run = InProcessLane().run([call_of(fine), call_of(waits), call_of(fine, "last")], None, steps.append)
+    run = InProcessExecutor().run([call_of(fine), call_of(waits), call_of(fine, "last")], None, steps.append)
     task = asyncio.create_task(run)
     await running.wait()
     task.cancel()
@@ -224,7 +227,7 @@ async def test_every_result_has_the_messages_of_its_own_handler(call_of: CallOf)
         call_of(clears),
         call_of(lambda event: event.messages.append("one"), "again"),
     ]
-    results = await results_of(InProcessLane(), *calls)
+    results = await results_of(InProcessExecutor(), *calls)
     assert [result.messages for result in results] == [("one",), ("two",), (), ("one",)]
     assert all(result.patch == () for result in results)
 
@@ -234,7 +237,7 @@ async def test_observed_handlers_have_a_start_and_a_patch_each(call_of: CallOf) 
         event.context["files"] = {"a/b"}
 
     steps: list[Step] = []
-    await InProcessLane(observe=True).run(
+    await InProcessExecutor(observe=True).run(
         [call_of(changes), call_of(fine)], HookEvent("command", "new"), steps.append
     )
     assert [type(step) for step in steps] == [Started, Result, Started, Result]
@@ -249,7 +252,7 @@ async def test_anything_that_can_be_awaited_is_awaited(call_of: CallOf) -> None:
         made.set_result("done")
         return made
 
-    (result,) = await results_of(InProcessLane(), call_of(future))
+    (result,) = await results_of(InProcessExecutor(), call_of(future))
     assert result.returned == "done"
 
 
@@ -263,14 +266,14 @@ async def test_an_exception_whose_text_raises_is_a_result(call_of: CallOf) -> No
     def speaks(_: object) -> None:
         raise Unspeakable
 
-    (result,) = await results_of(InProcessLane(), call_of(speaks))
+    (result,) = await results_of(InProcessExecutor(), call_of(speaks))
     assert result.error is not None
     assert result.error.message == "<Unspeakable whose text cannot be read>"
 
 
 async def test_code_is_imported_and_imported_again_when_its_folder_changed(hook: WriteHook) -> None:
     text = "import util\ndef handler(event): return util.X"
-    lane = InProcessLane()
+    lane = InProcessExecutor()
     before = hook("one", text, util="X = 1")
     assert isinstance(before.target, Code)
     loaded = await lane.load(before.target)
@@ -283,7 +286,7 @@ async def test_code_is_imported_and_imported_again_when_its_folder_changed(hook:
 
 
 async def test_code_that_cannot_be_loaded_is_a_result_of_phase_load(hook: WriteHook, call_of: CallOf) -> None:
-    lane = InProcessLane()
+    lane = InProcessExecutor()
     broken = hook("broken", "def handler(event)\n    pass\n")
     first, second = await results_of(lane, broken, call_of(fine))
     assert first.error is not None
@@ -310,7 +313,7 @@ async def test_in_turn_a_view_is_made_when_the_result_before_it_is_there() -> No
         seen.append(view)
 
     calls = [Registration("k", name, notes) for name in "abcd"]
-    await InProcessLane().run_in_turn(calls, views(), steps.append)
+    await InProcessExecutor().run_in_turn(calls, views(), steps.append)
     assert seen == [0, "a", 1, "b", 2, "c"]  # nobody made a view for d
 
 
@@ -328,7 +331,7 @@ async def test_in_turn_each_handler_has_its_own_limit_and_its_own_error() -> Non
 
     limited = Registration("k", "waits", waits, limit=0.01)
     calls = [limited, *(Registration("k", handler.__name__, handler) for handler in (takes_its_time, fails))]
-    await InProcessLane().run_in_turn(calls, iter("abc"), steps.append)
+    await InProcessExecutor().run_in_turn(calls, iter("abc"), steps.append)
     assert [(step.call.name, step.status) for step in steps if isinstance(step, Result)] == [
         ("waits", "timeout"),
         ("takes_its_time", "ok"),
@@ -345,7 +348,7 @@ async def test_in_turn_a_cancel_stops_the_running_handler_and_all_after_it() -> 
         await asyncio.Event().wait()
 
     calls = [Registration("k", name, waits) for name in "ab"]
-    lane = asyncio.create_task(InProcessLane().run_in_turn(calls, iter("ab"), steps.append))
+    lane = asyncio.create_task(InProcessExecutor().run_in_turn(calls, iter("ab"), steps.append))
     await reached.wait()
     lane.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -363,5 +366,5 @@ async def test_in_turn_what_the_maker_of_views_raises_comes_out() -> None:
     steps: list[Step] = []
     calls = [Registration("k", name, fine) for name in "ab"]
     with pytest.raises(ZeroDivisionError):
-        await InProcessLane().run_in_turn(calls, views(), steps.append)
+        await InProcessExecutor().run_in_turn(calls, views(), steps.append)
     assert [step.call.name for step in steps] == ["a"]

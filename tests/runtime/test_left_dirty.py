@@ -9,11 +9,12 @@ from textwrap import indent
 import pytest
 from tests.runtime.conftest import LONG
 
-from hookscope.core.event import HookEvent
-from hookscope.core.hooks import Language
-from hookscope.core.runs import Code, Registration, Result, Step
-from hookscope.runtime import Limits, ProcessLane, node_lane, python_lane
-from hookscope.runtime.node import Node, find_node
+from hookscope.model.hook import Language
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.run import Code, Registration, Result, Step
+from hookscope.runtime.executors import Node, find_node
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.process_executor import ProcessExecutor, node_executor, python_executor
 
 LIMITS = Limits(spawn=LONG, load=LONG, run=LONG)
 
@@ -203,7 +204,7 @@ export default async () => {
 
 
 async def notes_behind(
-    lane: ProcessLane, folder: Path, cases: Mapping[str, str], top: str, healthy: str, suffix: str
+    lane: ProcessExecutor, folder: Path, cases: Mapping[str, str], top: str, healthy: str, suffix: str
 ) -> dict[str, list[str]]:
     """The notes of each handler. Behind each of them the healthy one runs, and is fine."""
 
@@ -249,7 +250,7 @@ def unnamed(cases: Mapping[str, str], notes: Mapping[str, list[str]]) -> dict[st
 async def test_a_python_handler_that_changes_its_worker_is_named_and_the_next_one_finds_it_clean(
     tmp_path: Path,
 ) -> None:
-    lane = python_lane(env=dict(os.environ), cwd=tmp_path, limits=LIMITS)
+    lane = python_executor(env=dict(os.environ), cwd=tmp_path, limits=LIMITS)
     notes = await notes_behind(lane, tmp_path, PYTHON, TOP, HEALTHY, ".py")
     assert unnamed(PYTHON, notes) == {}
 
@@ -260,6 +261,6 @@ async def test_a_javascript_handler_that_changes_its_worker_is_named_and_the_nex
 ) -> None:
     found = find_node(shutil.which("node"))
     assert isinstance(found, Node)
-    lane = node_lane(env=dict(os.environ), cwd=tmp_path, node=found.path, limits=LIMITS)
+    lane = node_executor(env=dict(os.environ), cwd=tmp_path, node=found.path, limits=LIMITS)
     notes = await notes_behind(lane, tmp_path, NODE, IMPORTS, HEALTHY_NODE, ".mjs")
     assert unnamed(NODE, notes) == {}

@@ -10,8 +10,8 @@ from subprocess import run
 import pytest
 
 from hookscope import HookFailure, create_hook_event, register_hook, trigger_hook
-from hookscope.core.event import HookEvent
-from hookscope.core.runs import Run
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.run import Run
 
 Handler = Callable[[HookEvent], object]
 GUARD = 60  # seconds: only a circle without end takes them

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
-from hookscope.bringing import brings
-from hookscope.core.event import HookEvent
-from hookscope.core.failure import Failure
-from hookscope.core.runs import Code, Registration, Result
-from hookscope.runtime import Limits, ProcessLane, node_lane
-from hookscope.runtime.node import Node, NoNode, find_node
+from hookscope.install_hints import install_command
+from hookscope.model.failure import Failure
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.run import Code, Registration, Result
+from hookscope.runtime.executors import Node, NoNode, find_node
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.process_executor import ProcessExecutor, node_executor
 
 WriteHook = Callable[..., Registration]
 OutcomeOf = Callable[..., Awaitable[Any]]
@@ -42,7 +43,7 @@ def test_where_none_is_found_the_command_is_named_that_brings_one() -> None:
     missing = find_node(None, asked=lambda _: None)
     assert isinstance(missing, NoNode)
     assert missing.sentence.startswith("needs Node 22.18 or newer (none is on PATH outside the workspace); `")
-    assert missing.sentence.endswith(f"`{brings('node')}` brings one")
+    assert missing.sentence.endswith(f"`{install_command('node')}` brings one")
 
 
 @pytest.fixture
@@ -63,8 +64,8 @@ def hook(tmp_path: Path) -> WriteHook:
 
 
 @pytest.fixture
-async def lane(node: str, tmp_path: Path) -> AsyncIterator[ProcessLane]:
-    made = node_lane(
+async def lane(node: str, tmp_path: Path) -> AsyncIterator[ProcessExecutor]:
+    made = node_executor(
         env=dict(os.environ), cwd=tmp_path, node=node, limits=Limits(spawn=60.0, load=60.0, run=60.0)
     )
     try:
@@ -411,7 +412,7 @@ async def test_two_hooks_may_both_have_a_util(hook: WriteHook, outcome_of: Outco
 
 
 async def test_the_last_version_that_loaded_runs_and_the_error_is_said(
-    hook: WriteHook, lane: ProcessLane, outcome_of: OutcomeOf
+    hook: WriteHook, lane: ProcessExecutor, outcome_of: OutcomeOf
 ) -> None:
     await outcome_of(hook("a", body("return 1;")))
     result = (await outcome_of(hook("a", "export default () => {\n  return (2;\n};")))["a"]

@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 from hookscope import create_hook_event, load_hooks, trigger_hook
-from hookscope.core.runs import Run
+from hookscope.model.run import Run
 from hookscope.runtime.python_worker.modules import PREFIX
 
 MakeHook = Callable[..., Path]

@@ -11,13 +11,19 @@ from typing import Literal
 import pytest
 from tests.runtime.conftest import LONG
 
-from hookscope.core.event import HookEvent
-from hookscope.core.failure import Failure
-from hookscope.core.runs import Code, Registration, Result, Started, Step
-from hookscope.runtime import Limits, ProcessLane
-from hookscope.runtime.peer import Added, Late, NotStarted, Printed, WorkerLost
-from hookscope.runtime.process_lane import OWN, PLUGINS
+from hookscope.model.failure import Failure
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.run import Code, Registration, Result, Started, Step
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.process_executor import MAX_OWN_WORKERS, MAX_PLUGIN_WORKERS, ProcessExecutor
 from hookscope.runtime.python_worker.protocol import Message, Unpacker
+from hookscope.runtime.worker_handle import (
+    LateEvent,
+    LateHandler,
+    PrintedOutput,
+    WorkerLost,
+    WorkerNotStarted,
+)
 
 
 @dataclass
@@ -26,7 +32,7 @@ class Fake:
 
     harmed: set[str] = field(default_factory=set)  # paths of those that do harm once, and have
     ended: bool = False
-    prints: deque[Printed] = field(default_factory=deque)
+    prints: deque[PrintedOutput] = field(default_factory=deque)
     answers: deque[Message] = field(default_factory=deque)
     run: Message = field(default_factory=dict)
     known: dict[int, Message] = field(default_factory=dict)
@@ -36,7 +42,7 @@ class Fake:
     pid: int = 0
     alive: bool = True
     has_late: bool = False
-    added: Sequence[Added] = ()
+    added: Sequence[LateHandler] = ()
     keeps_time: bool = False
     born: float = 0.0
 
@@ -122,13 +128,13 @@ class Fake:
     def heard(self) -> Message | None:
         return None
 
-    def printed(self, *, of_one: bool = False) -> Printed:
-        return self.prints.popleft() if self.prints else Printed()
+    def printed(self, *, of_one: bool = False) -> PrintedOutput:
+        return self.prints.popleft() if self.prints else PrintedOutput()
 
     def attend(self, news: Callable[[], None]) -> None:
         """It says nothing late."""
 
-    def late(self) -> tuple[Late, ...]:
+    def late(self) -> tuple[LateEvent, ...]:
         return ()
 
     async def urge(self, message: Message) -> None:
@@ -155,15 +161,15 @@ def workers() -> list[Fake]:
 
 
 @pytest.fixture
-def lane(workers: list[Fake]) -> ProcessLane:
+def lane(workers: list[Fake]) -> ProcessExecutor:
     def make() -> Fake:
         workers.append(Fake())
         return workers[-1]
 
-    return ProcessLane(make, Limits(run=0.02))  # for what hangs: others have LONG
+    return ProcessExecutor(make, Limits(run=0.02))  # for what hangs: others have LONG
 
 
-async def run(lane: ProcessLane, *calls: Registration) -> dict[str, Result]:
+async def run(lane: ProcessExecutor, *calls: Registration) -> dict[str, Result]:
     steps: list[Step] = []
     await lane.run(calls, HookEvent("command", "new"), steps.append)
     return {step.call.name: step for step in steps if isinstance(step, Result)}
@@ -175,7 +181,7 @@ async def until(holds: Callable[[], object]) -> None:
 
 
 async def test_steps_come_as_they_happen_and_one_worker_serves_all(
-    lane: ProcessLane, workers: list[Fake]
+    lane: ProcessExecutor, workers: list[Fake]
 ) -> None:
     steps: list[Step] = []
     await lane.run([call("a"), call("b")], HookEvent("command", "new"), steps.append)
@@ -197,7 +203,7 @@ async def test_steps_come_as_they_happen_and_one_worker_serves_all(
     ],
 )
 async def test_the_batch_goes_on_behind_the_culprit_in_a_fresh_worker(
-    lane: ProcessLane, workers: list[Fake], bad: str, status: str, said: str
+    lane: ProcessExecutor, workers: list[Fake], bad: str, status: str, said: str
 ) -> None:
     results = await run(lane, call("a"), call(bad, None if bad == "hangs" else LONG), call("b"))
     assert [(name, result.status) for name, result in results.items()] == [
@@ -212,7 +218,7 @@ async def test_the_batch_goes_on_behind_the_culprit_in_a_fresh_worker(
 
 
 async def test_a_spoilt_worker_is_replaced_and_its_answer_counts(
-    lane: ProcessLane, workers: list[Fake]
+    lane: ProcessExecutor, workers: list[Fake]
 ) -> None:
     results = await run(lane, call("spoils"), call("b"))
     assert [result.status for result in results.values()] == ["ok", "ok"]
@@ -220,7 +226,7 @@ async def test_a_spoilt_worker_is_replaced_and_its_answer_counts(
 
 
 async def test_a_registrations_own_limit_comes_before_the_lanes(workers: list[Fake]) -> None:
-    results = await run(ProcessLane(Fake), call("hangs", limit=0.01))
+    results = await run(ProcessExecutor(Fake), call("hangs", limit=0.01))
     error = results["hangs"].error
     assert error is not None
     assert error.message == "did not answer within 0.01 s (the limit in its HOOK.md) and was stopped"
@@ -231,7 +237,7 @@ async def test_a_worker_cancelled_in_a_handler_is_never_used_again(workers: list
         workers.append(Fake())
         return workers[-1]
 
-    lane, seen = ProcessLane(make), list[Step]()
+    lane, seen = ProcessExecutor(make), list[Step]()
     batch = [call("a"), call("hangs"), call("b")]
     task = asyncio.create_task(lane.run(batch, HookEvent("command", "new"), seen.append))
     await until(lambda: len(seen) == 3)
@@ -246,7 +252,7 @@ async def test_a_worker_cancelled_in_a_handler_is_never_used_again(workers: list
 
 
 async def test_a_worker_that_died_between_two_batches_is_replaced_and_nobody_is_blamed(
-    lane: ProcessLane, workers: list[Fake]
+    lane: ProcessExecutor, workers: list[Fake]
 ) -> None:
     await run(lane, call("a"))
 
@@ -259,9 +265,9 @@ async def test_a_worker_that_died_between_two_batches_is_replaced_and_nobody_is_
     assert results["b"].notes == ("the worker was killed by signal 9 (SIGKILL) after a",)
 
 
-async def test_late_output_is_said_with_the_next_result(lane: ProcessLane, workers: list[Fake]) -> None:
+async def test_late_output_is_said_with_the_next_result(lane: ProcessExecutor, workers: list[Fake]) -> None:
     await run(lane, call("a"))
-    workers[0].prints.append(Printed(stdout="late\n"))
+    workers[0].prints.append(PrintedOutput(stdout="late\n"))
     results = await run(lane, call("b"))
     assert results["b"].notes == ("before this, a printed late: late",)
     assert results["b"].stdout == ""
@@ -270,15 +276,15 @@ async def test_late_output_is_said_with_the_next_result(lane: ProcessLane, worke
 async def test_without_a_worker_every_call_says_why() -> None:
     class Missing(Fake):
         async def start(self) -> None:
-            raise NotStarted(Failure("NotStarted", "no such program", phase="spawn"))
+            raise WorkerNotStarted(Failure("NotStarted", "no such program", phase="spawn"))
 
-    results = await run(ProcessLane(Missing), call("a"), call("b"))
+    results = await run(ProcessExecutor(Missing), call("a"), call("b"))
     assert [result.status for result in results.values()] == ["crashed", "crashed"]
     assert {result.error.phase for result in results.values() if result.error} == {"spawn"}
 
 
 async def test_who_dies_as_it_loads_in_a_fresh_worker_is_to_blame(
-    lane: ProcessLane, workers: list[Fake]
+    lane: ProcessExecutor, workers: list[Fake]
 ) -> None:
     async with asyncio.timeout(LONG):  # whom nobody blames is tried again and again
         results = await run(lane, call("dies as it loads"), call("b"))
@@ -295,7 +301,7 @@ async def test_what_does_not_load_is_told_so_and_not_that_it_did_not_answer(work
         return workers[-1]
 
     never = replace(call("loads for ever"), load_limit=0.02)
-    results = await run(ProcessLane(make, Limits(load=LONG)), never, call("b"))
+    results = await run(ProcessExecutor(make, Limits(load=LONG)), never, call("b"))
     error = results["loads for ever"].error
     assert error is not None
     assert error.message.startswith("did not load within 0.02 s")
@@ -306,7 +312,7 @@ async def test_what_does_not_load_is_told_so_and_not_that_it_did_not_answer(work
 
 @pytest.mark.parametrize("last", ["spoils", "wears"])
 async def test_a_worker_that_is_spoilt_or_worn_runs_no_other(
-    lane: ProcessLane, workers: list[Fake], last: str
+    lane: ProcessExecutor, workers: list[Fake], last: str
 ) -> None:
     results = await run(lane, call("a"), call(last), call("b"))
     assert [result.status for result in results.values()] == ["ok"] * 3
@@ -315,7 +321,7 @@ async def test_a_worker_that_is_spoilt_or_worn_runs_no_other(
 
 async def test_nobody_is_told_that_it_takes_long_at_the_moment_when_it_is_stopped() -> None:
     steps: list[Step] = []
-    lane = ProcessLane(Fake, Limits(run=0.02, warn=0.02))
+    lane = ProcessExecutor(Fake, Limits(run=0.02, warn=0.02))
     await lane.run([call("hangs", None)], HookEvent("command", "new"), steps.append)
     assert [type(step) for step in steps] == [Started, Result]
 
@@ -332,7 +338,7 @@ async def test_a_worker_is_kept_behind_one_that_did_nothing_but_return(workers: 
         workers.append(Quiet())
         return workers[-1]
 
-    lane = ProcessLane(make, Limits(run=LONG))
+    lane = ProcessExecutor(make, Limits(run=LONG))
     results = await run(lane, call("spoils"), call("a"))
     results |= await run(lane, call("b"))
     assert [result.status for result in results.values()] == ["ok"] * 3
@@ -348,13 +354,13 @@ async def test_a_worker_that_does_not_get_ready_is_ended() -> None:
             await asyncio.Event().wait()
 
     async with asyncio.timeout(LONG):  # loading has no limit: that of starting is the only one
-        results = await run(ProcessLane(Slow, Limits(spawn=0.01, load=None)), call("a"))
+        results = await run(ProcessExecutor(Slow, Limits(spawn=0.01, load=None)), call("a"))
     assert results["a"].error is not None
     assert results["a"].error.message == "did not start within 0.01 s and was stopped"
     assert made[0].ended
 
 
-async def test_a_closed_lane_starts_nothing(lane: ProcessLane, workers: list[Fake]) -> None:
+async def test_a_closed_lane_starts_nothing(lane: ProcessExecutor, workers: list[Fake]) -> None:
     await run(lane, call("a"))
     await lane.close()
     results = await run(lane, call("b"))
@@ -369,7 +375,7 @@ def in_folder(number: int, name: str, shape: Literal["hook", "plugin"] = "hook")
     return Registration("command:new", f"{name} {number}", code, limit=LONG)
 
 
-def own_workers(lane: ProcessLane) -> list[str]:
+def own_workers(lane: ProcessExecutor) -> list[str]:
     """For whom there is a worker of its own, the one that was idle longest first."""
     return [worker.role for worker in lane.workers() if worker.role != "shared"]
 
@@ -382,21 +388,23 @@ async def test_of_those_that_did_harm_the_last_eight_keep_a_worker_each() -> Non
         workers.append(Fake(harmed))
         return workers[-1]
 
-    lane = ProcessLane(make, Limits())
-    calls = [in_folder(number, "harms once") for number in range(OWN + 2)]
+    lane = ProcessExecutor(make, Limits())
+    calls = [in_folder(number, "harms once") for number in range(MAX_OWN_WORKERS + 2)]
     for call in (*calls, *calls):
         await run(lane, call)
     assert own_workers(lane) == ["2", "3", "4", "5", "6", "7", "8", "9"]
     await run(lane, calls[2])
     await run(lane, calls[0])
     assert own_workers(lane) == ["4", "5", "6", "7", "8", "9", "2", "0"]
-    assert len(own_workers(lane)) == OWN
+    assert len(own_workers(lane)) == MAX_OWN_WORKERS
     await lane.close()
     assert all(worker.ended for worker in workers)
 
 
-async def test_of_plugins_the_last_sixteen_keep_their_worker(lane: ProcessLane, workers: list[Fake]) -> None:
-    for number in (*range(PLUGINS), 0, PLUGINS):
+async def test_of_plugins_the_last_sixteen_keep_their_worker(
+    lane: ProcessExecutor, workers: list[Fake]
+) -> None:
+    for number in (*range(MAX_PLUGIN_WORKERS), 0, MAX_PLUGIN_WORKERS):
         await run(lane, in_folder(number, "fine", "plugin"))
-    assert own_workers(lane) == [*map(str, range(2, PLUGINS)), "0", str(PLUGINS)]
-    assert [worker.ended for worker in workers] == [False, True] + [False] * (PLUGINS - 1)
+    assert own_workers(lane) == [*map(str, range(2, MAX_PLUGIN_WORKERS)), "0", str(MAX_PLUGIN_WORKERS)]
+    assert [worker.ended for worker in workers] == [False, True] + [False] * (MAX_PLUGIN_WORKERS - 1)

@@ -13,9 +13,10 @@ import pytest
 from tests.faults.python_faults import BY_NAME, coroutine
 from tests.runtime.conftest import SHORT
 
-from hookscope.core.event import HookEvent
-from hookscope.core.runs import Registration, Result, Step
-from hookscope.runtime import Limits, python_lane
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.run import Registration, Result, Step
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.process_executor import python_executor
 
 WriteHook = Callable[..., Registration]
 OutcomeOf = Callable[..., Awaitable[Any]]
@@ -76,7 +77,7 @@ async def test_the_worker_runs_under_other_pythons(version: str, hook: WriteHook
     python = interpreter(version)
     if not python:
         pytest.skip(f"no Python {version} here")
-    lane = python_lane(env={}, cwd=tmp_path, python=python, limits=Limits(spawn=20.0))
+    lane = python_executor(env={}, cwd=tmp_path, python=python, limits=Limits(spawn=20.0))
     event, steps = HookEvent("command", "new", "s", {}), list[Step]()
     faults = [BY_NAME[name] for name in ("no handler", "StopIteration", *PATCHED)]
     text = coroutine("event.messages.append(util.X); return sys.version", top="import util, sys")

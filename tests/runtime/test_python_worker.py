@@ -16,12 +16,12 @@ import pytest
 from tests.runtime.conftest import SHORT
 
 import hookscope
-from hookscope.core.event import HookEvent
-from hookscope.core.failure import Failure
-from hookscope.core.runs import Code, Event, Registration, Result, Step
-from hookscope.runtime import Limits, ProcessLane, python_lane
-from hookscope.runtime.between import GATHER
-from hookscope.runtime.process_lane import code_of
+from hookscope.model.failure import Failure
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.run import Code, Event, Registration, Result, Step
+from hookscope.runtime.background_work import GATHER_TIME
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.process_executor import ProcessExecutor, code_of, python_executor
 
 WriteHook = Callable[..., Registration]
 OutcomeOf = Callable[..., Awaitable[Any]]
@@ -169,11 +169,11 @@ async def test_what_the_next_handler_prints_while_it_runs_is_its_own_and_not_lat
     hook: WriteHook, tmp_path: Path
 ) -> None:
     told: list[tuple[str, str]] = []
-    lane = python_lane(env=dict(os.environ), cwd=tmp_path, told_late=lambda *news: told.append(news))
+    lane = python_executor(env=dict(os.environ), cwd=tmp_path, told_late=lambda *news: told.append(news))
     first = hook("first", body("print('one')"))
     second = hook(
         "second",
-        body("print('two')", f"go.wait({GATHER})", "print('three')", f"go.wait({GATHER})",
+        body("print('two')", f"go.wait({GATHER_TIME})", "print('three')", f"go.wait({GATHER_TIME})",
              top="import threading\ngo = threading.Event()"),
     )  # fmt: skip
     outputs = []
@@ -198,7 +198,7 @@ async def test_the_environment_is_the_lanes_with_the_hooks_own_on_top(
     code = Code(call.target.path, "default", call.target.root, "python", env={"OWN": "mine"})
     own = Registration("command:new", "own", code)
     other = hook("b", text.replace("os.environ['SET_BY_IMPORT'] = '1'", ""))
-    lane = python_lane(env={"HOME": "/assumed"}, cwd=tmp_path)
+    lane = python_executor(env={"HOME": "/assumed"}, cwd=tmp_path)
     steps: list[Step] = []
     await lane.run([own, other], HookEvent("command", "new"), steps.append)
     await lane.close()
@@ -209,7 +209,7 @@ async def test_the_environment_is_the_lanes_with_the_hooks_own_on_top(
 
 
 async def test_load_says_what_is_wrong_and_runs_nothing(
-    hook: WriteHook, lane: ProcessLane, tmp_path: Path
+    hook: WriteHook, lane: ProcessExecutor, tmp_path: Path
 ) -> None:
     texts = {
         "fine": body("raise KeyError"),
@@ -231,7 +231,7 @@ async def test_load_says_what_is_wrong_and_runs_nothing(
         "dies": ("exited with status 3 while it was loaded", "load"),
         "missing": ("handler.py has no `handler`; it defines no functions", "load"),
     }
-    hasty = python_lane(env=dict(os.environ), cwd=tmp_path, limits=Limits(spawn=20.0, load=SHORT))
+    hasty = python_executor(env=dict(os.environ), cwd=tmp_path, limits=Limits(spawn=20.0, load=SHORT))
     hangs = await hasty.load(code_of(hook("hangs", "while True: pass")))
     await hasty.close()
     assert isinstance(hangs, Failure)
@@ -249,7 +249,7 @@ async def test_nothing_is_written_beside_the_handler(hook: WriteHook, outcome_of
 async def test_a_python_that_is_not_there_is_said_with_the_next_step(
     python: str, hook: WriteHook, tmp_path: Path
 ) -> None:
-    lane = python_lane(env={}, cwd=tmp_path, python=python)
+    lane = python_executor(env={}, cwd=tmp_path, python=python)
     steps: list[Step] = []
     await lane.run([hook("a", FINE), hook("b", FINE)], HookEvent("command", "new"), steps.append)
     await lane.close()
@@ -262,7 +262,7 @@ async def test_a_python_that_is_not_there_is_said_with_the_next_step(
 
 
 async def test_a_folder_that_is_not_there_is_said(hook: WriteHook, tmp_path: Path) -> None:
-    lane = python_lane(env={}, cwd=tmp_path / "missing")
+    lane = python_executor(env={}, cwd=tmp_path / "missing")
     steps: list[Step] = []
     await lane.run([hook("a", FINE)], HookEvent("command", "new"), steps.append)
     await lane.close()
@@ -275,7 +275,7 @@ async def test_a_program_that_is_no_worker_is_quoted(hook: WriteHook, tmp_path: 
     program = tmp_path / "python"
     program.write_text("#!/bin/sh\necho no such option -I >&2\nexit 2\n")
     program.chmod(0o755)
-    lane = python_lane(env={}, cwd=tmp_path, python=str(program))
+    lane = python_executor(env={}, cwd=tmp_path, python=str(program))
     steps: list[Step] = []
     await lane.run([hook("a", FINE)], HookEvent("command", "new"), steps.append)
     await lane.close()
@@ -285,7 +285,7 @@ async def test_a_program_that_is_no_worker_is_quoted(hook: WriteHook, tmp_path: 
 
 
 async def test_cancelling_ends_the_worker_and_keeps_what_was_printed(
-    hook: WriteHook, lane: ProcessLane, tmp_path: Path
+    hook: WriteHook, lane: ProcessExecutor, tmp_path: Path
 ) -> None:
     pid_file = tmp_path / "pid"
     text = body(
@@ -308,7 +308,7 @@ async def test_cancelling_ends_the_worker_and_keeps_what_was_printed(
 
 
 def test_a_lane_may_be_used_from_one_loop_after_another(hook: WriteHook, tmp_path: Path) -> None:
-    lane = python_lane(env={}, cwd=tmp_path)
+    lane = python_executor(env={}, cwd=tmp_path)
     pid = hook("pid", body("import os; return os.getpid()"))
     steps: list[Step] = []
     for _ in range(2):
@@ -341,7 +341,7 @@ def alive(pid: int) -> bool:
 
 @LINUX
 async def test_close_leaves_no_process_behind(
-    hook: WriteHook, outcome_of: OutcomeOf, lane: ProcessLane
+    hook: WriteHook, outcome_of: OutcomeOf, lane: ProcessExecutor
 ) -> None:
     text = body("import os, subprocess", "return [os.getpid(), subprocess.Popen(['sleep', '60']).pid]")
     pids = (await outcome_of(hook("a", text)))["a"].returned
@@ -362,8 +362,8 @@ async def test_a_host_that_is_killed_leaves_no_worker_behind(
     assert isinstance(call.target, Code)
     program = f"""
 import asyncio, pathlib
-from hookscope.core.event import HookEvent
-from hookscope.core.runs import Code, Registration
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.run import Code, Registration
 from hookscope.runtime import python_lane
 root = pathlib.Path({str(call.target.root)!r})
 call = Registration("k", "a", Code(root / "handler.py", "default", root, "python"))
@@ -382,7 +382,7 @@ asyncio.run(lane.run([call], HookEvent("command", "new"), lambda step: None))
 
 
 async def test_the_last_good_version_runs_where_the_saved_one_does_not_load(
-    hook: WriteHook, outcome_of: OutcomeOf, lane: ProcessLane
+    hook: WriteHook, outcome_of: OutcomeOf, lane: ProcessExecutor
 ) -> None:
     call = hook("a", "import util\ndef handler(event): event.messages.append(util.TEXT)", util="TEXT = 'one'")
     assert isinstance(call.target, Code)
@@ -402,7 +402,7 @@ async def test_the_last_good_version_runs_where_the_saved_one_does_not_load(
 
 
 async def test_a_fresh_worker_holds_nothing(
-    hook: WriteHook, outcome_of: OutcomeOf, lane: ProcessLane
+    hook: WriteHook, outcome_of: OutcomeOf, lane: ProcessExecutor
 ) -> None:
     call = hook("a", FINE)
     await outcome_of(call)

@@ -16,8 +16,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookscope.runtime.file_changes import LISTED
-from hookscope.runtime.sandbox import Bounds, Sandbox, find_bwrap
+from hookscope.runtime.bounded_copy import CopyBounds
+from hookscope.runtime.file_changes import MAX_LISTED
+from hookscope.runtime.sandbox import Sandbox, find_bwrap
 
 BWRAP = find_bwrap(os.environ.get("PATH", ""))
 walled = pytest.mark.skipif(BWRAP is None, reason="no bubblewrap that works here")
@@ -28,8 +29,8 @@ runs = settings(
 )
 
 
-def unwalled(*folders: Path, bounds: Bounds | None = None) -> Sandbox:
-    return Sandbox(folders, bwrap=None, bounds=bounds or Bounds())
+def unwalled(*folders: Path, bounds: CopyBounds | None = None) -> Sandbox:
+    return Sandbox(folders, bwrap=None, bounds=bounds or CopyBounds())
 
 
 def held(folder: Path) -> dict[str, bytes]:
@@ -319,7 +320,7 @@ def test_bounds_cut_the_last_folder_first_and_what_lies_deep(tmp_path: Path) -> 
         written(work / f"w{number}")
         written(home / f"h{number}")
         written(home / "deep" / "deeper" / f"d{number}")
-    with unwalled(work, home, bounds=Bounds(files=25)) as sandbox:
+    with unwalled(work, home, bounds=CopyBounds(files=25)) as sandbox:
         copied = held(sandbox.copy_of(home))
         assert {name for name in copied if name.startswith("z/work/")} == {f"z/work/w{n}" for n in range(10)}
         assert {f"h{number}" for number in range(10)} <= copied.keys()
@@ -331,7 +332,7 @@ def test_a_large_folder_leaves_something_to_those_behind_it(tmp_path: Path) -> N
     for number in range(50):
         written(tmp_path / "work" / str(number))
     written(tmp_path / "state" / "s")
-    with unwalled(tmp_path / "work", tmp_path / "state", bounds=Bounds(files=8)) as sandbox:
+    with unwalled(tmp_path / "work", tmp_path / "state", bounds=CopyBounds(files=8)) as sandbox:
         assert len(held(sandbox.copy_of(tmp_path / "work"))) == 6
         assert held(sandbox.copy_of(tmp_path / "state")) == {"s": b"one\n"}
 
@@ -339,7 +340,7 @@ def test_a_large_folder_leaves_something_to_those_behind_it(tmp_path: Path) -> N
 def test_bytes_have_bounds_too(tmp_path: Path) -> None:
     for name in "abc":
         written(tmp_path / name, "x" * 40)
-    with unwalled(tmp_path, bounds=Bounds(total=100)) as sandbox:
+    with unwalled(tmp_path, bounds=CopyBounds(total=100)) as sandbox:
         assert held(sandbox.copy_of(tmp_path)).keys() == {"a", "b"}
         assert sandbox.walls.left_out == (f"Not copied from {tmp_path}: c (100 bytes in all are the most).",)
 
@@ -387,10 +388,10 @@ def test_what_is_made_of_a_folder_that_was_not_there_is_seen(tmp_path: Path) -> 
 
 def test_very_many_changes_are_counted(tmp_path: Path) -> None:
     with unwalled(tmp_path) as sandbox:
-        for number in range(LISTED + 5):
+        for number in range(MAX_LISTED + 5):
             (sandbox.copy_of(tmp_path) / str(number)).touch()
         changes = sandbox.changes()
-        assert (len(changes.listed), changes.more) == (LISTED, 5)
+        assert (len(changes.listed), changes.more) == (MAX_LISTED, 5)
 
 
 def test_a_write_past_the_copies_is_told(tmp_path: Path) -> None:
@@ -650,8 +651,8 @@ def test_what_exceeds_the_bounds_is_missing_and_never_the_original(tmp_path: Pat
     for name in ("large", "many"):
         (work / name).symlink_to(f"../outside/{name}")
     before = states(tmp_path)
-    bounds = Bounds(files=10, largest=100)
-    with Sandbox([work], bwrap=None, bounds=bounds, packages=Bounds(files=5)) as sandbox:
+    bounds = CopyBounds(files=10, largest=100)
+    with Sandbox([work], bwrap=None, bounds=bounds, packages=CopyBounds(files=5)) as sandbox:
         copy = sandbox.copy_of(work)
         (copy / "large").write_text("new")
         (copy / "many" / "9").write_text("new")

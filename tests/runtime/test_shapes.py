@@ -10,16 +10,19 @@ from typing import Any
 
 import pytest
 
-from hookscope.core.arguments import CANCEL, PROMISE, Arguments, arguments
-from hookscope.core.failure import Failure
-from hookscope.core.given import LATE_CANCEL
-from hookscope.core.hooks import Beside
-from hookscope.core.lanes import Lane
-from hookscope.core.runs import Code, Module, Registration, Result, Shape, Started, Step
-from hookscope.runtime import InProcessLane, Limits, python_lane
-from hookscope.runtime.copies import CopiesLane
+from hookscope.model.executor import Executor
+from hookscope.model.failure import Failure
+from hookscope.model.handler_arguments import LATE_CANCEL
+from hookscope.model.hook import SiblingDefinition
+from hookscope.model.payload import CANCEL, PROMISE, Arguments, make_arguments
+from hookscope.model.run import Code, Module, ModuleShape, Registration, Result, Started, Step
+from hookscope.runtime.bounded_copy import CopyBounds
+from hookscope.runtime.in_process_executor import InProcessExecutor
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.process_executor import python_executor
 from hookscope.runtime.python_worker.plain import plain
-from hookscope.runtime.sandbox import Bounds, Sandbox
+from hookscope.runtime.sandbox import Sandbox
+from hookscope.runtime.sandboxed_executor import SandboxedExecutor
 
 Write = Callable[..., Code]
 LANES = ["worker", "in process"]
@@ -46,15 +49,15 @@ async def late() -> Late:
 
 
 @pytest.fixture(params=LANES)
-async def lane(request: pytest.FixtureRequest, tmp_path: Path, late: Late) -> AsyncIterator[Lane]:
+async def lane(request: pytest.FixtureRequest, tmp_path: Path, late: Late) -> AsyncIterator[Executor]:
     """Each lane that runs Python files."""
 
-    made: Lane
+    made: Executor
     if request.param == "worker":
         limits = Limits(spawn=20.0, load=20.0, run=20.0)
-        made = python_lane(env=dict(os.environ), cwd=tmp_path, limits=limits, told_late=late.hear)
+        made = python_executor(env=dict(os.environ), cwd=tmp_path, limits=limits, told_late=late.hear)
     else:
-        made = InProcessLane(observe=True, told_late=late.hear)
+        made = InProcessExecutor(observe=True, told_late=late.hear)
     try:
         yield made
     finally:
@@ -66,7 +69,12 @@ def write(tmp_path: Path) -> Write:
     """Write a file of an agent or a plugin; its Code."""
 
     def make(
-        file: str, text: str, shape: Shape, *beside: Beside, member: str = "", export: str = "default"
+        file: str,
+        text: str,
+        shape: ModuleShape,
+        *beside: SiblingDefinition,
+        member: str = "",
+        export: str = "default",
     ) -> Code:
         path = tmp_path / "agent" / file
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -78,10 +86,10 @@ def write(tmp_path: Path) -> Write:
 
 def stream_view(*, methods: tuple[str, ...] = ("cancel",), **data: Any) -> Arguments:
     event = {"type": "turn.started", "data": data, "meta": {"id": "evt_1"}}
-    return arguments(event, CTX, methods=methods)
+    return make_arguments(event, CTX, methods=methods)
 
 
-async def results_of(lane: Lane, view: Any, *targets: Any) -> list[Result]:
+async def results_of(lane: Executor, view: Any, *targets: Any) -> list[Result]:
     """Run these as one batch on one view."""
     calls = [Registration("e", f"h{number}", target) for number, target in enumerate(targets)]
     steps: list[Step] = []
@@ -89,7 +97,7 @@ async def results_of(lane: Lane, view: Any, *targets: Any) -> list[Result]:
     return [step for step in steps if isinstance(step, Result)]
 
 
-async def module_of(lane: Lane, code: Code) -> Module:
+async def module_of(lane: Executor, code: Code) -> Module:
     loaded = await lane.load(code)
     assert isinstance(loaded, Module), loaded
     return loaded
@@ -113,7 +121,7 @@ SEES = "lambda event, ctx: [event.type, event.data.turn_id, ctx.agent.name, ctx.
     ],
 )
 async def test_a_stream_module_declares_its_handlers(
-    text: str, keys: list[str], lane: Lane, write: Write
+    text: str, keys: list[str], lane: Executor, write: Write
 ) -> None:
     head = "from hookscope import define_channel, define_dynamic, define_hook\n"
     module = await module_of(lane, write("hooks/audit.py", f"{head}f = {SEES}\n{text}", "stream"))
@@ -141,14 +149,16 @@ REFUSED = 'Expected the hook export "default" from "hooks/bad.py" to'
     ],
 )
 async def test_a_stream_module_of_another_shape_is_refused_in_the_hosts_words(
-    text: str, sentence: str, lane: Lane, write: Write
+    text: str, sentence: str, lane: Executor, write: Write
 ) -> None:
     loaded = await lane.load(write("hooks/bad.py", text, "stream"))
     assert isinstance(loaded, Failure)
     assert (loaded.message, loaded.phase) == (sentence, "load")
 
 
-async def test_two_files_of_one_agent_are_two_modules_with_shared_helpers(lane: Lane, write: Write) -> None:
+async def test_two_files_of_one_agent_are_two_modules_with_shared_helpers(
+    lane: Executor, write: Write
+) -> None:
     write("tools/names.py", "NAME = 'shared'", "tool")
     text = "from tools.names import NAME\nhook = {{'events': {{'*': lambda event: NAME + ' {}'}}}}"
     codes = [
@@ -161,7 +171,7 @@ async def test_two_files_of_one_agent_are_two_modules_with_shared_helpers(lane: 
     assert [result.returned for result in results] == ["shared 1", "shared 2", "shared 3"]
 
 
-async def test_later_handlers_see_what_earlier_ones_changed(lane: Lane, write: Write) -> None:
+async def test_later_handlers_see_what_earlier_ones_changed(lane: Executor, write: Write) -> None:
     text = """
     def first(event, ctx):
         event.data.changed_by = "first"
@@ -188,7 +198,7 @@ async def test_later_handlers_see_what_earlier_ones_changed(lane: Lane, write: W
     [("lambda event, ctx: ctx.cancel()", (CANCEL,)), ("lambda event, ctx: None", ())],
 )
 async def test_what_a_handler_asks_for_is_its_own(
-    handler: str, asked: tuple[str, ...], lane: Lane, write: Write
+    handler: str, asked: tuple[str, ...], lane: Executor, write: Write
 ) -> None:
     text = f"hook = {{'events': {{'a': lambda event, ctx: ctx.cancel(), 'b': {handler}}}}}"
     module = await module_of(lane, write("hooks/a.py", text, "stream"))
@@ -208,7 +218,7 @@ async def test_what_a_handler_asks_for_is_its_own(
     ],
 )
 async def test_a_context_has_the_methods_of_its_host_only(
-    method: str, said: str, lane: Lane, write: Write
+    method: str, said: str, lane: Executor, write: Write
 ) -> None:
     text = f"hook = {{'events': {{'*': lambda event, ctx: {method}}}}}"
     module = await module_of(lane, write("hooks/a.py", text, "stream"))
@@ -231,7 +241,7 @@ hook = {{"events": {{"*": late}}}}
 
 
 async def test_asking_for_a_cancel_when_the_hooks_have_returned_is_told_as_late(
-    lane: Lane, write: Write, late: Late, tmp_path: Path
+    lane: Executor, write: Write, late: Late, tmp_path: Path
 ) -> None:
     pipe = tmp_path / "go"
     os.mkfifo(pipe)
@@ -254,11 +264,11 @@ async def test_asking_for_a_cancel_when_the_hooks_have_returned_is_told_as_late(
     ],
 )
 async def test_where_an_answer_is_wanted_at_once_a_promise_is_none(
-    handler: str, returned: object, asked: tuple[str, ...], lane: Lane, write: Write
+    handler: str, returned: object, asked: tuple[str, ...], lane: Executor, write: Write
 ) -> None:
     text = f"{handler}\ndef register(api): api.on('tool_result_persist', f)"
     module = await module_of(lane, write("plugin.py", text, "plugin"))
-    view = arguments({"message": {}}, {}, sync=True)
+    view = make_arguments({"message": {}}, {}, sync=True)
     (result,) = await results_of(lane, view, module.declares[0].target)
     assert (result.status, result.returned, result.asked) == ("ok", returned, asked)
 
@@ -277,14 +287,14 @@ def register(api):
 """  # noqa: E501
 
 
-async def test_a_plugin_declares_what_it_registers(lane: Lane, write: Write) -> None:
+async def test_a_plugin_declares_what_it_registers(lane: Executor, write: Write) -> None:
     module = await module_of(lane, write("plugin.py", PLUGIN, "plugin"))
     assert [(one.key, one.priority, one.limit, one.options) for one in module.declares] == [
         ("message-sent", 100, None, {}),
         ("before_tool_call", 0, None, {}),
         ("before_tool_call", 5, 0.25, {"matcher": ["exec"], "eligibleTriggers": ["cron"]}),
     ]
-    view = arguments({"params": {"cmd": "ls"}}, {"channelId": "c1"})
+    view = make_arguments({"params": {"cmd": "ls"}}, {"channelId": "c1"})
     results = await results_of(lane, view, *(one.target for one in module.declares))
     assert [result.returned for result in results] == [["sent", "c1"], "ls", {"params": {"cmd": "ls!"}}]
     assert results[2].patch == ({"op": "replace", "path": "/params/cmd", "value": "ls!"},)
@@ -300,7 +310,7 @@ async def test_a_plugin_declares_what_it_registers(lane: Lane, write: Write) -> 
 async def test_what_does_not_fit_into_a_message_is_counted(
     handlers: str, said: str, write: Write, tmp_path: Path
 ) -> None:
-    lane = python_lane(env=dict(os.environ), cwd=tmp_path)
+    lane = python_executor(env=dict(os.environ), cwd=tmp_path)
     text = f"def register(api):\n    for key in {handlers}: api.on(key, print, matcher=object())"
     module = await module_of(lane, write("plugin.py", text, "plugin"))
     await lane.close()
@@ -317,9 +327,9 @@ async def test_what_does_not_fit_into_a_message_is_counted(
         "async def register(api): api.on('x', f)",
     ],
 )
-async def test_a_plugins_door_may_be_written_in_several_ways(text: str, lane: Lane, write: Write) -> None:
+async def test_a_plugins_door_may_be_written_in_several_ways(text: str, lane: Executor, write: Write) -> None:
     module = await module_of(lane, write("plugin.py", f"f = lambda event: 'called'\n{text}", "plugin"))
-    (result,) = await results_of(lane, arguments({}, {}), *(one.target for one in module.declares))
+    (result,) = await results_of(lane, make_arguments({}, {}), *(one.target for one in module.declares))
     assert result.returned == "called"
 
 
@@ -343,7 +353,7 @@ async def test_a_plugins_door_may_be_written_in_several_ways(text: str, lane: La
     ],
 )
 async def test_what_a_plugin_may_not_register_is_said_in_one_sentence(
-    text: str, sentence: str, lane: Lane, write: Write
+    text: str, sentence: str, lane: Executor, write: Write
 ) -> None:
     loaded = await lane.load(write("plugin.py", text, "plugin"))
     assert isinstance(loaded, Failure)
@@ -360,7 +370,7 @@ async def test_what_a_plugin_may_not_register_is_said_in_one_sentence(
     ],
 )
 async def test_a_call_names_the_handler_of_a_plugin(
-    member: str, returned: object, said: str, lane: Lane, write: Write
+    member: str, returned: object, said: str, lane: Executor, write: Write
 ) -> None:
     text = """
     def register(api):
@@ -368,7 +378,7 @@ async def test_a_call_names_the_handler_of_a_plugin(
         api.on("before_tool_call", lambda event: "two")
     """
     code = write("plugin.py", text, "plugin", member=member)
-    (result,) = await results_of(lane, arguments({}, {}), code)
+    (result,) = await results_of(lane, make_arguments({}, {}), code)
     assert (result.returned, result.error.message if result.error else "") == (returned, said)
 
 
@@ -392,12 +402,12 @@ async def test_a_call_names_the_handler_of_a_plugin(
     ],
 )  # fmt: skip
 async def test_tools_models_and_single_handlers_are_called(
-    shape: Shape, text: str, event: Any, returned: object, lane: Lane, write: Write
+    shape: ModuleShape, text: str, event: Any, returned: object, lane: Executor, write: Write
 ) -> None:
     code = write("x.py", text, shape)
     loaded = await lane.load(code)
     assert not isinstance(loaded, Failure | Module), loaded
-    (result,) = await results_of(lane, arguments(event, {"b": 2}), loaded)
+    (result,) = await results_of(lane, make_arguments(event, {"b": 2}), loaded)
     assert result.returned == returned, result.error
 
 
@@ -414,7 +424,7 @@ async def test_tools_models_and_single_handlers_are_called(
     ],
 )
 async def test_a_file_that_defines_something_else_is_said(
-    shape: Shape, text: str, said: str, lane: Lane, write: Write
+    shape: ModuleShape, text: str, said: str, lane: Executor, write: Write
 ) -> None:
     loaded = await lane.load(write("x.py", text, shape))
     assert isinstance(loaded, Failure)
@@ -443,16 +453,16 @@ hook = {"events": {"action.result": seen}}
     ],
 )
 async def test_tool_results_are_known_by_the_definitions_beside(
-    result: dict[str, Any], returned: object, lane: Lane, write: Write
+    result: dict[str, Any], returned: object, lane: Executor, write: Write
 ) -> None:
     tool = write("tools/add_up.py", "from hookscope import define_tool\ntool = define_tool()", "tool")
     text = "import hookscope\nconnection = hookscope.define_connection(url='x')"
     linear = write("connections/linear.py", text, "tool")
     broken = write("tools/broken.py", "raise KeyError('x')", "tool")
     beside = (
-        Beside("tool", "add-up", tool.path),
-        Beside("connection", "linear", linear.path),
-        Beside("tool", "broken", broken.path),
+        SiblingDefinition("tool", "add-up", tool.path),
+        SiblingDefinition("connection", "linear", linear.path),
+        SiblingDefinition("tool", "broken", broken.path),
     )
     module = await module_of(lane, write("hooks/a.py", RESULTS, "stream", *beside))
     assert [(line.level, line.text) for line in module.log] == [
@@ -463,7 +473,7 @@ async def test_tool_results_are_known_by_the_definitions_beside(
     assert told.returned == returned, told.error
 
 
-async def test_an_edited_module_is_loaded_anew(lane: Lane, write: Write) -> None:
+async def test_an_edited_module_is_loaded_anew(lane: Executor, write: Write) -> None:
     text = "hook = {{'events': {{'*': lambda event: {}}}}}"
     code = write("hooks/a.py", text.format(1), "stream", member="*")
     (first,) = await results_of(lane, stream_view(), code)
@@ -487,7 +497,7 @@ async def test_an_edited_module_is_loaded_anew(lane: Lane, write: Write) -> None
     ],
 )
 async def test_whatever_a_handler_does_the_next_one_runs(
-    handler: str, status: str, returned: object, event: object, lane: Lane, write: Write
+    handler: str, status: str, returned: object, event: object, lane: Executor, write: Write
 ) -> None:
     text = f"""
     def bad(event, ctx):
@@ -504,11 +514,11 @@ async def test_whatever_a_handler_does_the_next_one_runs(
         assert view["event"] == event
 
 
-async def test_steps_come_in_order(lane: Lane, write: Write) -> None:
+async def test_steps_come_in_order(lane: Executor, write: Write) -> None:
     code = write("plugin.py", "def register(api): api.on('x', lambda event: 1)", "plugin", member="0")
     calls = [Registration("x", name, replace(code)) for name in "ab"]
     steps: list[Step] = []
-    await lane.run(calls, arguments({}, {}), steps.append)
+    await lane.run(calls, make_arguments({}, {}), steps.append)
     assert [(type(step), step.call.name) for step in steps] == [
         (Started, "a"),
         (Result, "a"),
@@ -529,14 +539,14 @@ async def test_on_copies_a_module_declares_and_runs_as_the_original(write: Write
         api.on("x", lambda event: event.folder)
     """
     code = write("plugin.py", text, "plugin")
-    with Sandbox([code.root], bwrap=None, bounds=Bounds()) as sandbox:
-        lane = CopiesLane(python_lane(env=dict(os.environ), cwd=tmp_path), sandbox)
+    with Sandbox([code.root], bwrap=None, bounds=CopyBounds()) as sandbox:
+        lane = SandboxedExecutor(python_executor(env=dict(os.environ), cwd=tmp_path), sandbox)
         module = await lane.load(code)
         assert isinstance(module, Module)
         targets = [one.target for one in module.declares]
         assert targets == [replace(code, member="0"), replace(code, member="1")]
         folder = str(code.root)
-        views = [arguments({"folder": folder}, {"where": folder}, methods=["cancel"]) for _ in targets]
+        views = [make_arguments({"folder": folder}, {"where": folder}, methods=["cancel"]) for _ in targets]
         results: list[Step] = []
         calls = [Registration("x", "p", target) for target in targets]
         await lane.run_together(list(zip(calls, views, strict=True)), results.append)

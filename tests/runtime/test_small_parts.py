@@ -12,22 +12,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import hookscope.core.event
-from hookscope.core.event import HookEvent
-from hookscope.core.runs import Registration, Step
-from hookscope.runtime import digest_of, python_worker
-from hookscope.runtime.child import in_words
-from hookscope.runtime.course import Course, seconds_of
-from hookscope.runtime.declared import module_of
+import hookscope.model.hook_event
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.run import Registration, Step
+from hookscope.runtime import python_worker
+from hookscope.runtime.batch import Batch, seconds_in
+from hookscope.runtime.content_digests import digest_of
 from hookscope.runtime.failures import CANCELLED
+from hookscope.runtime.handler_code import module_from
 from hookscope.runtime.limits import MIB, Limits
-from hookscope.runtime.output import HEAD, TAIL, Capture
-from hookscope.runtime.patch import MANY, patch_of, same
-from hookscope.runtime.peer import WorkerLost
+from hookscope.runtime.payloads import (
+    MAX_OPERATIONS,
+    apply_changes,
+    document_of,
+    is_same_json,
+    messages_in,
+    new_messages,
+    patch_of,
+)
 from hookscope.runtime.python_worker.faults import describe, safe_text
-from hookscope.runtime.views import document_of, messages_in, pushed, write_back
+from hookscope.runtime.worker_handle import WorkerLost
+from hookscope.runtime.worker_process import exit_in_words
+from hookscope.runtime.worker_reader import HEAD_SIZE, TAIL_SIZE, BoundedOutput
 
-ALONE = [Path(hookscope.core.event.__file__), *Path(python_worker.__file__).parent.glob("*.py")]
+ALONE = [Path(hookscope.model.hook_event.__file__), *Path(python_worker.__file__).parent.glob("*.py")]
 
 
 @pytest.mark.parametrize("file", ALONE, ids=lambda file: file.name)
@@ -50,7 +58,7 @@ def test_what_the_worker_loads_is_python_3_9_and_stands_alone(file: Path) -> Non
 )
 def test_a_priority_that_is_no_number_counts_as_none(told: object, priority: float) -> None:
     document = {"declares": [{"key": "k", "member": "m", "priority": told}], "log": []}
-    (declared,) = module_of(document, lambda member: print).declares
+    (declared,) = module_from(document, lambda member: print).declares
     assert (type(declared.priority) is not bool, declared.priority) == (True, priority)
 
 
@@ -60,16 +68,16 @@ def test_a_priority_that_is_no_number_counts_as_none(told: object, priority: flo
 @pytest.mark.parametrize("told", [True, "1", None, [1.0], {}], ids=str)
 def test_what_is_no_duration_is_no_answer(told: object) -> None:
     with pytest.raises(WorkerLost, match="answered what is no answer"):
-        seconds_of({"took": told}, "took")
+        seconds_in({"took": told}, "took")
 
 
 def test_a_duration_may_be_whole_and_may_be_left_out() -> None:
-    assert (seconds_of({"took": 2}, "took"), seconds_of({}, "took", 0.5)) == (2.0, 0.5)
+    assert (seconds_in({"took": 2}, "took"), seconds_in({}, "took", 0.5)) == (2.0, 0.5)
 
 
 def test_a_call_that_was_lost_while_it_loaded_has_not_run() -> None:
     call, steps = Registration("command", "a", print), list[Step]()
-    course = Course((call,), HookEvent("command", "new"), steps.append)
+    course = Batch((call,), HookEvent("command", "new"), steps.append)
     course.begin(call)
     assert course.lost("cancelled", CANCELLED).took == 0.0
     course.start(0.25)
@@ -81,29 +89,29 @@ def test_a_call_that_was_lost_while_it_loaded_has_not_run() -> None:
 
 @given(st.lists(st.binary(max_size=40_000), max_size=8))
 def test_a_capture_keeps_the_beginning_and_the_end(portions: list[bytes]) -> None:
-    capture, whole = Capture(), b"".join(portions)
+    capture, whole = BoundedOutput(), b"".join(portions)
     for portion in portions:
         capture.feed(portion)
     text, dropped = capture.take()
-    assert dropped == max(0, len(whole) - HEAD - TAIL)
+    assert dropped == max(0, len(whole) - HEAD_SIZE - TAIL_SIZE)
     if not dropped:
         assert text == whole.decode("utf-8", "replace")
     assert capture.take() == ("", 0)
 
 
 def test_a_capture_says_how_much_it_left_out() -> None:
-    capture = Capture()
+    capture = BoundedOutput()
     for letter in b"abc":
-        capture.feed(bytes([letter]) * HEAD)
+        capture.feed(bytes([letter]) * HEAD_SIZE)
     text, dropped = capture.take()
-    assert text == "a" * HEAD + f"\n… {dropped:,} bytes are left out here …\n" + "c" * TAIL
-    assert dropped == 2 * HEAD - TAIL
+    assert text == "a" * HEAD_SIZE + f"\n… {dropped:,} bytes are left out here …\n" + "c" * TAIL_SIZE
+    assert dropped == 2 * HEAD_SIZE - TAIL_SIZE
 
 
 def test_an_exit_is_told_in_words() -> None:
-    assert in_words(3) == "exited with status 3"
-    assert in_words(-11) == "was killed by signal 11 (SIGSEGV)"
-    assert in_words(-35) == "was killed by signal 35"
+    assert exit_in_words(3) == "exited with status 3"
+    assert exit_in_words(-11) == "was killed by signal 11 (SIGSEGV)"
+    assert exit_in_words(-35) == "was killed by signal 35"
 
 
 # Digests
@@ -153,7 +161,7 @@ def test_a_change_in_the_folder_is_another_digest(
     if settled:  # then its last look is remembered
         for folder in (tmp_path, tmp_path / "deep", tmp_path / "deep" / "er"):
             os.utime(folder, (0, 0))
-        monkeypatch.setattr("hookscope.runtime.digest.time_ns", lambda: 2**62)
+        monkeypatch.setattr("hookscope.runtime.content_digests.time_ns", lambda: 2**62)
     before = digest_of(tmp_path)
     assert digest_of(tmp_path) == before
     change(tmp_path)
@@ -234,8 +242,8 @@ documents = st.recursive(
 def test_a_patch_leads_from_one_document_to_the_other(before: Any, after: Any) -> None:
     patch = patch_of({"context": before}, {"context": after})
     changed = jsonpatch.JsonPatch.from_string(json.dumps(patch)).apply({"context": before})
-    assert same(changed, {"context": after})
-    assert bool(patch) is not same(before, after)
+    assert is_same_json(changed, {"context": after})
+    assert bool(patch) is not is_same_json(before, after)
 
 
 @pytest.mark.parametrize(
@@ -257,7 +265,7 @@ def test_a_patch_of_very_many_changes_names_whole_members() -> None:
     after = {"context": {"items": list(range(100_000, 0, -1))}, "messages": []}
     (change,) = patch_of(before, after)
     assert (change["op"], change["path"]) == ("replace", "/context")
-    assert len(patch_of([1] * MANY, [2] * MANY)) == MANY
+    assert len(patch_of([1] * MAX_OPERATIONS, [2] * MAX_OPERATIONS)) == MAX_OPERATIONS
 
 
 @pytest.mark.parametrize(
@@ -272,7 +280,7 @@ def test_a_patch_of_very_many_changes_names_whole_members() -> None:
     ],
 )
 def test_pushed_is_what_is_new(before: tuple[str, ...], after: tuple[str, ...], new: tuple[str, ...]) -> None:
-    assert pushed(before, after) == new
+    assert new_messages(before, after) == new
 
 
 def test_a_message_that_is_no_text_is_shown_as_text() -> None:
@@ -287,7 +295,7 @@ def test_writing_back_touches_only_what_changed() -> None:
     event = HookEvent("command", "new", "s", {"kept": kept, "gone": 1, "changed": 1}, messages=messages)
     before, _ = document_of(event)
     after = {**before, "messages": ["hi"], "context": {"kept": before["context"]["kept"], "changed": True}}
-    write_back(event, before, after)
+    apply_changes(event, before, after)
     assert event.context == {"kept": kept, "changed": True}
     assert event.messages is messages
     assert messages == ["hi"]
@@ -297,7 +305,7 @@ def test_what_is_written_back_and_what_is_reported_are_two_things() -> None:
     event = HookEvent("command", "new")
     before, _ = document_of(event)
     after = {**before, "context": {"list": [1]}}
-    write_back(event, before, after)
+    apply_changes(event, before, after)
     event.context["list"].append(2)
     assert after["context"] == {"list": [1]}
 

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from hookscope.runtime.socket_filter import MACHINES, socket_filter
+from hookscope.runtime.sandbox import MACHINES, socket_filter
 
 ALLOWED, DENIED, ABSENT, KILLED = 0x7FFF0000, 0x50000 | 13, 0x50000 | 38, 0x80000000
 UNIX, IPV4, IPV6, NETLINK, VSOCK, BLUETOOTH = 1, 2, 10, 16, 40, 31

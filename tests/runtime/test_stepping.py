@@ -10,9 +10,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookscope import HookEngine, embedded_host
-from hookscope.core.runs import PASSED_OVER, Event, Group, Paused, Plan, Result, Run, Skipped
-from hookscope.runtime import Firing, InProcessLane, Stepper
-from hookscope.workbench import Options, Workbench
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.model.run import (
+    SKIPPED_BY_HAND,
+    CallGroup,
+    Event,
+    Paused,
+    Plan,
+    Result,
+    Run,
+    Skipped,
+)
+from hookscope.runtime.firing import Firing
+from hookscope.runtime.in_process_executor import InProcessExecutor
+from hookscope.runtime.stepper import Stepper
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,7 +70,7 @@ def test_who_is_not_passed_over_runs_in_order(words: list[str], key: str) -> Non
         expected = [name for name in names if name not in skipped]
     assert ran == expected
     assert [result.call.name for result in run.results] == expected
-    passed = [item.name for item in run.not_run if item.reason == PASSED_OVER]
+    passed = [item.name for item in run.not_run if item.reason == SKIPPED_BY_HAND]
     assert passed == [name for name in names if name not in expected]
     assert not run.cancelled
 
@@ -156,9 +168,9 @@ async def test_a_run_has_a_number_once_it_is_on_record_and_nobody_waits_for_that
     engine = HookEngine(embedded_host(host_config={}))
     calls = [engine.register("command:new", lambda _: None, name) for name in ("channel", "hook")]
     made = engine.plan(Event("command", "new"))
-    groups = (Group((calls[0],), after_record=False), Group((calls[1],)))
+    groups = (CallGroup((calls[0],), after_record=False), CallGroup((calls[1],)))
     plan = Plan(made.event, 1, groups, (), made.policy)
-    stepper, lane = Stepper(), InProcessLane()
+    stepper, lane = Stepper(), InProcessExecutor()
     firing = Firing(plan, stepper.lanes(lambda _: lane), recorder=Record())
     async with asyncio.timeout(60):
         assert await firing.number() is None

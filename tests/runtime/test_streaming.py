@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from tests.runtime.conftest import SHORT
 
-from hookscope.core.event import HookEvent
-from hookscope.core.runs import Code, Registration, Result, Started, Step
-from hookscope.runtime import Limits, ProcessLane, python_lane, talk
-from hookscope.runtime.contents import Contents
-from hookscope.runtime.order import MOST, Numbers, Orders
-from hookscope.runtime.process_lane import code_of
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.run import Code, Registration, Result, Started, Step
+from hookscope.runtime import sequential_calls
+from hookscope.runtime.content_digests import ContentNames
+from hookscope.runtime.handler_code import MAX_KNOWN_REQUESTS, RequestCache, RequestNumbers
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.process_executor import ProcessExecutor, code_of, python_executor
 
 WriteHook = Callable[..., Registration]
 OutcomeOf = Callable[..., Awaitable[Any]]
@@ -27,12 +28,12 @@ NEVER = 60.0  # seconds
 @pytest.fixture
 def seldom(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody looks by himself for a minute, but for the first moment."""
-    monkeypatch.setattr(talk, "POLL", NEVER)
+    monkeypatch.setattr(sequential_calls, "POLL_INTERVAL", NEVER)
 
 
-def patient(folder: Path) -> ProcessLane:
+def patient(folder: Path) -> ProcessExecutor:
     limits = Limits(spawn=60.0, load=60.0, run=120.0, warn=None)
-    return python_lane(env=dict(os.environ), cwd=folder, limits=limits)
+    return python_executor(env=dict(os.environ), cwd=folder, limits=limits)
 
 
 async def test_what_is_printed_is_read_once_a_handler_takes_long(
@@ -139,8 +140,8 @@ def test_a_worker_is_told_each_call_once_and_anew_where_its_numbers_begin_anew(t
     def call(number: int) -> Registration:
         return Registration("e", f"h{number}", Code(tmp_path / "h.py", "default", tmp_path, "python", "0"))
 
-    calls = [call(number) for number in range(MOST)]
-    orders, numbers = Orders(Contents(), code_of), Numbers()
+    calls = [call(number) for number in range(MAX_KNOWN_REQUESTS)]
+    orders, numbers = RequestCache(ContentNames(), code_of), RequestNumbers()
     all_orders = [orders.of(one, "") for one in calls]
     first, second = all_orders[:2]
     assert [orders.of(one, "") for one in calls[:2]] == [first, second]

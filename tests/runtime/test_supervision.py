@@ -16,13 +16,22 @@ from typing import Any
 import pytest
 from tests.runtime.conftest import LONG, SHORT
 
-from hookscope.core.event import HookEvent
-from hookscope.core.failure import Failure
-from hookscope.core.runs import Code, Registration, Result, Shape, Slow, Step
-from hookscope.runtime import Ledger, Limits, ProcessLane, deadlines, escapes, python_lane
-from hookscope.runtime.escapes import MARK, TRIED, end, marked, marked_since, may_run, new_mark
-from hookscope.runtime.limits import COMMAND_LINE, MIB
-from hookscope.runtime.process_lane import code_of
+from hookscope.model.failure import Failure
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.run import Code, ModuleShape, Registration, Result, Slow, Step
+from hookscope.runtime import batch, orphan_processes
+from hookscope.runtime.fault_counter import FaultCounter
+from hookscope.runtime.limits import COMMAND_LINE_ORIGIN, MIB, Limits
+from hookscope.runtime.orphan_processes import (
+    MARK_VARIABLE,
+    PROBED_RANGE,
+    find_marked,
+    find_marked_since,
+    kill_marked,
+    may_still_run,
+    new_worker_mark,
+)
+from hookscope.runtime.process_executor import ProcessExecutor, code_of, python_executor
 
 WriteHook = Callable[..., Registration]
 OutcomeOf = Callable[..., Awaitable[Any]]
@@ -48,12 +57,12 @@ HANGS = {
 }
 
 
-def lane_of(folder: Path, **more: Any) -> ProcessLane:
+def lane_of(folder: Path, **more: Any) -> ProcessExecutor:
     limits = more.pop("limits", Limits(spawn=LONG, load=LONG, run=LONG))
-    return python_lane(env=dict(os.environ), cwd=folder, limits=limits, **more)
+    return python_executor(env=dict(os.environ), cwd=folder, limits=limits, **more)
 
 
-async def results_of(lane: ProcessLane, *calls: Registration) -> list[Result]:
+async def results_of(lane: ProcessExecutor, *calls: Registration) -> list[Result]:
     steps: list[Step] = []
     await lane.run(calls, HookEvent("command", "new"), steps.append)
     return [step for step in steps if isinstance(step, Result)]
@@ -83,7 +92,7 @@ async def test_it_is_told_where_a_handler_hung(
 ) -> None:
     source, lines = HANGS[how]
     if how == "a regex that keeps the interpreter":  # the system prints where it stands
-        monkeypatch.setattr(deadlines, "DUMPED", 2.0)
+        monkeypatch.setattr(batch, "DUMP_TIMEOUT", 2.0)
     elif how != "a cancel that is caught":
         patience()
     outcome = await outcome_of(hook("hangs", source, limit=SHORT), hook("fine", FINE))
@@ -170,7 +179,7 @@ async def test_the_third_fault_within_five_minutes_is_the_last_automatic_one(
     hook: WriteHook, tmp_path: Path
 ) -> None:
     now = [1000.0]
-    ledger = Ledger(lambda: now[0])
+    ledger = FaultCounter(lambda: now[0])
     lane = lane_of(tmp_path, ledger=ledger)
     bad = hook("bad", "import os\ndef handler(event): os._exit(3)")
     path = bad.target.path  # type: ignore[union-attr]
@@ -270,7 +279,7 @@ async def test_nobody_is_expected_for_a_plugin_which_has_a_worker_of_its_own(
     begun, python, call = tmp_path / "begun", tmp_path / "python", hook("plugin", FINE)
     python.write_text(f'#!/bin/sh\ntouch {begun}\nexec {sys.executable} "$@"\n')
     python.chmod(0o755)
-    shapes: dict[Shape, bool] = {"plugin": False, "hook": True}
+    shapes: dict[ModuleShape, bool] = {"plugin": False, "hook": True}
     for shape, begins in shapes.items():
         lane = lane_of(tmp_path, python=str(python))
         lane.expect([replace(call, target=replace(code_of(call), shape=shape))])
@@ -323,7 +332,7 @@ async def test_a_limit_is_told_with_its_origin(hook: WriteHook, tmp_path: Path) 
     said = {}
     for origin, limits, call in (
         ("HOOK.md", Limits(spawn=20.0), replace(loops, limit=0.1)),
-        ("line", Limits(spawn=20.0).with_limit("run", 0.2, COMMAND_LINE), replace(loops, limit=9.0)),
+        ("line", Limits(spawn=20.0).with_limit("run", 0.2, COMMAND_LINE_ORIGIN), replace(loops, limit=9.0)),
         ("config", Limits(spawn=20.0).with_limit("run", 0.3, ".hookscope/config.yaml"), loops),
     ):
         lane = lane_of(tmp_path, limits=limits)
@@ -364,7 +373,7 @@ async def test_a_process_that_leaves_the_group_is_named_and_ended(hook: WriteHoo
         )
     finally:
         await lane.close()
-    assert pid not in {process.pid for process in marked()}
+    assert pid not in {process.pid for process in find_marked()}
 
 
 @LINUX
@@ -401,8 +410,8 @@ async def test_what_the_host_has_taken_is_not_charged_to_its_workers(hook: Write
 FIRES = """
 import asyncio, os, sys
 from pathlib import Path
-from hookscope.core.event import HookEvent
-from hookscope.core.runs import Code, Registration
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.run import Code, Registration
 from hookscope.runtime import Limits, python_lane
 def fire(root):
     call = Registration("command:new", "daemon", Code(root / "handler.py", "default", root, "python"))
@@ -449,10 +458,10 @@ async def test_what_escaped_ends_when_the_program_is_killed(hook: WriteHook, tmp
     try:
         await until(ready.exists)
         # Popen returns when the child's pipe closes at exec, a moment before its name and mark can be read.
-        await until(lambda: "sleep 4712" in {process.name for process in marked(f"{host.pid}-")})
+        await until(lambda: "sleep 4712" in {process.name for process in find_marked(f"{host.pid}-")})
         host.send_signal(signal.SIGKILL)
         await host.wait()
-        await until(lambda: not marked(f"{host.pid}-"))
+        await until(lambda: not find_marked(f"{host.pid}-"))
     finally:
         if host.returncode is None:
             host.kill()
@@ -475,10 +484,10 @@ async def test_of_two_forks_of_a_program_one_ends_and_the_other_goes_on(hook: Wr
         await until(Path(f"{stays.path}.ready").exists)
         program.stdin.write(b"\n")
         forked = int(await program.stdout.readline())
-        await until(lambda: "sleep 4713" in {process.name for process in marked()})
+        await until(lambda: "sleep 4713" in {process.name for process in find_marked()})
         os.kill(forked, signal.SIGKILL)
         # Guards go by number: what the other fork started before that would be gone by then.
-        await until(lambda: "sleep 4713" not in {process.name for process in marked()})
+        await until(lambda: "sleep 4713" not in {process.name for process in find_marked()})
         os.mkdir(f"{stays.path}.go")
         assert await program.stdout.readline() == b"ok\n"
     finally:
@@ -488,20 +497,24 @@ async def test_of_two_forks_of_a_program_one_ends_and_the_other_goes_on(hook: Wr
 
 @LINUX
 def test_what_carries_a_mark_is_met_by_what_was_started_since() -> None:
-    mark = new_mark()
-    with subprocess.Popen(["sleep", "60"], env={**os.environ, MARK: mark}, start_new_session=True) as process:
-        assert may_run(mark, process.pid), "it runs"
-        assert may_run(mark, process.pid - 1), "it was started later"
-        assert not may_run(new_mark(), process.pid), "it is another's"
+    mark = new_worker_mark()
+    with subprocess.Popen(
+        ["sleep", "60"], env={**os.environ, MARK_VARIABLE: mark}, start_new_session=True
+    ) as process:
+        assert may_still_run(mark, process.pid), "it runs"
+        assert may_still_run(mark, process.pid - 1), "it was started later"
+        assert not may_still_run(new_worker_mark(), process.pid), "it is another's"
         process.kill()
-    assert not may_run(mark, process.pid), "it is gone"
+    assert not may_still_run(mark, process.pid), "it is gone"
 
 
 @LINUX
 def test_it_is_found_among_many_numbers_too() -> None:
-    mark = new_mark()
-    with subprocess.Popen(["sleep", "60"], env={**os.environ, MARK: mark}, start_new_session=True) as process:
-        found = marked_since(process.pid - 4 * TRIED, process.pid, mark)
+    mark = new_worker_mark()
+    with subprocess.Popen(
+        ["sleep", "60"], env={**os.environ, MARK_VARIABLE: mark}, start_new_session=True
+    ) as process:
+        found = find_marked_since(process.pid - 4 * PROBED_RANGE, process.pid, mark)
         process.kill()
     assert [one.pid for one in found] == [process.pid]
 
@@ -509,18 +522,21 @@ def test_it_is_found_among_many_numbers_too() -> None:
 @LINUX
 @pytest.mark.parametrize("leader", ["stays", "is gone"])
 def test_a_process_without_a_mark_ends_with_the_session_it_was_seen_in(leader: str) -> None:
-    mark = new_mark()
+    mark = new_worker_mark()
     script = "env -i sh -c 'echo $$; exec sleep 60' & exec sleep 60"
     with subprocess.Popen(
-        ["sh", "-c", script], env={**os.environ, MARK: mark}, start_new_session=True, stdout=subprocess.PIPE
+        ["sh", "-c", script],
+        env={**os.environ, MARK_VARIABLE: mark},
+        start_new_session=True,
+        stdout=subprocess.PIPE,
     ) as process:
         assert process.stdout is not None
         daemon = int(process.stdout.readline())
-        seen = marked(mark)
+        seen = find_marked(mark)
         if leader == "is gone":
             process.kill()
             process.wait()
-        gone, left = end(mark, seen)
+        gone, left = kill_marked(mark, seen)
     assert daemon in {one.pid for one in gone}
     assert not left
     assert not Path(f"/proc/{daemon}").exists() or "Z" in Path(f"/proc/{daemon}/stat").read_text()
@@ -528,11 +544,11 @@ def test_a_process_without_a_mark_ends_with_the_session_it_was_seen_in(leader: s
 
 @LINUX
 def test_one_that_was_started_with_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(escapes, "YOUNG", math.inf)  # on however slow a machine
-    monkeypatch.setattr(escapes, "PAUSE", LONG)
+    monkeypatch.setattr(orphan_processes, "STARTUP_AGE", math.inf)  # on however slow a machine
+    monkeypatch.setattr(orphan_processes, "KILL_PAUSE", LONG)
     argv = [sys.executable, "-I", "-S", "-c", "print(flush=True); input()"]
     with subprocess.Popen(argv, env={}, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.readline()
-        assert not marked_since(process.pid - 1, process.pid, new_mark())
+        assert not find_marked_since(process.pid - 1, process.pid, new_worker_mark())
         process.communicate(b"\n")

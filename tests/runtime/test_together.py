@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 from tests.runtime.conftest import LONG
 
-from hookscope.core.arguments import arguments
-from hookscope.core.event import HookEvent
-from hookscope.core.lanes import Lane
-from hookscope.core.runs import Code, Registration, Result, Started, Step
-from hookscope.runtime import InProcessLane, Ledger, Limits, ProcessLane, python_lane
+from hookscope.model.executor import Executor
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.payload import make_arguments
+from hookscope.model.run import Code, Registration, Result, Started, Step
+from hookscope.runtime.fault_counter import FaultCounter
+from hookscope.runtime.in_process_executor import InProcessExecutor
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.process_executor import ProcessExecutor, python_executor
 
 Plugin = Callable[..., list[Registration]]
 
@@ -40,13 +43,13 @@ def limits() -> Limits:
 
 
 @pytest.fixture
-def ledger() -> Ledger:
-    return Ledger()
+def ledger() -> FaultCounter:
+    return FaultCounter()
 
 
 @pytest.fixture
-async def worker_lane(tmp_path: Path, limits: Limits, ledger: Ledger) -> AsyncIterator[ProcessLane]:
-    made = python_lane(env=dict(os.environ), cwd=tmp_path, limits=limits, ledger=ledger)
+async def worker_lane(tmp_path: Path, limits: Limits, ledger: FaultCounter) -> AsyncIterator[ProcessExecutor]:
+    made = python_executor(env=dict(os.environ), cwd=tmp_path, limits=limits, ledger=ledger)
     try:
         yield made
     finally:
@@ -54,8 +57,8 @@ async def worker_lane(tmp_path: Path, limits: Limits, ledger: Ledger) -> AsyncIt
 
 
 @pytest.fixture(params=["worker", "in process"])
-async def lane(request: pytest.FixtureRequest, worker_lane: ProcessLane) -> AsyncIterator[Lane]:
-    made: Lane = worker_lane if request.param == "worker" else InProcessLane(limit=LONG, observe=True)
+async def lane(request: pytest.FixtureRequest, worker_lane: ProcessExecutor) -> AsyncIterator[Executor]:
+    made: Executor = worker_lane if request.param == "worker" else InProcessExecutor(limit=LONG, observe=True)
     try:
         yield made
     finally:
@@ -81,7 +84,9 @@ def plugin(tmp_path: Path) -> Plugin:
     return write
 
 
-async def run(lane: Lane, calls: Sequence[Registration], step: Any = None, **event: Any) -> dict[str, Result]:
+async def run(
+    lane: Executor, calls: Sequence[Registration], step: Any = None, **event: Any
+) -> dict[str, Result]:
     """Run them at once, each on a view of its own; the results by name, each exactly once."""
     found: dict[str, Result] = {}
 
@@ -92,18 +97,18 @@ async def run(lane: Lane, calls: Sequence[Registration], step: Any = None, **eve
         if step is not None:
             step(news)
 
-    await lane.run_together([(call, arguments({**event}, {})) for call in calls], noted)
+    await lane.run_together([(call, make_arguments({**event}, {})) for call in calls], noted)
     return found
 
 
 async def test_the_handlers_of_one_plugin_run_beside_each_other(
-    lane: Lane, plugin: Plugin, tmp_path: Path
+    lane: Executor, plugin: Plugin, tmp_path: Path
 ) -> None:
     results = await run(lane, plugin("p", BOTH, 2), folder=str(tmp_path))
     assert {result.returned for result in results.values()} == {"a met b", "b met a"}
 
 
-async def test_plugins_run_beside_each_other(lane: Lane, plugin: Plugin, tmp_path: Path) -> None:
+async def test_plugins_run_beside_each_other(lane: Executor, plugin: Plugin, tmp_path: Path) -> None:
     texts = [
         f"{MEETS}\ndef register(api): api.on('x', lambda event: meet(event, '{mine}', '{other}'))"
         for mine, other in ("ab", "ba")
@@ -114,7 +119,7 @@ async def test_plugins_run_beside_each_other(lane: Lane, plugin: Plugin, tmp_pat
 
 
 async def test_a_plugin_keeps_its_worker_and_shares_it_with_nobody(
-    worker_lane: ProcessLane, plugin: Plugin
+    worker_lane: ProcessExecutor, plugin: Plugin
 ) -> None:
     text = "import os\ndef register(api):\n    for _ in range(2): api.on('x', lambda event: os.getpid())"
     calls = [*plugin("one", text, 2), *plugin("two", text, 2)]
@@ -126,12 +131,12 @@ async def test_a_plugin_keeps_its_worker_and_shares_it_with_nobody(
     assert len(set(pids)) == 2
     assert {facts.role for facts in worker_lane.workers()} == {"one", "two"}
     alone: list[Step] = []
-    await worker_lane.run(calls[:1], arguments({}, {}), alone.append)
+    await worker_lane.run(calls[:1], make_arguments({}, {}), alone.append)
     (result,) = (step for step in alone if isinstance(step, Result))
     assert result.returned == first["one-a"].returned
 
 
-async def test_each_has_its_own_view_answer_and_time(lane: Lane, plugin: Plugin) -> None:
+async def test_each_has_its_own_view_answer_and_time(lane: Executor, plugin: Plugin) -> None:
     text = """
     def sync(event):
         event.n = "sync"
@@ -161,7 +166,7 @@ async def test_each_has_its_own_view_answer_and_time(lane: Lane, plugin: Plugin)
     assert [step.call.name for step in steps if isinstance(step, Started)] == ["p-a", "p-b", "p-c"]
 
 
-async def test_what_they_print_is_charged_to_the_plugin(worker_lane: ProcessLane, plugin: Plugin) -> None:
+async def test_what_they_print_is_charged_to_the_plugin(worker_lane: ProcessExecutor, plugin: Plugin) -> None:
     text = "def register(api):\n    for n in range(2): api.on('x', lambda event, n=n: print('handler'))"
     results = await run(worker_lane, plugin("p", text, 2))
     assert [result.stdout for result in results.values()] == ["handler\n", "handler\n"]
@@ -228,9 +233,9 @@ async def test_what_brings_the_worker_down_ends_those_that_run_and_no_others(
     handlers: str,
     statuses: list[str],
     messages: list[str],
-    worker_lane: ProcessLane,
+    worker_lane: ProcessExecutor,
     plugin: Plugin,
-    ledger: Ledger,
+    ledger: FaultCounter,
     patience: Callable[[], None],
 ) -> None:
     if handlers == "waits, fine":
@@ -254,7 +259,7 @@ async def test_what_brings_the_worker_down_ends_those_that_run_and_no_others(
 
 
 async def test_one_plugins_crash_is_nothing_to_another(
-    worker_lane: ProcessLane, plugin: Plugin, tmp_path: Path
+    worker_lane: ProcessExecutor, plugin: Plugin, tmp_path: Path
 ) -> None:
     meets = f"{MEETS}\ndef register(api): api.on('x', lambda event: meet(event, 'a', 'b'))"
     crash = "import os\ndef f(event):\n    open(event.folder + '/b', 'w').close()\n    os._exit(3)\n"
@@ -276,7 +281,7 @@ async def test_a_plugin_that_does_not_load_fails_for_all_its_handlers(
     text: str, message: str, plugin: Plugin, tmp_path: Path
 ) -> None:
     limits = Limits(spawn=LONG, load=0.2 if "did not load" in message else LONG, run=LONG)
-    lane = python_lane(env=dict(os.environ), cwd=tmp_path, limits=limits)
+    lane = python_executor(env=dict(os.environ), cwd=tmp_path, limits=limits)
     results = await run(lane, plugin("p", text, 2))
     await lane.close()
     errors = [result.error for result in results.values() if result.error is not None]
@@ -288,7 +293,7 @@ async def test_a_plugin_that_does_not_load_fails_for_all_its_handlers(
 
 
 @pytest.mark.parametrize("begun", [False, True])
-async def test_a_cancelled_run_ends_every_call_once(begun: bool, lane: Lane, plugin: Plugin) -> None:
+async def test_a_cancelled_run_ends_every_call_once(begun: bool, lane: Executor, plugin: Plugin) -> None:
     texts = [HARM.format("fine, waits, waits"), HARM.format("waits, fine")]
     calls = [*plugin("one", texts[0], 3), *plugin("two", texts[1], 2)]
     found: list[Result] = []
@@ -300,7 +305,7 @@ async def test_a_cancelled_run_ends_every_call_once(begun: bool, lane: Lane, plu
         if isinstance(news, Started) and news.call.name == "one-c":
             started.set()
 
-    views = [(call, arguments({}, {})) for call in calls]
+    views = [(call, make_arguments({}, {})) for call in calls]
     task = asyncio.create_task(lane.run_together(views, step))
     if begun:
         await started.wait()
@@ -312,7 +317,7 @@ async def test_a_cancelled_run_ends_every_call_once(begun: bool, lane: Lane, plu
         await task
     names = [result.call.name for result in found]
     assert len(names) == len(set(names))
-    if begun or isinstance(lane, ProcessLane):
+    if begun or isinstance(lane, ProcessExecutor):
         assert set(names) == {call.name for call in calls}
     assert {result.status for result in found if result.call.name in ("one-b", "one-c", "two-a")} <= {
         "cancelled"
@@ -341,7 +346,7 @@ def register(api):
     ],
 )
 async def test_what_a_handler_does_to_the_loop_is_not_the_end_of_those_beside_it(
-    harm: str, statuses: list[str], worker_lane: ProcessLane, plugin: Plugin, tmp_path: Path
+    harm: str, statuses: list[str], worker_lane: ProcessExecutor, plugin: Plugin, tmp_path: Path
 ) -> None:
     text = MEETS + HARMS_THE_LOOP.format(harm=harm)
     results = await run(worker_lane, plugin("p", text, 2), folder=str(tmp_path))
@@ -349,7 +354,7 @@ async def test_what_a_handler_does_to_the_loop_is_not_the_end_of_those_beside_it
 
 
 async def test_tasks_threads_and_variables_left_behind_are_said_once(
-    worker_lane: ProcessLane, plugin: Plugin
+    worker_lane: ProcessExecutor, plugin: Plugin
 ) -> None:
     text = """
     import asyncio, os
@@ -373,7 +378,7 @@ async def test_tasks_threads_and_variables_left_behind_are_said_once(
 
 
 async def test_folder_hooks_of_a_group_that_runs_at_once_take_turns_in_their_worker(
-    worker_lane: ProcessLane, tmp_path: Path
+    worker_lane: ProcessExecutor, tmp_path: Path
 ) -> None:
     root = tmp_path / "hook"
     root.mkdir()
@@ -386,7 +391,7 @@ async def test_folder_hooks_of_a_group_that_runs_at_once_take_turns_in_their_wor
 
 
 async def test_views_too_large_for_one_message_run_all_the_same(
-    worker_lane: ProcessLane, plugin: Plugin
+    worker_lane: ProcessExecutor, plugin: Plugin
 ) -> None:
     text = "def register(api):\n    for n in range(4): api.on('x', lambda event: len(event.text))"
     results = await run(worker_lane, plugin("p", text, 4), text="y" * 3_000_000)

@@ -9,21 +9,17 @@ from pathlib import Path
 import pytest
 from tests.runtime.conftest import LONG
 
-from hookscope.core.event import HookEvent
-from hookscope.core.hooks import Language
-from hookscope.core.runs import Code, Event, Group, Plan, Registration, Result
-from hookscope.runtime import (
-    Firing,
-    InProcessLane,
-    Ledger,
-    Limits,
-    ProcessLane,
-    escapes,
-    node_lane,
-    python_lane,
-)
-from hookscope.runtime.node import Node, find_node
-from hookscope.runtime.traces import Traces
+from hookscope.model.hook import Language
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.run import CallGroup, Code, Event, Plan, Registration, Result
+from hookscope.runtime import orphan_processes
+from hookscope.runtime.background_work import WorkerLeftovers
+from hookscope.runtime.executors import Node, find_node
+from hookscope.runtime.fault_counter import FaultCounter
+from hookscope.runtime.firing import Firing
+from hookscope.runtime.in_process_executor import InProcessExecutor
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.process_executor import ProcessExecutor, node_executor, python_executor
 
 LIMITS = Limits(spawn=LONG, load=LONG, run=LONG)
 JOINED = "hosts join messages as text, so push strings"
@@ -40,13 +36,13 @@ WORDS = {"python": {"TRUE": "True", "NOTHING": "None"}, "javascript": {"TRUE": "
 
 
 @pytest.fixture
-async def lanes(tmp_path: Path) -> AsyncIterator[dict[str, ProcessLane]]:
+async def lanes(tmp_path: Path) -> AsyncIterator[dict[str, ProcessExecutor]]:
     found = find_node(shutil.which("node"))
     assert isinstance(found, Node)
     env = dict(os.environ)
     made = {
-        "python": python_lane(env=env, cwd=tmp_path, limits=LIMITS),
-        "javascript": node_lane(env=env, cwd=tmp_path, node=found.path, limits=LIMITS),
+        "python": python_executor(env=env, cwd=tmp_path, limits=LIMITS),
+        "javascript": node_executor(env=env, cwd=tmp_path, node=found.path, limits=LIMITS),
     }
     yield made
     for lane in made.values():
@@ -76,14 +72,14 @@ def is_running(pid: int) -> bool:
 
 
 async def results_of(plan_of: Callable[..., Plan], lane: object, *calls: Registration) -> list[Result]:
-    plan = plan_of(Group(calls), event=Event("command", "new", kind="folder"))
+    plan = plan_of(CallGroup(calls), event=Event("command", "new", kind="folder"))
     run = await Firing(plan, lambda _: lane)  # type: ignore[arg-type, return-value]
     return list(run.results)
 
 
 @pytest.mark.parametrize("language", WORDS)
 async def test_a_pushed_message_that_is_no_text_is_noted(
-    language: str, lanes: dict[str, ProcessLane], plan_of: Callable[..., Plan], tmp_path: Path
+    language: str, lanes: dict[str, ProcessExecutor], plan_of: Callable[..., Plan], tmp_path: Path
 ) -> None:
     calls = []
     for number, pushed in enumerate(NOT_TEXT):
@@ -102,7 +98,7 @@ async def test_a_pushed_message_that_is_no_text_is_noted(
 
 
 async def test_what_json_cannot_hold_is_no_text_either(
-    lanes: dict[str, ProcessLane], plan_of: Callable[..., Plan], tmp_path: Path
+    lanes: dict[str, ProcessExecutor], plan_of: Callable[..., Plan], tmp_path: Path
 ) -> None:
     call = written(tmp_path, "h", "def handler(event): event.messages += [object(), b'x', 'text']\n", ".py")
     (result,) = await results_of(plan_of, lanes["python"], call)
@@ -113,7 +109,7 @@ async def test_what_json_cannot_hold_is_no_text_either(
 
 @pytest.mark.parametrize("head", ["function*", "async function*"])
 async def test_a_generator_in_javascript_is_ok_with_a_note(
-    head: str, lanes: dict[str, ProcessLane], plan_of: Callable[..., Plan], tmp_path: Path
+    head: str, lanes: dict[str, ProcessExecutor], plan_of: Callable[..., Plan], tmp_path: Path
 ) -> None:
     call = written(tmp_path, "h", f"export default {head} (event) {{ yield 1; }}\n", ".mjs")
     (result,) = await results_of(plan_of, lanes["javascript"], call)
@@ -132,7 +128,7 @@ async def test_a_generator_in_this_process_is_an_error_too(plan_of: Callable[...
         return (number for number in range(3))
 
     calls = [Registration("command:new", one.__name__, one) for one in (counts, streams, fine)]
-    results = await results_of(plan_of, InProcessLane(), *calls)
+    results = await results_of(plan_of, InProcessExecutor(), *calls)
     assert [result.status for result in results] == ["error", "error", "ok"]
     errors = [result.error for result in results if result.error is not None]
     assert [error.type for error in errors] == ["NeverRan", "NeverRan"]
@@ -145,8 +141,8 @@ async def test_a_handler_that_fails_beside_a_leftover_names_it_and_is_not_to_bla
 ) -> None:
     found = find_node(shutil.which("node"))
     assert isinstance(found, Node)
-    ledger = Ledger()
-    lane = node_lane(env=dict(os.environ), cwd=tmp_path, node=found.path, limits=LIMITS, ledger=ledger)
+    ledger = FaultCounter()
+    lane = node_executor(env=dict(os.environ), cwd=tmp_path, node=found.path, limits=LIMITS, ledger=ledger)
     ends = 'setInterval(() => fs.existsSync("go") && process.exit(7), 1)'
     bad = written(
         tmp_path, "bad", f'import fs from "node:fs";\nexport default () => {{ {ends}; }};\n', ".mjs"
@@ -166,9 +162,9 @@ async def test_a_handler_that_fails_beside_a_leftover_names_it_and_is_not_to_bla
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of them")
 def test_a_process_is_said_to_have_ended_only_when_it_was_seen_to_be_gone() -> None:
-    here = escapes._process(os.getpid(), "")
+    here = orphan_processes._read_process(os.getpid(), "")
     assert here is not None
-    traces = Traces()
+    traces = WorkerLeftovers()
     traces.killed((here,), ())
     assert [note.rpartition("; ")[2] for note in traces.ended_with_it()] == ["ended with its worker"]
     traces.killed((), (here,))
@@ -177,7 +173,7 @@ def test_a_process_is_said_to_have_ended_only_when_it_was_seen_to_be_gone() -> N
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of them")
 async def test_a_process_that_took_another_environment_is_killed_by_its_number(
-    lanes: dict[str, ProcessLane], plan_of: Callable[..., Plan], tmp_path: Path
+    lanes: dict[str, ProcessExecutor], plan_of: Callable[..., Plan], tmp_path: Path
 ) -> None:
     """It carried the mark of its worker when it was found, and does not any more when the worker ends."""
     text = """
@@ -210,7 +206,7 @@ FOLDER = "import os, sys\nlib = os.path.join(os.path.dirname(__file__), 'lib')\n
     ["sys.path.insert(0, lib)", "sys.path.append(lib)", "sys.path[:0] = [lib, lib]", "sys.path += [lib]"],
 )
 async def test_a_folder_that_a_module_adds_to_the_import_path_serves_its_own_handler_alone(
-    plan_of: Callable[..., Plan], tmp_path: Path, lanes: dict[str, ProcessLane], added: str
+    plan_of: Callable[..., Plan], tmp_path: Path, lanes: dict[str, ProcessExecutor], added: str
 ) -> None:
     imports = "def handler(event):\n    import beside\n    event.messages.append(beside.SAID)\n"
     looks = "import sys\ndef handler(event): event.messages.append(str('lib' in str(sys.path)))\n"
@@ -225,7 +221,7 @@ async def test_a_folder_that_a_module_adds_to_the_import_path_serves_its_own_han
 
 
 async def test_a_builtin_that_a_module_adds_as_it_loads_stays_for_its_handler(
-    plan_of: Callable[..., Plan], tmp_path: Path, lanes: dict[str, ProcessLane]
+    plan_of: Callable[..., Plan], tmp_path: Path, lanes: dict[str, ProcessExecutor]
 ) -> None:
     text = "import gettext\ngettext.install('a')\ndef handler(event): event.messages.append(_('said'))\n"
     call = written(tmp_path, "a", text, ".py")
@@ -235,7 +231,7 @@ async def test_a_builtin_that_a_module_adds_as_it_loads_stays_for_its_handler(
 
 
 async def test_an_executor_that_a_handler_gave_the_loop_serves_no_other(
-    plan_of: Callable[..., Plan], tmp_path: Path, lanes: dict[str, ProcessLane]
+    plan_of: Callable[..., Plan], tmp_path: Path, lanes: dict[str, ProcessExecutor]
 ) -> None:
     ended = "pool = ThreadPoolExecutor(1); pool.shutdown()"
     imported = "import asyncio\nfrom concurrent.futures import ThreadPoolExecutor\n"
@@ -261,7 +257,7 @@ CLOSING = {
 
 @pytest.mark.parametrize("body", CLOSING.values(), ids=CLOSING)
 async def test_what_a_handler_has_closed_is_not_said_to_be_left(
-    plan_of: Callable[..., Plan], tmp_path: Path, lanes: dict[str, ProcessLane], body: str
+    plan_of: Callable[..., Plan], tmp_path: Path, lanes: dict[str, ProcessExecutor], body: str
 ) -> None:
     imported = "import net from 'node:net'; import dgram from 'node:dgram'; import fs from 'node:fs';\n"
     text = f"{imported}export default async (event) => {{ {body} }};\n"
@@ -278,7 +274,7 @@ async def test_what_a_handler_has_closed_is_not_said_to_be_left(
     ],
 )
 async def test_what_is_printed_at_the_next_tick_is_charged_to_who_asked_for_it(
-    plan_of: Callable[..., Plan], tmp_path: Path, lanes: dict[str, ProcessLane], body: str
+    plan_of: Callable[..., Plan], tmp_path: Path, lanes: dict[str, ProcessExecutor], body: str
 ) -> None:
     calls = [
         written(tmp_path, "a", f"export default async () => {{ {body} }};\n", ".mjs"),

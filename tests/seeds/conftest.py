@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from hookscope.core.runs import Run
-from hookscope.workbench import Options, Workbench
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.model.run import Run
 
 Fire = Callable[..., Awaitable[Run]]
 Write = Callable[[str, str], Path]

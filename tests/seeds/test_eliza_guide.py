@@ -19,7 +19,7 @@ from hookscope import (
     registered_keys,
     trigger_hook,
 )
-from hookscope.core.surroundings import real_surroundings
+from hookscope.model.machine import real_machine
 
 MakeHook = Callable[..., Path]
 WELCOME = """
@@ -231,7 +231,7 @@ async def test_a_second_load_forgets_what_code_registered(home: Path) -> None:
 
 def test_a_what_if_needs_no_rules_of_its_own(home: Path, make_hook: MakeHook) -> None:
     make_hook(home / ".eliza/hooks", "mac-only", "{eliza: {events: [session], os: [darwin]}}")
-    here = replace(real_surroundings(), platform="darwin")
+    here = replace(real_machine(), platform="darwin")
     (hook,) = discover_hooks(dialect="eliza", host_config={}, surroundings=here)
     assert check_eligibility(hook, {}, dialect="eliza", surroundings=here).eligible
     assert not check_eligibility(hook, {}, dialect="eliza", platform="linux").eligible

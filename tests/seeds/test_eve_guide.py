@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hookscope.core.runs import Run
+from hookscope.model.run import Run
 
 if TYPE_CHECKING:
     from tests.seeds.conftest import Fire, Write

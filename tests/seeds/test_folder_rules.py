@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from tests.conftest import MakeHook
 
-from hookscope.core.inventory import Inventory
-from hookscope.core.look import look
-from hookscope.core.standing import Gate
-from hookscope.dialects import DIALECTS
-from hookscope.embedded import embedded_host
-from hookscope.workbench import Options, Workbench
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.embedding.host import embedded_host
+from hookscope.engine.discovery import discover
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.model.hook_status import Gate
+from hookscope.model.inventory import Inventory
 
 HOSTS = ["openclaw", "milady", "eliza"]
 DIALECTS_WITH_FOLDERS = [name for name in DIALECTS if name.partition("@")[0] in HOSTS]
@@ -31,7 +32,7 @@ def looked(
 ) -> Inventory:
     """What the host finds in the workspace, with these settings of its hooks."""
     internal = settings or {"enabled": True}
-    return look(embedded_host(workspace, state / "none", internal_config=internal, dialect=dialect))
+    return discover(embedded_host(workspace, state / "none", internal_config=internal, dialect=dialect))
 
 
 def handlers(inventory: Inventory) -> dict[str, str]:
@@ -192,7 +193,7 @@ def test_what_cannot_be_read_may_replace_hooks_of_the_other_extra_folder_and_non
     folders[unread].symlink_to(folders[unread])
     internal = {"enabled": True}
     host = embedded_host(workspace, tmp_path / "none", folders, internal, dialect=dialect)
-    rows = {row.hook.name: [gate.name for gate in row.verdict.shut()] for row in look(host).hooks}
+    rows = {row.hook.name: [gate.name for gate in row.verdict.shut()] for row in discover(host).hooks}
     assert "precedence" in rows["beside"]
     assert "precedence" not in rows["above"]
 

@@ -15,11 +15,12 @@ from hookscope import (
     registered_keys,
     trigger_hook,
 )
-from hookscope.core.dialect import Choices, Trust
-from hookscope.core.look import look
-from hookscope.core.surroundings import real_surroundings
-from hookscope.dialects import DIALECTS
-from hookscope.settings import open_host, settings_from
+from hookscope.engine.discovery import discover
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.hosts.settings.host_opener import open_host
+from hookscope.hosts.settings.settings_reader import given_settings
+from hookscope.model.host import Overrides, Trust
+from hookscope.model.machine import real_machine
 
 MakeHook = Callable[..., Path]
 
@@ -183,7 +184,7 @@ def test_an_extra_folder_must_lie_below_the_state_folder(home: Path, tmp_path: P
         "hooks": {"load": {"extraDirs": ["~/.milady/more", str(tmp_path / "outside"), "~/.milady-evil"]}}
     }
     host = open_host(
-        DIALECTS["milady"], real_surroundings(), settings=settings_from(config, home / "milady.json")
+        DIALECTS["milady"], real_machine(), settings=given_settings(config, home / "milady.json")
     )
     assert [folder.path for folder in host.folders if folder.source == "extra"] == [home / ".milady/more"]
     assert len(host.problems) == 2
@@ -197,8 +198,8 @@ def test_a_handler_that_leads_out_of_the_hooks_folders_is_blocked(
     (tmp_path / "elsewhere.py").write_text("def handler(event): pass\n")
     (folder / "handler.py").unlink()
     (folder / "handler.py").symlink_to(tmp_path / "elsewhere.py")
-    host = open_host(DIALECTS["milady"], real_surroundings(), Choices(), trust=Trust(everything=True))
-    (row,) = look(host).hooks
+    host = open_host(DIALECTS["milady"], real_machine(), Overrides(), trust=Trust(everything=True))
+    (row,) = discover(host).hooks
     assert row.state is State.BROKEN
     assert "outside the allowed hooks folders" in row.verdict.why()
 

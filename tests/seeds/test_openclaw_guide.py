@@ -14,11 +14,11 @@ from hookscope import (
     load_hooks,
     trigger_hook,
 )
-from hookscope.core.dialect import Choices, Trust
-from hookscope.core.look import look
-from hookscope.core.surroundings import real_surroundings
-from hookscope.dialects import DIALECTS
-from hookscope.settings import open_host
+from hookscope.engine.discovery import discover
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.hosts.settings.host_opener import open_host
+from hookscope.model.host import Overrides, Trust
+from hookscope.model.machine import real_machine
 
 MakeHook = Callable[..., Path]
 PATTERN = """
@@ -206,8 +206,8 @@ def test_a_handler_that_links_out_of_its_folder_does_not_run(
     (tmp_path / "elsewhere.py").write_text("def handler(event): pass\n")
     (folder / "handler.py").unlink()
     (folder / "handler.py").symlink_to(tmp_path / "elsewhere.py")
-    host = open_host(DIALECTS["openclaw"], real_surroundings(), Choices(), trust=Trust(everything=True))
-    (row,) = look(host).hooks
+    host = open_host(DIALECTS["openclaw"], real_machine(), Overrides(), trust=Trust(everything=True))
+    (row,) = discover(host).hooks
     assert row.state is State.BROKEN
     assert "escapes the hook's folder" in row.verdict.why()
 
@@ -218,8 +218,8 @@ def test_an_event_that_the_host_never_sends_is_silent_and_says_which_was_meant(
     make_hook(home / ".openclaw/hooks", "typo", on("agent:bootstap"))
     make_hook(home / ".openclaw/hooks", "own-command", on("command:deploy"))
     make_hook(home / ".openclaw/hooks", "half", on("gateway:startup", "gateway:stop"))
-    host = open_host(DIALECTS["openclaw"], real_surroundings(), Choices(), trust=Trust(everything=True))
-    rows = {row.hook.name: row for row in look(host).hooks}
+    host = open_host(DIALECTS["openclaw"], real_machine(), Overrides(), trust=Trust(everything=True))
+    rows = {row.hook.name: row for row in discover(host).hooks}
     assert {name: row.state for name, row in rows.items()} == {
         "typo": State.SILENT,
         "own-command": State.READY,

@@ -44,7 +44,7 @@ class Served:
 
     def consoles(self) -> set[int]:
         """The console processes."""
-        return {pid for pid in self.below() if b"hookscope.console.served" in _words(pid)}
+        return {pid for pid in self.below() if b"hookscope.console.browser_process" in _words(pid)}
 
     async def end(self, number: signal.Signals) -> int:
         self.process.send_signal(number)

@@ -12,8 +12,8 @@ import pytest
 from tests.serve.browser import browser, found
 from tests.serve.conftest import Served, alive, environment, until
 
-from hookscope.console.served import READ_BY_TEXTUAL
-from hookscope.serve.serving import Address, signpost
+from hookscope.console.browser_process import TEXTUAL_ENVIRONMENT
+from hookscope.integrations.serve.server import ServerAddress, browser_opener
 
 PROGRAM = found()
 
@@ -29,8 +29,8 @@ async def test_a_hook_is_fired_at_from_a_page(
     async with browser(PROGRAM, tmp_path / "browser") as chromium:
         page = await chromium.page()
         # From a file, as `--open` leads there: for the browser another site.
-        with signpost(tmp_path / "workspace") as post:
-            assert post(Address(server.origin, server.url.partition("=")[2], shown=True))
+        with browser_opener(tmp_path / "workspace") as post:
+            assert post(ServerAddress(server.origin, server.url.partition("=")[2], shown=True))
             await page.go(led[0])
             await page.screen("greet")
         shown = await page.screen("greet", "command-logger", "ready")
@@ -46,7 +46,7 @@ async def test_a_hook_is_fired_at_from_a_page(
         first = server.consoles()
         everything = server.below()
         assert len(first) == 1
-        added = [f"\0{name}=".encode() for name in READ_BY_TEXTUAL if name not in os.environ]
+        added = [f"\0{name}=".encode() for name in TEXTUAL_ENVIRONMENT if name not in os.environ]
         assert added  # hooks see the environment as it was
         assert not [pid for pid in everything for one in added if one in b"\0" + environment(pid)]
 

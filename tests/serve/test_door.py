@@ -8,17 +8,22 @@ import aiohttp
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
-from hookscope.serve.door import COOKIE, Asked, Decision, Door, decide
-from hookscope.serve.house import House
-from hookscope.workbench import Options
-from hookscope.workbench.handing_over import handed_over, taken_over
+from hookscope.app.options import Options, options_from_text, options_to_text
+from hookscope.integrations.serve.access import (
+    COOKIE_NAME,
+    AccessDecision,
+    AccessRules,
+    RequestFacts,
+    decide_access,
+)
+from hookscope.integrations.serve.routes import ConsoleRoutes
 
 TOKEN = "correct horse battery"
-DOOR = Door("127.0.0.1", TOKEN)
+DOOR = AccessRules("127.0.0.1", TOKEN)
 HOST = "127.0.0.1:4665"
-PAGE = Asked(DOOR.room, HOST, cookie=DOOR.key, site="same-origin")
+PAGE = RequestFacts(DOOR.room, HOST, cookie=DOOR.key, site="same-origin")
 SOCKET = replace(PAGE, path=f"{DOOR.room}ws", origin=f"http://{HOST}", site=None, socket=True)
-ENTRANCE = Asked("/", HOST, tokens=(TOKEN,), site="cross-site")  # a link in a chat leads here
+ENTRANCE = RequestFacts("/", HOST, tokens=(TOKEN,), site="cross-site")  # a link in a chat leads here
 
 
 @pytest.mark.parametrize(
@@ -35,40 +40,40 @@ ENTRANCE = Asked("/", HOST, tokens=(TOKEN,), site="cross-site")  # a link in a c
         replace(SOCKET, host="127.0.0.1:9000", origin="http://127.0.0.1:9000"),  # forwarded by ssh
     ],
 )
-def test_our_own_page_passes(asked: Asked) -> None:
-    assert decide(DOOR, asked) is Decision.PASS
+def test_our_own_page_passes(asked: RequestFacts) -> None:
+    assert decide_access(DOOR, asked) is AccessDecision.PASS
 
 
 @pytest.mark.parametrize(
     ("asked", "decision"),
     [
-        (replace(ENTRANCE, tokens=("correct horse batterz",)), Decision.WRONG_TOKEN),
-        (replace(ENTRANCE, tokens=("",)), Decision.WRONG_TOKEN),
-        (replace(ENTRANCE, tokens=("\ud800",)), Decision.WRONG_TOKEN),
-        (replace(ENTRANCE, tokens=(TOKEN, "x")), Decision.WRONG_TOKEN),
-        (replace(ENTRANCE, tokens=()), Decision.NO_TOKEN),
-        (replace(ENTRANCE, tokens=(), cookie=DOOR.key), Decision.NO_TOKEN),
-        (replace(ENTRANCE, path="/ws"), Decision.NO_TOKEN),
-        (replace(ENTRANCE, host="evil.example:4665"), Decision.NOT_OURS),
-        (replace(ENTRANCE, method="POST"), Decision.ONLY_READ),
-        (replace(PAGE, cookie=None), Decision.NO_TOKEN),
-        (replace(PAGE, cookie=None, tokens=(TOKEN,)), Decision.NO_TOKEN),
-        (replace(PAGE, cookie=TOKEN), Decision.NO_TOKEN),
-        (replace(PAGE, cookie=DOOR.key[:-1]), Decision.NO_TOKEN),
-        (replace(PAGE, path="/static/js/textual.js"), Decision.NO_TOKEN),
-        (replace(PAGE, site="cross-site"), Decision.STRANGE_PAGE),
-        (replace(PAGE, site="same-site"), Decision.STRANGE_PAGE),  # another port of this machine
-        (replace(PAGE, origin="http://127.0.0.1:9999"), Decision.STRANGE_PAGE),
-        (replace(SOCKET, origin=None), Decision.STRANGE_PAGE),
-        (replace(SOCKET, origin="null"), Decision.STRANGE_PAGE),
-        (replace(SOCKET, origin="https://evil.example"), Decision.STRANGE_PAGE),
-        (replace(SOCKET, origin="http://127.0.0.1:46650"), Decision.STRANGE_PAGE),
-        (replace(SOCKET, origin="http://localhost:4665"), Decision.STRANGE_PAGE),
-        (replace(SOCKET, origin="https://127.0.0.1:4665"), Decision.STRANGE_PAGE),
+        (replace(ENTRANCE, tokens=("correct horse batterz",)), AccessDecision.WRONG_TOKEN),
+        (replace(ENTRANCE, tokens=("",)), AccessDecision.WRONG_TOKEN),
+        (replace(ENTRANCE, tokens=("\ud800",)), AccessDecision.WRONG_TOKEN),
+        (replace(ENTRANCE, tokens=(TOKEN, "x")), AccessDecision.WRONG_TOKEN),
+        (replace(ENTRANCE, tokens=()), AccessDecision.NO_TOKEN),
+        (replace(ENTRANCE, tokens=(), cookie=DOOR.key), AccessDecision.NO_TOKEN),
+        (replace(ENTRANCE, path="/ws"), AccessDecision.NO_TOKEN),
+        (replace(ENTRANCE, host="evil.example:4665"), AccessDecision.NOT_OURS),
+        (replace(ENTRANCE, method="POST"), AccessDecision.ONLY_READ),
+        (replace(PAGE, cookie=None), AccessDecision.NO_TOKEN),
+        (replace(PAGE, cookie=None, tokens=(TOKEN,)), AccessDecision.NO_TOKEN),
+        (replace(PAGE, cookie=TOKEN), AccessDecision.NO_TOKEN),
+        (replace(PAGE, cookie=DOOR.key[:-1]), AccessDecision.NO_TOKEN),
+        (replace(PAGE, path="/static/js/textual.js"), AccessDecision.NO_TOKEN),
+        (replace(PAGE, site="cross-site"), AccessDecision.STRANGE_PAGE),
+        (replace(PAGE, site="same-site"), AccessDecision.STRANGE_PAGE),  # another port of this machine
+        (replace(PAGE, origin="http://127.0.0.1:9999"), AccessDecision.STRANGE_PAGE),
+        (replace(SOCKET, origin=None), AccessDecision.STRANGE_PAGE),
+        (replace(SOCKET, origin="null"), AccessDecision.STRANGE_PAGE),
+        (replace(SOCKET, origin="https://evil.example"), AccessDecision.STRANGE_PAGE),
+        (replace(SOCKET, origin="http://127.0.0.1:46650"), AccessDecision.STRANGE_PAGE),
+        (replace(SOCKET, origin="http://localhost:4665"), AccessDecision.STRANGE_PAGE),
+        (replace(SOCKET, origin="https://127.0.0.1:4665"), AccessDecision.STRANGE_PAGE),
     ],
 )
-def test_all_others_stay_outside(asked: Asked, decision: Decision) -> None:
-    assert decide(DOOR, asked) is decision
+def test_all_others_stay_outside(asked: RequestFacts, decision: AccessDecision) -> None:
+    assert decide_access(DOOR, asked) is decision
 
 
 @pytest.mark.parametrize(
@@ -88,11 +93,11 @@ def test_all_others_stay_outside(asked: Asked, decision: Decision) -> None:
     ],
 )
 def test_a_name_that_somebody_else_gave_this_machine_is_not_answered(host: str) -> None:
-    assert decide(DOOR, replace(PAGE, host=host)) is Decision.NOT_OURS
+    assert decide_access(DOOR, replace(PAGE, host=host)) is AccessDecision.NOT_OURS
 
 
 def test_other_machines_come_by_address_or_by_the_public_name() -> None:
-    door = Door("0.0.0.0", TOKEN, "https://hooks.example")
+    door = AccessRules("0.0.0.0", TOKEN, "https://hooks.example")
     assert door.secure
     assert door.answers_to("10.0.0.1:4665")  # an address is nobody's to lend
     assert door.answers_to("hooks.example")
@@ -102,7 +107,7 @@ def test_other_machines_come_by_address_or_by_the_public_name() -> None:
 
 
 async def test_every_route_is_behind_the_door() -> None:
-    house = House(DOOR, "", 1)
+    house = ConsoleRoutes(DOOR, "", 1)
     async with TestClient(TestServer(house.app()), cookie_jar=aiohttp.DummyCookieJar()) as client:
         routes = ("", "ws", "download/1", "page/page.js", "static/js/textual.js", "static/", "nowhere")
         outside = {f"{DOOR.room}{route}" for route in routes} | {"/", "/ws", "/static", "/nowhere"}
@@ -114,13 +119,13 @@ async def test_every_route_is_behind_the_door() -> None:
         assert len(said) == 1  # nobody learns what there is
 
         welcome = await client.get("/", params={"token": TOKEN})
-        cookie = welcome.cookies[COOKIE]
+        cookie = welcome.cookies[COOKIE_NAME]
         assert (cookie["httponly"], cookie["samesite"], cookie["path"]) == (True, "Strict", DOOR.room)
         assert TOKEN not in str(welcome.headers) + await welcome.text()
         wrong = await client.get("/", params={"token": TOKEN[:-1]})
-        assert (wrong.status, wrong.cookies.get(COOKIE)) == (403, None)
+        assert (wrong.status, wrong.cookies.get(COOKIE_NAME)) == (403, None)
 
-        inside: Mapping[str, str] = {"Cookie": f"{COOKIE}={cookie.value}"}
+        inside: Mapping[str, str] = {"Cookie": f"{COOKIE_NAME}={cookie.value}"}
         statuses = {route: (await client.get(DOOR.room + route, headers=inside)).status for route in routes}
         assert statuses == {
             **dict.fromkeys(routes, 404),
@@ -146,5 +151,5 @@ def test_options_arrive_as_they_were() -> None:
         dialect="milady", workspace=None, home=None, env={"A": "'; $(x) \n\udcff"}, clean_env=True, path="+/x"
     )
     full = replace(options, workspace=Path("/a b/\udcff"), supposed=frozenset({"os"}))
-    assert taken_over(handed_over(options)) == options
-    assert taken_over(handed_over(full)) == full
+    assert options_from_text(options_to_text(options)) == options
+    assert options_from_text(options_to_text(full)) == full

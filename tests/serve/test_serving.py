@@ -15,9 +15,9 @@ import aiohttp
 import pytest
 from tests.serve.conftest import PATIENCE, Served, alive, until
 
-from hookscope.bringing import brings
 from hookscope.cli.main import exit_code
-from hookscope.serve.serving import Address, signpost
+from hookscope.install_hints import install_command
+from hookscope.integrations.serve.server import ServerAddress, browser_opener
 
 Start = Callable[..., Any]
 
@@ -57,7 +57,7 @@ def test_without_the_package_it_says_how_to_get_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "textual_serve", None)
     assert exit_code(["serve"]) == 1
-    assert f"`{brings('serve')}` brings it" in capsys.readouterr().err
+    assert f"`{install_command('serve')}` brings it" in capsys.readouterr().err
 
 
 def test_a_browser_is_led_there_without_others_seeing_the_token(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,8 +71,8 @@ def test_a_browser_is_led_there_without_others_seeing_the_token(monkeypatch: pyt
         return True
 
     monkeypatch.setattr(webbrowser, "open", opened)
-    address = Address("http://127.0.0.1:1", 'to"ken', shown=True)
-    with signpost(Path()) as post:
+    address = ServerAddress("http://127.0.0.1:1", 'to"ken', shown=True)
+    with browser_opener(Path()) as post:
         assert post(address)
     url, text, mode = seen
     assert "ken" not in Path(url).name

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.core.dialect import Choices, Host
-from hookscope.core.hooks import Place
-from hookscope.core.surroundings import Surroundings
-from hookscope.dialects import DIALECTS, GUIDES
-from hookscope.settings import open_host
+from hookscope.hosts.dialects import DIALECTS, GUIDES
+from hookscope.hosts.settings.host_opener import open_host
+from hookscope.model.hook import FilePosition
+from hookscope.model.host import Host, Overrides
+from hookscope.model.machine import Machine
 
 
 def opened(home: Path, dialect: str = "openclaw", **env: str) -> Host:
-    here = Surroundings("linux", {"HOME": str(home), **env}, cwd=home, home=home)
-    return open_host(DIALECTS[dialect], here, Choices())
+    here = Machine("linux", {"HOME": str(home), **env}, cwd=home, home=home)
+    return open_host(DIALECTS[dialect], here, Overrides())
 
 
 def write_settings(file: Path, text: str) -> None:
@@ -44,8 +44,8 @@ def test_every_value_has_its_file_and_line(home: Path) -> None:
     write_settings(file, "// mine\n{\n  hooks: {\n    internal: { enabled: true,\n  entries: {a: {}} } } }\n")
     settings = opened(home).settings
     assert settings.get(("hooks", "internal", "enabled")) is True
-    assert settings.locate(("hooks", "internal", "enabled")) == Place(file, 4, 26)
-    assert settings.locate(("hooks", "internal", "entries", "a")) == Place(file, 5, 16)
+    assert settings.locate(("hooks", "internal", "enabled")) == FilePosition(file, 4, 26)
+    assert settings.locate(("hooks", "internal", "entries", "a")) == FilePosition(file, 5, 16)
     assert settings.locate(("hooks", "nothing")) is None
 
 

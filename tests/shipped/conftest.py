@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from hookscope import HookEngine, embedded_host
-from hookscope.core.dialect import Host
-from hookscope.core.registry import LoadReport
-from hookscope.core.surroundings import Surroundings
-from hookscope.runtime import InProcessLane, NoNode, ProcessLane, find_node, node_lane
-from hookscope.runtime.which_lane import Lanes
+from hookscope.engine.registry import LoadReport
+from hookscope.model.host import Host
+from hookscope.model.machine import Machine
+from hookscope.runtime.executors import Executors, NoNode, find_node
+from hookscope.runtime.in_process_executor import InProcessExecutor
+from hookscope.runtime.process_executor import ProcessExecutor, node_executor
 
 SAYS = "export default (event) => { event.messages.push(`NAME`); };\n"
 NAMES = {"milady": "milady@2.0.0-alpha.76", "eliza": "eliza@2.0.0-beta.2"}
@@ -59,16 +60,16 @@ def write(managed: Path, product: str) -> Write:
 class Program:
     """The program with its home, as it would load and fire."""
 
-    def __init__(self, dialect: str, home: Path, lane: ProcessLane) -> None:
+    def __init__(self, dialect: str, home: Path, lane: ProcessExecutor) -> None:
         self.dialect, self.home = dialect, home
         self.env: dict[str, str] = {"HOME": str(home)}
         self.platform = "linux"
         self.cwd = home
-        lanes = Lanes(InProcessLane(), {"typescript": lane, "javascript": lane})
+        lanes = Executors(InProcessExecutor(), {"typescript": lane, "javascript": lane})
         self.engine = HookEngine(self.host({}), lanes)
 
     def host(self, config: Mapping[str, Any], **given: Any) -> Host:
-        here = Surroundings(self.platform, self.env, self.cwd, self.home)
+        here = Machine(self.platform, self.env, self.cwd, self.home)
         return embedded_host(host_config=config, dialect=self.dialect, surroundings=here, **given)
 
     async def load(self, config: Mapping[str, Any] | None = None, **given: Any) -> LoadReport:
@@ -85,7 +86,7 @@ def node() -> str:
 
 @pytest.fixture
 async def program(product: str, home: Path, node: str) -> AsyncIterator[Program]:
-    lane = node_lane(env={"HOME": str(home)}, cwd=home, node=node)
+    lane = node_executor(env={"HOME": str(home)}, cwd=home, node=node)
     made = Program(NAMES[product], home, lane)
     yield made
     await made.engine.close()

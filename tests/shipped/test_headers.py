@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.core.hooks import Metadata
-from hookscope.formats import script_text
-from hookscope.systems.folders.line_header import read_line_header
-from hookscope.systems.folders.manifest import Manifest
+from hookscope.formats.script_values import script_text
+from hookscope.hosts.folders.manifest import Manifest
+from hookscope.hosts.folders.shipped_headers import read_line_header
+from hookscope.model.hook import Metadata
 
 META = '{"milady": {"events": ["command:new"]}}'
 

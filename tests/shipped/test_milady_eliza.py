@@ -7,9 +7,9 @@ import pytest
 from tests.shipped.conftest import Program, Write
 
 from hookscope import Event, State
-from hookscope.core.look import look
-from hookscope.core.plan import registrations_of
-from hookscope.core.surroundings import FolderItem, RealFiles
+from hookscope.engine.discovery import discover
+from hookscope.engine.planning import registrations_of
+from hookscope.model.machine import FolderItem, RealFiles
 
 NEW = Event("command", "new")
 
@@ -48,7 +48,7 @@ async def test_what_a_load_never_reaches_is_said_and_not_registered(program: Pro
     write("b-odd", {"requires": {"anyBins": "npm"}})
     write("c-after")
     host = program.host({})
-    inventory = look(host)
+    inventory = discover(host)
     states = {row.hook.name: row.state for row in inventory.hooks}
     assert states == {"a-before": State.SILENT, "b-odd": State.BROKEN, "c-after": State.BROKEN}
     after = inventory.find("c-after")
@@ -126,7 +126,7 @@ async def test_settings_that_cannot_be_walked_through_end_the_load_before_any_ho
     report = await program.load(settings)
     assert "`hooks.internal.load.extraDirs` wants a list of texts and has the number 5" in report.stopped
     assert [line.level for line in report.log] == ["warn"]  # the folder before it was refused
-    row = look(program.host(settings)).find("a")
+    row = discover(program.host(settings)).find("a")
     assert row is not None
     assert row.verdict.why() == "never reached: the load ends at the settings"
 
@@ -166,7 +166,7 @@ async def test_handler_files_by_name(program: Program, write: Write, product: st
     report = await program.load()
     assert report.discovered == (7 if product == "eliza" else 5)
     assert report.failed == ()
-    names = {row.hook.name for row in look(program.host({})).hooks}
+    names = {row.hook.name for row in discover(program.host({})).hooks}
     assert "js" not in names
     assert {"both", "h2", "h5"} <= names
 
@@ -320,14 +320,14 @@ async def test_only_the_start_of_the_gateway_is_ever_sent(program: Program, writ
     write("b", {"events": ["gateway"]})
     write("c", {"events": ["command:new"]})
     write("d", {"events": ["gateway:stop"]})
-    states = {row.hook.name: row.state for row in look(program.host({})).hooks}
+    states = {row.hook.name: row.state for row in discover(program.host({})).hooks}
     assert states == {"a": State.READY, "b": State.READY, "c": State.SILENT, "d": State.SILENT}
 
 
 async def test_python_handlers_are_marked(program: Program, write: Write) -> None:
     write("a", file="handler.py", handler="def handler(event): pass\n")
     write("b")
-    marks = {row.hook.name: row.hook.beyond_host for row in look(program.host({})).hooks}
+    marks = {row.hook.name: row.hook.beyond_host for row in discover(program.host({})).hooks}
     assert marks == {"a": True, "b": False}
 
 
@@ -339,7 +339,7 @@ async def test_what_the_host_does_not_see_hides_nothing_that_it_sees(
     write("a", {"requires": {"anyBins": "npm"}}, "", file="handler.py", folder=workspace / "hooks")
     write("b", {}, "", file="handler.py", folder=workspace / "hooks")
     host = program.host({}, workspace_path=workspace)
-    inventory = look(host)
+    inventory = discover(host)
     assert [(hook.name, hook.beyond_host) for hook in inventory.load_order] == [
         ("a", False),
         ("z", False),
@@ -400,7 +400,7 @@ def test_the_hook_that_ends_a_load_is_reached_itself(program: Program, write: Wr
     write("a-before")
     write("b-odd", {"requires": {"anyBins": "npm"}})
     write("c-after")
-    rows = {row.hook.name: row for row in look(program.host({})).hooks}
+    rows = {row.hook.name: row for row in discover(program.host({})).hooks}
     reached = {
         name: [gate.passed for gate in row.verdict.gates if gate.name == "reached"]
         for name, row in rows.items()

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from tests.conftest import MakeHook
 from tests.side.conftest import PROGRAMS, Compare, differs, for_all, line_of
 
-from hookscope.core.side.line_up import line_up
-from hookscope.dialects import dialect_named
-from hookscope.workbench import Options, Workbench
-from hookscope.workbench.hosts import compared
+from hookscope.analysis.host_alignment import align_hosts
+from hookscope.analysis.several_hosts import compare_hosts
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.hosts.dialects import dialect_named
 
 OWN = '{"openclaw": {"events": ["command:new"]}}'
 BLOCK = """
@@ -221,10 +222,10 @@ def test_a_host_beside_itself_is_alike(headers: list[bytes]) -> None:
             (hook / "HOOK.md").write_bytes(header)
             (hook / "handler.ts").write_text("x")
         bench = Workbench(Options(workspace=Path(folder), dialect="openclaw", bundled=Path(folder) / "none"))
-        found = compared(bench, [dialect_named(name) for name in ("openclaw", *PROGRAMS)])
+        found = compare_hosts(bench, [dialect_named(name) for name in ("openclaw", *PROGRAMS)])
         assert bool(found.lines) >= bool(headers)
         for side in found.sides:
-            twice = line_up([side, side])
+            twice = align_hosts([side, side])
             assert twice.differing == ()
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.core.dialect import Choices, Host, Trust
-from hookscope.core.surroundings import Surroundings
-from hookscope.dialects import DIALECTS
-from hookscope.settings import open_host
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.hosts.settings.host_opener import open_host
+from hookscope.model.host import Host, Overrides, Trust
+from hookscope.model.machine import Machine
 
 Project = Callable[..., Path]
 OpenProject = Callable[..., Host]
@@ -49,7 +49,7 @@ def opened(tmp_path: Path) -> OpenProject:
     def make(dialect: str = "eve@0.80", *, trusted: bool = True) -> Host:
         root = tmp_path / "app"
         root.mkdir(exist_ok=True)
-        here = Surroundings("linux", {}, root, tmp_path)
-        return open_host(DIALECTS[dialect], here, Choices(workspace=root), trust=Trust(everything=trusted))
+        here = Machine("linux", {}, root, tmp_path)
+        return open_host(DIALECTS[dialect], here, Overrides(workspace=root), trust=Trust(everything=trusted))
 
     return make

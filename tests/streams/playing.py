@@ -6,35 +6,35 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from hookscope.core.event_types import EVERY
-from hookscope.systems.streams.session import advance, begin
-from hookscope.systems.streams.session_acts import Session
-from hookscope.systems.streams.session_rules import SessionRules
-from hookscope.systems.streams.session_words import (
+from hookscope.hosts.streams.session_machine import advance_session, begin_session
+from hookscope.hosts.streams.session_messages import (
     AskModel,
     CallTools,
+    ChildOutcome,
+    ChildOutcomes,
     ChildSession,
-    Command,
-    Ended,
-    Input,
-    Message,
-    Outcome,
-    Outcomes,
+    ModelReply,
     Publish,
     Published,
-    Reply,
     SessionAgent,
+    SessionCommand,
+    SessionFinished,
+    SessionInput,
     StartChildren,
     Thrown,
     ToolCall,
     ToolResult,
     ToolResults,
-    Waiting,
+    UserMessage,
+    WaitingForUser,
 )
+from hookscope.hosts.streams.session_rules import SessionRules
+from hookscope.hosts.streams.session_state import SessionState
+from hookscope.model.event_catalogue import ALL_EVENTS
 
 Words = Mapping[str, Any]  # what a handler does: throws, throwsValue, cancel
 Tool = Callable[[Any], Any]
-Rested: TypeAlias = Waiting | Ended
+Rested: TypeAlias = WaitingForUser | SessionFinished
 MOST_COMMANDS = 2_000  # a session that asks for more never ends
 
 
@@ -63,27 +63,27 @@ class Stage:
     nodes: dict[str, str] = field(default_factory=dict)  # session id → node id
     commands: int = 0
 
-    def play(self, *messages: str, node: str = "", id: str = "") -> tuple[Session, Rested]:  # noqa: A002
+    def play(self, *messages: str, node: str = "", id: str = "") -> tuple[SessionState, Rested]:  # noqa: A002
         """All messages, one after another; where the session came to rest."""
-        session = begin(self.rules, self.agents[node], "seed", id)
-        command: Rested = Waiting()
+        session = begin_session(self.rules, self.agents[node], "seed", id)
+        command: Rested = WaitingForUser()
         self.nodes[session.id] = node
         self.streams[session.id] = []
         for message in messages:
-            if isinstance(command, Ended):
+            if isinstance(command, SessionFinished):
                 break
-            session, command = self.rested(*advance(session, Message(message)))
+            session, command = self.rested(*advance_session(session, UserMessage(message)))
         return session, command
 
-    def rested(self, session: Session, command: Command) -> tuple[Session, Rested]:
+    def rested(self, session: SessionState, command: SessionCommand) -> tuple[SessionState, Rested]:
         """Answer all that is asked for."""
-        while not isinstance(command, Waiting | Ended):
+        while not isinstance(command, WaitingForUser | SessionFinished):
             self.commands += 1
             assert self.commands < MOST_COMMANDS, "the session does not come to rest"
-            session, command = advance(session, self.answer(session, command))
+            session, command = advance_session(session, self.answer(session, command))
         return session, command
 
-    def answer(self, session: Session, command: Command) -> Input:
+    def answer(self, session: SessionState, command: SessionCommand) -> SessionInput:
         match command:
             case Publish():
                 return self.published(session, command)
@@ -93,10 +93,10 @@ class Stage:
             case CallTools(calls):
                 return ToolResults(tuple(self.result(call) for call in calls))
             case StartChildren(children):
-                return Outcomes(tuple(self.outcome(child) for child in children))
+                return ChildOutcomes(tuple(self.outcome(child) for child in children))
         raise AssertionError(command)
 
-    def published(self, session: Session, event: Publish) -> Published:
+    def published(self, session: SessionState, event: Publish) -> Published:
         place = len(self.streams[session.id])
         self.streams[session.id].append((event.type, dict(event.data)))
         cancelled, thrown = False, None
@@ -114,13 +114,13 @@ class Stage:
         """Do the remaining hooks run after a throw."""
         return self.rules.throw.value == "logged"
 
-    def heard(self, session: Session, event: Publish) -> Iterator[Hook]:
-        for key in (event.type, EVERY):
+    def heard(self, session: SessionState, event: Publish) -> Iterator[Hook]:
+        for key in (event.type, ALL_EVENTS):
             for hook in self.hooks if event.heard else ():
                 if hook.key == key and hook.node == session.agent.node:
                     yield hook
 
-    def reply(self, session: Session, asked: AskModel) -> Reply:
+    def reply(self, session: SessionState, asked: AskModel) -> ModelReply:
         script = self.replies[session.agent.node]
         results = sum(entry.call is not None for entry in asked.history)
         return reply_of(script[min(results, len(script) - 1)])
@@ -131,22 +131,22 @@ class Stage:
         except RuntimeError as error:
             return ToolResult(call.id, failure=Thrown(str(error)))
 
-    def outcome(self, child: ChildSession) -> Outcome:
+    def outcome(self, child: ChildSession) -> ChildOutcome:
         _, command = self.play(child.message, node=child.node, id=child.session)
-        return Outcome(child.session, command.output, command.failure)
+        return ChildOutcome(child.session, command.output, command.failure)
 
 
-def reply_of(told: Any) -> Reply:
+def reply_of(told: Any) -> ModelReply:
     """A reply of a case's script."""
     if isinstance(told, str):
-        return Reply(told)
+        return ModelReply(told)
     if "fail" in told:
-        return Reply(failure=Thrown(told["fail"]))
+        return ModelReply(failure=Thrown(told["fail"]))
     calls = (
         ToolCall(one.get("id", f"call_{place}"), one["name"], one.get("input"))
         for place, one in enumerate(told.get("toolCalls", ()), start=1)
     )
-    return Reply(told.get("text", ""), tuple(calls))
+    return ModelReply(told.get("text", ""), tuple(calls))
 
 
 HELPER = "subagents/helper"

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from hookscope.core.hooks import Folder, Hook
-from hookscope.core.registry import Registry
-from hookscope.core.runs import Event, Registration
-from hookscope.dialects import DIALECTS
-from hookscope.systems.streams import OUTSIDE, stream_system_of
+from hookscope.engine.registry import Registry
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.hosts.streams import stream_system_of
+from hookscope.hosts.streams.stream_policy import OUTSIDE
+from hookscope.model.hook import Folder, Hook
+from hookscope.model.run import Event, Registration
 
 ROOTS, CHILDS, DECIDES = "the root agent's stream", "the stream of subagents/s", "(ctx.agent.nodeId)"
 OF_ROOT, OF_CHILD = {"agent": {"nodeId": "__root__"}}, {"agent": {"nodeId": "subagents/s"}}

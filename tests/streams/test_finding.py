@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 from tests.streams.conftest import DIALECTS_OF_STREAMS, OpenProject, Project
 
-from hookscope.core.examine import examine
-from hookscope.core.failure import Failure
-from hookscope.core.look import look
-from hookscope.core.plan import make_plan, registrations_of
-from hookscope.core.registry import Registry
-from hookscope.core.runs import Event
-from hookscope.core.standing import State
-from hookscope.core.surroundings import FolderItem, RealFiles
-from hookscope.core.trust import trust_target
-from hookscope.dialects import DIALECTS
+from hookscope.engine.discovery import discover
+from hookscope.engine.examination import examine
+from hookscope.engine.planning import make_plan, registrations_of
+from hookscope.engine.registry import Registry
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.model.failure import Failure
+from hookscope.model.hook_status import State
+from hookscope.model.machine import FolderItem, RealFiles
+from hookscope.model.run import Event
+from hookscope.model.trust import trust_target
 
 RULE = (
     "Expected ASCII letters, digits, underscores, and dashes only, "
@@ -47,7 +47,7 @@ def test_a_file_is_a_hook_or_is_passed_over(
     project: Project, opened: OpenProject, dialect: str, file: str, hooks: list[str], reason: str
 ) -> None:
     project(f"agent/hooks/{file}")
-    inventory = look(opened(dialect))
+    inventory = discover(opened(dialect))
     assert [hook.name for hook in inventory.load_order] == hooks
     assert [(item.reason, item.ignored) for item in inventory.rejected] == (
         [(reason, True)] if reason else []
@@ -70,7 +70,7 @@ def test_an_illegal_name_stops_the_whole_build(
     project: Project, opened: OpenProject, dialect: str, file: str, name: str
 ) -> None:
     root = project(f"agent/hooks/{file}", "agent/hooks/good.ts", "agent/subagents/s/hooks/other.ts")
-    inventory = look(opened(dialect))
+    inventory = discover(opened(dialect))
     (problem,) = inventory.problems
     assert problem.text == ILLEGAL.format(name=name)
     assert problem.place is not None
@@ -86,7 +86,7 @@ def test_two_modules_of_one_slug_are_both_left_out_and_a_folder_of_that_name_is_
     project: Project, opened: OpenProject
 ) -> None:
     project("agent/hooks/b.ts", "agent/hooks/b/inner.ts", "agent/hooks/a.js", "agent/hooks/a.ts")
-    inventory = look(opened())
+    inventory = discover(opened())
     assert [hook.name for hook in inventory.load_order] == ["b/inner", "b"]
     assert [problem.text for problem in inventory.problems] == [COLLISION + '"a.js", "a.ts".']
     assert {item.path.name for item in inventory.rejected} == {"a.js", "a.ts"}
@@ -97,7 +97,7 @@ def test_python_modules_are_hookscopes_own_and_stop_no_build(
     project: Project, opened: OpenProject, dialect: str
 ) -> None:
     project(*(f"agent/hooks/{name}" for name in ("a.py", "a.ts", "b.py", "__init__.py")))
-    inventory = look(opened(dialect))
+    inventory = discover(opened(dialect))
     shipped = dialect != "eve"
     assert [(hook.name, hook.beyond_host) for hook in inventory.load_order] == [("a", False), ("b", shipped)]
     assert inventory.problems == ()
@@ -108,7 +108,7 @@ def test_python_modules_are_hookscopes_own_and_stop_no_build(
 
 def test_the_first_of_several_errors_is_what_every_row_names(project: Project, opened: OpenProject) -> None:
     project("agent/tools/2nd.ts", "agent/hooks/1st.ts", "agent/hooks/a.ts", "agent/channels/Loud.ts")
-    inventory = look(opened())
+    inventory = discover(opened())
     codes = [problem.text.partition(":")[0] for problem in inventory.problems]
     assert codes == [f"discover/{name}-name-invalid" for name in ("channel", "tool", "hook")]
     (row,) = inventory.hooks
@@ -122,7 +122,7 @@ def test_a_link_is_no_module_and_a_file_or_dead_link_in_place_of_the_folder_is_a
     (root / "agent/tools").symlink_to(root / "nowhere")
     (root / "agent/hooks/b.ts").symlink_to("a.ts")
     (root / "agent/hooks/more").symlink_to(root)
-    inventory = look(opened())
+    inventory = discover(opened())
     assert [hook.name for hook in inventory.load_order] == ["a"]
     assert [item.reason for item in inventory.rejected] == [
         "ignored: b.ts is a link",
@@ -148,7 +148,7 @@ def test_every_agent_has_its_own_hooks_folders_and_definitions(project: Project,
         "agent/subagents/s/subagents/t/hooks/deep.ts",
     )
     host = opened()
-    hooks = {(hook.scope, hook.name): hook for hook in look(host).load_order}
+    hooks = {(hook.scope, hook.name): hook for hook in discover(host).load_order}
     assert list(hooks) == [("", "a"), ("subagents/s", "a"), ("subagents/s::subagents/t", "deep")]
     assert [(one.kind, one.name, one.path.relative_to(root / "agent")) for one in hooks["", "a"].beside] == [
         ("tool", "maps-route", Path("tools/maps/route.ts")),
@@ -183,7 +183,7 @@ def test_channels_and_resolvers_count_where_their_text_says_that_they_hear_event
             "agent/subagents/s/channels/none.ts": "a subagent has no channels; events",
         }
     )
-    found = look(opened()).load_order
+    found = discover(opened()).load_order
     assert [(hook.name, hook.role) for hook in found] == [
         ("channels/slack", "channel"),
         ("tools/search", "dynamic"),
@@ -195,7 +195,7 @@ def test_its_gates_say_whose_stream_it_hears_and_that_its_events_are_known_after
     project: Project, opened: OpenProject
 ) -> None:
     project("agent/hooks/a.ts", "agent/subagents/s/hooks/b.ts")
-    rows = look(opened()).hooks
+    rows = discover(opened()).hooks
     names = ["build", "handler", "trusted", "sent", "scope"]
     assert [[gate.name for gate in row.verdict.gates] for row in rows] == [names, names]
     assert [row.verdict.gates[-1].found for row in rows] == ["the root agent", "subagents/s"]
@@ -206,7 +206,7 @@ def test_its_gates_say_whose_stream_it_hears_and_that_its_events_are_known_after
 def test_nothing_runs_until_its_folder_is_trusted(project: Project, opened: OpenProject) -> None:
     root = project("agent/hooks/deep/er/a.ts", "agent/subagents/s/hooks/b.ts")
     host = opened(trusted=False)
-    assert [(row.state, trust_target(row.hook, host).folder) for row in look(host).hooks] == [
+    assert [(row.state, trust_target(row.hook, host).folder) for row in discover(host).hooks] == [
         (State.UNTRUSTED, root / "agent/hooks"),
         (State.UNTRUSTED, root / "agent/subagents/s/hooks"),
     ]
@@ -217,7 +217,7 @@ def test_a_python_module_is_read_for_its_syntax_and_not_for_a_handler(
 ) -> None:
     project({"agent/hooks/a.py": "hook = {'events': {'*': print}}", "agent/hooks/b.py": "def hook(:"})
     host = opened()
-    rows = examine(look(host), host).hooks
+    rows = examine(discover(host), host).hooks
     assert [row.state for row in rows] == [State.READY, State.BROKEN]
 
 
@@ -226,7 +226,7 @@ def test_a_plan_names_what_was_refused_and_not_what_is_plainly_something_else(
 ) -> None:
     project("agent/hooks/notes.md", "agent/hooks/1st.ts", "agent/hooks/a.ts")
     host = opened()
-    inventory = look(host)
+    inventory = discover(host)
     registry = Registry().with_registrations(registrations_of(inventory, host))
     plan = make_plan(Event("turn.started", kind="stream"), registry, inventory, host)
     assert plan.calls == ()
@@ -240,7 +240,7 @@ def test_folders_without_end_and_pipes_in_place_of_modules_end_no_look(
     os.mkfifo(root / "agent/tools/waits.ts")
     os.mkfifo(root / "agent/hooks/pipe.ts")
 
-    inventory = look(opened("eve"))
+    inventory = discover(opened("eve"))
 
     assert [hook.name for hook in inventory.load_order] == ["a", "pipe"]
     (item,) = inventory.rejected
@@ -268,7 +268,7 @@ def test_as_shipped_a_subagent_without_its_module_stops_the_whole_build(
     project: Project, opened: OpenProject, dialect: str, state: State
 ) -> None:
     project("agent/hooks/a.ts", "agent/subagents/s/hooks/b.ts", bare=True)
-    inventory = look(opened(dialect))
+    inventory = discover(opened(dialect))
     assert [row.state for row in inventory.hooks] == [state, state]
     assert [one.text for one in inventory.problems] == ([] if state is State.READY else [NO_MODULE])
 
@@ -277,7 +277,7 @@ def test_a_folder_that_no_agent_has_is_told_of_and_stops_nothing(
     project: Project, opened: OpenProject
 ) -> None:
     project("agent/hook/a.ts", "agent/hooks/a.ts", "agent/subagents/s/agent/hooks/b.ts")
-    inventory = look(opened())
+    inventory = discover(opened())
     assert [one.text for one in inventory.problems] == [
         'discover/unsupported-directory: Ignoring unsupported directory "hook/" in the agent root.',
         'discover/unsupported-directory: Ignoring unsupported directory "agent/" in the local subagent root '
@@ -292,19 +292,19 @@ def test_without_instructions_no_hook_runs_as_shipped_and_the_file_that_is_wante
 ) -> None:
     root = project("agent/hooks/a.ts", "agent/subagents/s/hooks/b.ts")
     (root / "agent/instructions.md").unlink()
-    inventory = look(opened(dialect))
+    inventory = discover(opened(dialect))
     assert [row.state for row in inventory.hooks] == [state, state]
     wanted = [problem.wanted for problem in inventory.problems]
     assert wanted == ([] if state is State.READY else [root / "agent/instructions.md"])
     (root / "agent/instructions").mkdir()
-    assert {row.state for row in look(opened(dialect)).hooks} == {State.READY}
+    assert {row.state for row in discover(opened(dialect)).hooks} == {State.READY}
 
 
 def test_what_the_host_throws_while_it_builds_is_what_it_says_and_nothing_else(
     project: Project, opened: OpenProject
 ) -> None:
     project({"agent/hooks/1st.ts": "", "agent/hooks/a.ts": "", "agent/schedules/daily.md": "no header"})
-    (row,) = look(opened()).hooks
+    (row,) = discover(opened()).hooks
     assert row.verdict.why() == (
         'Eve builds nothing: Schedule markdown must start with YAML frontmatter declaring "cron".'
     )
@@ -322,7 +322,7 @@ def test_a_room_that_cannot_be_read_stops_the_build_and_hides_no_hook(
         return children(files, folder)
 
     monkeypatch.setattr(RealFiles, "children", refused)
-    (row,) = look(opened()).hooks
+    (row,) = discover(opened()).hooks
     assert row.verdict.why() == f"Eve builds nothing: EACCES: permission denied, '{root / 'agent/lib'}'"
 
 
@@ -345,12 +345,12 @@ def test_the_newer_version_takes_a_folder_whose_package_does_not_need_it_for_no_
     root = project("agent/hooks/a.ts", "agent/hooks/1st.ts")
     file = tmp_path / "package.json"  # the nearest one, of a workspace of packages perhaps
     file.write_text(manifest)
-    (elder,) = look(opened("eve@0.18")).hooks
+    (elder,) = discover(opened("eve@0.18")).hooks
     assert "1st" in elder.verdict.why()
-    (row,) = look(opened("eve@0.80")).hooks
+    (row,) = discover(opened("eve@0.80")).hooks
     told = why.format(root=root, file=file) or "hook-name-invalid"
     assert told in row.verdict.why()
-    assert {hook.state for hook in look(opened("eve")).hooks} == {elder.state}
+    assert {hook.state for hook in discover(opened("eve")).hooks} == {elder.state}
 
 
 def test_hooks_of_mounted_extensions_are_heard_behind_the_agents_own(
@@ -374,11 +374,11 @@ def test_hooks_of_mounted_extensions_are_heard_behind_the_agents_own(
             "node_modules/@acme/log/dist/e/hooks/built.mjs": hook,
         }
     )
-    inventory = look(opened())
+    inventory = discover(opened())
     names = [hook.name for hook in inventory.load_order]
     assert names == ["z", "crm__deep/d", "crm__audit", "log__all"]
     scopes = {hook.name: (hook.scope, hook.folder.path.parent.name) for hook in inventory.load_order}
     assert scopes["crm__audit"] == ("", "e")
     assert scopes["log__all"] == ("", "extension")
     for other in ("eve", "eve@0.18"):
-        assert [hook.name for hook in look(opened(other)).load_order] == ["z"]
+        assert [hook.name for hook in discover(opened(other)).load_order] == ["z"]

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from tests.streams.conftest import OpenProject, Project
 
-from hookscope.dialects.eve import DOTENV
-from hookscope.workbench.options import Options, set_up
-from hookscope.workbench.watching import watched_of
+from hookscope.app.options import Options, set_up
+from hookscope.app.watching import watched_paths
+from hookscope.hosts.dialects.eve import DOTENV
 
 
 @pytest.fixture
@@ -116,5 +116,5 @@ def test_a_host_without_settings_has_its_project_for_everything(here: Path, open
     host = opened()
     assert (host.state, host.workspace, host.settings.exists) == (here, here, False)
     assert host.problems == host.settings.problems == ()
-    assert watched_of(host).folders == (here / "agent/hooks",)
-    assert watched_of(host).awaited == {here: frozenset(DOTENV)}
+    assert watched_paths(host).folders == (here / "agent/hooks",)
+    assert watched_paths(host).awaited == {here: frozenset(DOTENV)}

@@ -9,11 +9,11 @@ import pytest
 from tests.streams.asking import AskingLane
 from tests.streams.conftest import DIALECTS_OF_STREAMS, OpenProject
 
-from hookscope.core.dialect import Host
-from hookscope.core.hooks import Folder, Hook
-from hookscope.core.runs import Event, Registration, Run
-from hookscope.engine import HookEngine
-from hookscope.runtime.which_lane import Lanes
+from hookscope.engine.hook_engine import HookEngine
+from hookscope.model.hook import Folder, Hook
+from hookscope.model.host import Host
+from hookscope.model.run import Event, Registration, Run
+from hookscope.runtime.executors import Executors
 
 FOLDER = Folder("agent", "hooks", Path("/app/agent/hooks"), 1)
 TURN = {"turnId": "turn_2", "sequence": 2}
@@ -38,7 +38,7 @@ def nothing(view: Any) -> None:
 
 async def fired(host: Host, event: Event, *told: Told) -> Run:
     """Fire an event on functions: slug, key, what it does, and a role."""
-    engine = HookEngine(host, Lanes(AskingLane()))
+    engine = HookEngine(host, Executors(AskingLane()))
     hooks = {
         one[0]: Hook(one[0], "stream", FOLDER, None, role=one[3] if len(one) > 3 else "") for one in told
     }

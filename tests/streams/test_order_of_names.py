@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.core.surroundings import RealFiles
-from hookscope.systems.streams.collation import name_key
-from hookscope.systems.streams.slots import HOOKS
-from hookscope.systems.streams.sources import FileRules, sources_in
+from hookscope.hosts.streams.module_folders import HOOKS_SLOT, FileRules, collation_key, modules_in
+from hookscope.model.machine import RealFiles
 
 # Printable ASCII as Node 24 sorts it, each letter in both its cases.
 AS_NODE_SORTS = (
@@ -58,7 +56,7 @@ def test_names_sort_as_node_sorts_them(names: list[str]) -> None:
         names if names[0] != "9folder" else ["_private", "1st", "9folder", "good", "has space", "two.dots"]
     )
     shuffled = names[::2] + names[1::2]
-    assert sorted(shuffled, key=name_key) == by_node
+    assert sorted(shuffled, key=collation_key) == by_node
 
 
 def compared(one: str, other: str) -> int:
@@ -76,7 +74,7 @@ def compared(one: str, other: str) -> int:
 
 @given(st.lists(NAMES))
 def test_any_names_sort_by_letter_and_then_by_case(names: list[str]) -> None:
-    assert sorted(names, key=name_key) == sorted(names, key=cmp_to_key(compared))
+    assert sorted(names, key=collation_key) == sorted(names, key=cmp_to_key(compared))
 
 
 def walked(folder: Path) -> list[Path]:
@@ -94,7 +92,7 @@ def test_folders_come_before_the_files_beside_them(slugs: set[tuple[str, ...]]) 
             file = (root / "hooks").joinpath(*slug).with_suffix(".ts")
             file.parent.mkdir(parents=True, exist_ok=True)
             file.touch()
-        found = sources_in(root, HOOKS, FileRules(), RealFiles())
+        found = modules_in(root, HOOKS_SLOT, FileRules(), RealFiles())
         assert not found.diagnostics
         expected = walked(root / "hooks") if slugs else []
         assert [source.path for source in found.found] == expected

@@ -4,20 +4,26 @@ from typing import Any
 
 from tests.streams.conftest import OpenProject, Project
 
-from hookscope import check_eligibility, create_hook_event, load_hooks, register_hook, trigger_hook
-from hookscope.core.look import look
-from hookscope.core.runs import Event
-from hookscope.core.standing import State
-from hookscope.workbench.compose import event_keys, template
+from hookscope import (
+    check_eligibility,
+    create_hook_event,
+    load_hooks,
+    register_hook,
+    trigger_hook,
+)
+from hookscope.app.event_templates import event_keys, template_event
+from hookscope.engine.discovery import discover
+from hookscope.model.hook_status import State
+from hookscope.model.run import Event
 
 
 def test_a_template_is_an_event_of_the_stream(opened: OpenProject) -> None:
     host = opened("eve@0.80")
-    event = template("turn.started", host)
+    event = template_event("turn.started", host)
     assert (event.type, event.action, event.kind) == ("turn.started", "", "stream")
     assert event.context == {"turnId": "turn_0", "sequence": 0}
-    assert template("no.such.event", host).kind == "stream"
-    assert len(event_keys(host, look(host))) == 34
+    assert template_event("no.such.event", host).kind == "stream"
+    assert len(event_keys(host, discover(host))) == 34
 
 
 async def test_the_library_fires_stream_events_and_hands_back_what_was_changed(
@@ -38,7 +44,7 @@ async def test_the_library_fires_stream_events_and_hands_back_what_was_changed(
 
 def test_a_hook_of_a_stream_is_judged_by_its_own_host(project: Project, opened: OpenProject) -> None:
     project("agent/hooks/a.ts", "agent/hooks/1st.ts")
-    (hook,) = look(opened()).load_order
+    (hook,) = discover(opened()).load_order
     assert check_eligibility(hook, dialect="eve").state is State.BROKEN
     assert check_eligibility(hook, dialect="openclaw").gates == ()
 

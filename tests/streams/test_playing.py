@@ -14,16 +14,17 @@ from tests.conformance.layouts import Case, cases_below, copied
 from tests.streams.conftest import OpenProject, Project
 from tests.streams.test_recorded_turns import CASES, same, shown, shown_call
 
-from hookscope.core.dialect import Choices, Trust
-from hookscope.core.surroundings import Surroundings
-from hookscope.dialects import DIALECTS
-from hookscope.engine import HookEngine
-from hookscope.runtime import NoNode, find_node
-from hookscope.settings import open_host
-from hookscope.workbench import Refusal
-from hookscope.workbench.play import Played, Playing, Wanted
+from hookscope.engine.hook_engine import HookEngine
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.hosts.settings.host_opener import open_host
+from hookscope.model.host import Overrides, Trust
+from hookscope.model.machine import Machine
+from hookscope.model.refusal import Refusal
+from hookscope.runtime.executors import NoNode, find_node
+from hookscope.sessions.session_runner import SessionRequest
+from hookscope.sessions.simulation import Simulation, SimulationResult
 
-Play = Callable[..., Played]
+Play = Callable[..., SimulationResult]
 DIALECT_OF = {"0.80.1": "eve@0.80", "0.18.1": "eve@0.18"}
 
 ALL = """
@@ -57,21 +58,21 @@ agent = define_agent(model=mock_model(%r))
 CALL = {"toolCalls": [{"name": "add-up", "input": {"a": 2, "b": 3}, "id": "call_1"}]}
 
 
-async def played(engine: HookEngine, *messages: str, replies: Any = None) -> Played:
+async def played(engine: HookEngine, *messages: str, replies: Any = None) -> SimulationResult:
     """All hooks loaded, then these messages."""
     report = await engine.load()
     assert not report.failed, report.failures
     try:
-        return await Playing(engine, Wanted(messages or ("hi",), "seed", replies))
+        return await Simulation(engine, SessionRequest(messages or ("hi",), "seed", replies))
     finally:
         await engine.close()
 
 
-def kinds(play: Played, session: str = "") -> list[str]:
+def kinds(play: SimulationResult, session: str = "") -> list[str]:
     return [scene.run.event.type for scene in play.stream(session)]
 
 
-def data_of(play: Played, kind: str) -> Any:
+def data_of(play: SimulationResult, kind: str) -> Any:
     return next(scene.run.event.context for scene in play.scenes if scene.run.event.type == kind)
 
 
@@ -99,9 +100,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 async def test_a_recorded_turn_is_played_with_its_own_files(case: Case, version: str, tmp_path: Path) -> None:
     app, trace = tmp_path / "case-app", tmp_path / "trace.ndjson"
     copied(case.folder / "tree", app)
-    here = Surroundings("linux", {"HOOK_TRACE": str(trace)}, app, tmp_path)
+    here = Machine("linux", {"HOOK_TRACE": str(trace)}, app, tmp_path)
     host = open_host(
-        DIALECTS[DIALECT_OF[version]], here, Choices(workspace=app), trust=Trust(everything=True)
+        DIALECTS[DIALECT_OF[version]], here, Overrides(workspace=app), trust=Trust(everything=True)
     )
     play = await played(HookEngine(host), *case.given["messages"])
     expected = case.expected["versions"][version]
@@ -112,7 +113,7 @@ async def test_a_recorded_turn_is_played_with_its_own_files(case: Case, version:
         assert list(noted(trace, play, other)) == [without_place(shown_call(call)) for call in wanted]
 
 
-def noted(trace: Path, play: Played, other: bool) -> Iterator[dict[str, Any]]:
+def noted(trace: Path, play: SimulationResult, other: bool) -> Iterator[dict[str, Any]]:
     """What the handlers themselves wrote down, each before anything else."""
     lines = trace.read_text().splitlines() if trace.exists() else []
     for line in map(json.loads, lines):
@@ -326,7 +327,7 @@ async def test_a_host_without_sessions_is_refused(project: Project, opened: Open
     project("agent/hooks/a.py")
     engine = HookEngine(opened("openclaw"))
     with pytest.raises(Refusal, match="OpenClaw has no sessions to play"):
-        Playing(engine, Wanted(("hi",), "seed"))
+        Simulation(engine, SessionRequest(("hi",), "seed"))
 
 
 async def test_a_model_that_calls_for_ever_is_stopped(project: Project, opened: OpenProject) -> None:
@@ -358,7 +359,7 @@ async def test_a_cancelled_play_ends_with_what_was_played(project: Project, open
     project("agent/instructions.md")
     engine = HookEngine(opened())
     held = Held(engine, "message.received")
-    playing = Playing(engine, Wanted(("hi",), "seed", ["Hello"]))
+    playing = Simulation(engine, SessionRequest(("hi",), "seed", ["Hello"]))
     await held.begun.wait()
     playing.cancel()
     play = await playing
@@ -372,8 +373,8 @@ async def test_who_leaves_a_play_ends_it(project: Project, opened: OpenProject) 
     engine = HookEngine(opened())
     held = Held(engine, "turn.started")
 
-    async def wait() -> Played:
-        return await Playing(engine, Wanted(("hi",), "seed", ["Hello"]))
+    async def wait() -> SimulationResult:
+        return await Simulation(engine, SessionRequest(("hi",), "seed", ["Hello"]))
 
     waiting = asyncio.ensure_future(wait())
     await held.begun.wait()
@@ -385,7 +386,7 @@ async def test_who_leaves_a_play_ends_it(project: Project, opened: OpenProject) 
 
 async def test_a_play_cancelled_before_it_begins_is_empty(project: Project, opened: OpenProject) -> None:
     project("agent/instructions.md")
-    playing = Playing(HookEngine(opened()), Wanted(("hi",), "seed", ["Hello"]))
+    playing = Simulation(HookEngine(opened()), SessionRequest(("hi",), "seed", ["Hello"]))
     playing.cancel()
     play = await playing
     assert (play.rest, play.scenes) == ("cancelled", ())
@@ -393,7 +394,7 @@ async def test_a_play_cancelled_before_it_begins_is_empty(project: Project, open
 
 async def test_scenes_come_one_by_one(project: Project, opened: OpenProject) -> None:
     project("agent/instructions.md")
-    playing = Playing(HookEngine(opened()), Wanted(("hi",), "seed", ["Hello"]))
+    playing = Simulation(HookEngine(opened()), SessionRequest(("hi",), "seed", ["Hello"]))
     seen = [scene async for scene in playing]
     assert tuple(seen) == (await playing).scenes
     assert [scene.place for scene in seen] == list(range(len(seen)))

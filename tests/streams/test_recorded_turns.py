@@ -14,10 +14,10 @@ import pytest
 from tests.conformance.layouts import Case, cases_below
 from tests.streams.playing import Hook, Stage
 
-from hookscope.dialects.eve_sessions import OF_0_18, OF_0_80
-from hookscope.systems.streams.session_words import SessionAgent
+from hookscope.hosts.dialects.eve_sessions import SESSIONS_0_18, SESSIONS_0_80
+from hookscope.hosts.streams.session_messages import SessionAgent
 
-RULES = {"0.80.1": OF_0_80, "0.18.1": OF_0_18}
+RULES = {"0.80.1": SESSIONS_0_80, "0.18.1": SESSIONS_0_18}
 CASES = Path(__file__).parents[1] / "conformance" / "cases" / "eve"
 ANY = {"<SESSION>", "<RUN>", "<TOKEN>", "<RECEIPT>", "<ID>"}
 LEFT_OUT = {"usage", "trace", "description"}  # of the recordings

@@ -8,12 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.streams.playing import ADD, FAILS, HELP, HELPER, NONE, Hook, Stage, stage_of
 
-from hookscope.dialects.eve_sessions import OF_0_18, OF_0_80, OF_GUIDE
-from hookscope.systems.streams.session_rules import Throw
-from hookscope.systems.streams.session_words import (
-    Ended,
-    Waiting,
-)
+from hookscope.hosts.dialects.eve_sessions import GUIDE_SESSIONS, SESSIONS_0_18, SESSIONS_0_80
+from hookscope.hosts.streams.session_messages import SessionFinished, WaitingForUser
+from hookscope.hosts.streams.session_rules import ThrowEffect
 
 TURN_ENDS = {"turn.completed", "turn.failed", "turn.cancelled"}
 LAST = {"session.waiting", "session.completed", "session.failed"}
@@ -35,7 +32,7 @@ play = st.builds(
         stage_of(rules, [*replies, "End"], *hooks, child=[child]),
         count,
     ),
-    st.sampled_from([OF_GUIDE, OF_0_18, OF_0_80]),
+    st.sampled_from([GUIDE_SESSIONS, SESSIONS_0_18, SESSIONS_0_80]),
     st.lists(reply, max_size=4),
     st.sampled_from(["Helper answer", "", {"fail": "child is down"}]),
     st.lists(hook, max_size=4),
@@ -45,7 +42,9 @@ play = st.builds(
 
 # A hook of eve@0.18 that throws at a turn's end has the last step repeated, not the turn's beginning.
 repeated = stage_of(
-    OF_0_18, [{"text": "", "toolCalls": [ADD]}, "End"], Hook("a", "turn.completed", {"throws": "boom"}, "")
+    SESSIONS_0_18,
+    [{"text": "", "toolCalls": [ADD]}, "End"],
+    Hook("a", "turn.completed", {"throws": "boom"}, ""),
 )
 
 
@@ -54,7 +53,7 @@ repeated = stage_of(
 def test_every_session_comes_to_rest_and_tells_its_turns_whole(asked: tuple[Stage, int]) -> None:
     stage, count = asked
     _, command = stage.play(*["hi"] * count)
-    assert isinstance(command, Waiting | Ended)
+    assert isinstance(command, WaitingForUser | SessionFinished)
     for session, stream in stage.streams.items():
         kinds = [kind for kind, _ in stream]
         assert kinds[0] == "session.started"
@@ -62,7 +61,7 @@ def test_every_session_comes_to_rest_and_tells_its_turns_whole(asked: tuple[Stag
         for _, data in stream:
             if "sequence" in data:
                 assert data["turnId"] == f"turn_{data['sequence']}"
-        if stage.rules.throw is Throw.LOGGED:
+        if stage.rules.throw is ThrowEffect.LOGGED:
             turns = [data["sequence"] for kind, data in stream if kind == "turn.started"]
             assert turns == list(range(len(turns)))
             assert sum(kind in TURN_ENDS for kind in kinds) == len(turns)
@@ -73,7 +72,7 @@ def test_every_session_comes_to_rest_and_tells_its_turns_whole(asked: tuple[Stag
                 open_turn = True
             elif kind == "step.started":
                 step = (data["sequence"], data["stepIndex"])
-                repeated = stage.rules.throw is Throw.REPEATS and step in begun  # its turn with it
+                repeated = stage.rules.throw is ThrowEffect.REPEATS and step in begun  # its turn with it
                 assert open_turn or repeated, f"{session}: a step outside of a turn in {kinds}"
                 open_turn = True
                 begun.add(step)
@@ -105,7 +104,7 @@ late = st.sampled_from(
 )
 busy = st.builds(
     lambda first, replies, child, hooks: stage_of(
-        OF_0_80, [{"toolCalls": first}, *replies, "End"], *hooks, child=[child]
+        SESSIONS_0_80, [{"toolCalls": first}, *replies, "End"], *hooks, child=[child]
     ),
     st.lists(st.sampled_from([HELP, ADD]), min_size=1, max_size=3),
     st.lists(reply, max_size=3),

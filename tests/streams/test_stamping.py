@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.streams.conftest import OpenProject, Project
 
-from hookscope.core.arguments import Arguments
-from hookscope.core.runs import Event, Registration
-from hookscope.systems.streams import OUTSIDE, problems_of, stream_system_of
-from hookscope.systems.streams.stamping import ulid
+from hookscope.hosts.streams import stream_system_of
+from hookscope.hosts.streams.stream_events import event_problems, ulid
+from hookscope.hosts.streams.stream_policy import OUTSIDE
+from hookscope.model.payload import Arguments
+from hookscope.model.run import Event, Registration
 
 WHEN = datetime(2026, 3, 4, 5, 6, 7, 89_000, tzinfo=UTC)
 ENTROPY = bytes(range(16))
@@ -129,6 +130,6 @@ def test_a_known_ulid() -> None:
     ],
 )  # fmt: skip
 def test_an_event_is_checked_before_it_is_fired(opened: OpenProject, event: Event, said: list[str]) -> None:
-    problems = problems_of(event, opened().dialect.catalogue())
+    problems = event_problems(event, opened().dialect.catalogue())
     assert len(problems) == len(said)
     assert all(problem.startswith(text) for problem, text in zip(problems, said, strict=True))

@@ -8,13 +8,13 @@ import pytest
 from tests.streams.asking import AskingLane
 from tests.streams.conftest import OpenProject
 
-from hookscope.core.hooks import Folder, Hook
-from hookscope.core.look import notes_on
-from hookscope.core.runs import Event
-from hookscope.dialects import DIALECTS
-from hookscope.engine import HookEngine
-from hookscope.runtime.which_lane import Lanes
-from hookscope.systems.streams import problems_of
+from hookscope.engine.discovery import unsent_event_notes
+from hookscope.engine.hook_engine import HookEngine
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.hosts.streams.stream_events import event_problems
+from hookscope.model.hook import Folder, Hook
+from hookscope.model.run import Event
+from hookscope.runtime.executors import Executors
 
 READ = Path(__file__).parent.parent / "conformance/cases/eve/events.json"
 VERSIONS = {"eve": "0.18.1", "eve@0.18": "0.18.1", "eve@0.80": "0.80.1"}
@@ -41,9 +41,9 @@ async def test_every_event_can_be_fired_at_a_function(opened: OpenProject, diale
     host = opened(dialect)
     known = host.dialect.catalogue().by_key[key]
     event = Event(key, session_key=known.session, context=known.context, kind=known.kind)
-    assert problems_of(event, host.dialect.catalogue()) == ()
+    assert event_problems(event, host.dialect.catalogue()) == ()
     seen: list[tuple[str, Any]] = []
-    engine = HookEngine(host, Lanes(AskingLane()))
+    engine = HookEngine(host, Executors(AskingLane()))
     engine.register(key, lambda view: seen.append(("typed", view["event"].get("data", {}))))
     engine.register("*", lambda view: seen.append((view["event"]["type"], view["event"].get("data", {}))))
     assert engine.has_listeners(key)
@@ -72,4 +72,4 @@ def test_a_key_that_is_no_event_is_said_with_the_nearest(
 ) -> None:
     host = opened()
     hook = Hook("a", "stream", Folder("agent", "hooks", host.workspace, 1), None)
-    assert notes_on([key], hook, host) == notes
+    assert unsent_event_notes([key], hook, host) == notes

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from hookscope.runtime.node import Node, find_node
-from hookscope.workbench import Options, Workbench
-from hookscope.workbench.tap.installing import carry_out, installing
-from hookscope.workbench.tap.places import spool_place
-from hookscope.workbench.tap.templates import MODULE, TapLanguage
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.recording.installation import apply_tap_plan, plan_tap_install
+from hookscope.recording.tap_files import TAP_MODULE, TapLanguage, spool_path
+from hookscope.runtime.executors import Node, find_node
 
 LANGUAGES: tuple[TapLanguage, ...] = ("typescript", "python")
 
@@ -36,7 +36,7 @@ PYTHON_HOST = """
 import json, sys
 from datetime import datetime, timezone
 from importlib.util import module_from_spec, spec_from_file_location
-from hookscope.core.event import HookEvent
+from hookscope.model.hook_event import HookEvent
 sys.dont_write_bytecode = True
 spec = spec_from_file_location("handler", sys.argv[1])
 module = module_from_spec(spec)
@@ -139,8 +139,8 @@ def agent(home: Path, tmp_path: Path, workspace: Path, language: TapLanguage) ->
     (home / ".openclaw").mkdir()
     bench = Workbench(Options(dialect="openclaw", workspace=workspace))
     host = bench.open()
-    carry_out(installing(host, language))
-    path = home / ".openclaw" / "hooks" / "event-tap" / MODULE["folder"][language]
+    apply_tap_plan(plan_tap_install(host, language))
+    path = home / ".openclaw" / "hooks" / "event-tap" / TAP_MODULE["folder"][language]
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    return Agent(language, path, spool_place(host), scratch)
+    return Agent(language, path, spool_path(host), scratch)

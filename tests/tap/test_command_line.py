@@ -16,7 +16,7 @@ from tests.done import Done
 from tests.tap.conftest import Agent
 
 from hookscope.cli.main import exit_code
-from hookscope.core.event import iso
+from hookscope.model.hook_event import iso
 
 ECHO = """
 def handler(event):

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from tests.tap.conftest import node
 
-from hookscope.core.dialect import Host
-from hookscope.workbench import Options, Workbench
-from hookscope.workbench.tap.installing import carry_out, installing
-from hookscope.workbench.tap.places import spool_place
-from hookscope.workbench.tap.templates import TapLanguage
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.model.host import Host
+from hookscope.recording.installation import apply_tap_plan, plan_tap_install
+from hookscope.recording.tap_files import TapLanguage, spool_path
 
 PLUGIN_HOST = """
 import { pathToFileURL } from "node:url";
@@ -84,7 +84,7 @@ def hosted(language: TapLanguage, source: tuple[str, str], module: Path, scratch
 
 
 def written(host: Host) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (spool_place(host) / "events.jsonl").read_text().splitlines()]
+    return [json.loads(line) for line in (spool_path(host) / "events.jsonl").read_text().splitlines()]
 
 
 @pytest.mark.parametrize("dialect", ["openclaw", "openclaw@2026.9"])
@@ -93,8 +93,8 @@ def test_a_plugin_hears_what_only_observes(
 ) -> None:
     (home / ".openclaw").mkdir()
     host = Workbench(Options(dialect=dialect, workspace=workspace)).open()
-    plan = installing(host, language, plugin_hooks=True)
-    carry_out(plan)
+    plan = plan_tap_install(host, language, plugin_hooks=True)
+    apply_tap_plan(plan)
     tap = plan.steps[1].tap
     assert tap is not None
     said = json.loads(hosted(language, (PLUGIN_HOST, PLUGIN_HOST_IN_PYTHON), tap.module, tmp_path))
@@ -118,7 +118,7 @@ def test_an_agent_of_eve_hears_its_whole_stream(tmp_path: Path, language: TapLan
     )
     (eve / "hooks.js").write_text("export const defineHook = (hook) => hook;\n")
     host = Workbench(Options(dialect="eve@0.80", workspace=app)).open()
-    carry_out(installing(host, language))
+    apply_tap_plan(plan_tap_install(host, language))
     suffix = ".ts" if language == "typescript" else ".py"
     hosted(
         language, (STREAM_HOST, STREAM_HOST_IN_PYTHON), app / "agent/hooks" / f"event-tap{suffix}", tmp_path

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from tests.conftest import MakeHook
 
-from hookscope.core.standing import State
-from hookscope.dialects import DIALECTS
-from hookscope.workbench import Options, Refusal, Workbench
-from hookscope.workbench.left_out import waiting_for_trust
-from hookscope.workbench.options import shipped_hooks
-from hookscope.workbench.tap.installing import carry_out, installing, removing
-from hookscope.workbench.tap.places import spool_place
-from hookscope.workbench.tap.status import taps_in
-from hookscope.workbench.tap.templates import TapLanguage
+from hookscope.analysis.tap_report import tap_statuses
+from hookscope.app.options import Options, shipped_hooks
+from hookscope.app.trust_requests import waiting_for_trust
+from hookscope.app.workbench import Workbench
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.model.hook_status import State
+from hookscope.model.refusal import Refusal
+from hookscope.recording.installation import apply_tap_plan, plan_tap_install, plan_tap_removal
+from hookscope.recording.tap_files import TapLanguage, spool_path
 
 READY = "{openclaw: {events: [command:new]}}"
 FOLDERS = [name for name, dialect in DIALECTS.items() if "folder" in dialect.kinds]
@@ -48,9 +48,9 @@ def test_an_install_is_seen_and_a_removal_leaves_no_trace(
     bench = bench_of(dialect, workspace, home)
     before = snapshot(home, workspace)
     names = {row.hook.name for row in bench.look().inventory.hooks}
-    carry_out(installing(bench.open(), language))
+    apply_tap_plan(plan_tap_install(bench.open(), language))
     view = bench.look()
-    taps = taps_in(bench, view)
+    taps = tap_statuses(bench, view)
     assert len(taps) == (1 if dialect in FOLDERS else 2)
     for tap in taps:
         row = next(row for row in view.inventory.hooks if row.hook.name == "event-tap")
@@ -64,10 +64,10 @@ def test_an_install_is_seen_and_a_removal_leaves_no_trace(
     assert {root.name for root in snapshot(home, workspace)} >= {
         "event-tap" if dialect in FOLDERS else "hooks"
     }
-    carry_out(removing(bench.open()))
+    apply_tap_plan(plan_tap_removal(bench.open()))
     assert snapshot(home, workspace) == before
     with pytest.raises(Refusal, match="No tap is installed"):
-        removing(bench.open())
+        plan_tap_removal(bench.open())
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -90,7 +90,7 @@ def test_the_templates_are_no_hooks_that_ship(dialect: str, home: Path, workspac
 def test_it_listens_to_all_that_the_host_sends(
     dialect: str, events: tuple[str, ...], home: Path, workspace: Path
 ) -> None:
-    plan = installing(bench_of(dialect, workspace, home).open(), "typescript")
+    plan = plan_tap_install(bench_of(dialect, workspace, home).open(), "typescript")
     assert {step.tap.events for step in plan.steps if step.tap} == {events}
 
 
@@ -99,26 +99,26 @@ def test_somebody_elses_hook_of_that_name_stays(home: Path, workspace: Path, mak
     folder = make_hook(home / ".openclaw" / "hooks", "event-tap", READY)
     before = snapshot(home)
     with pytest.raises(Refusal, match="nothing was written"):
-        carry_out(installing(bench.open(), "typescript"))
+        apply_tap_plan(plan_tap_install(bench.open(), "typescript"))
     (folder / "HOOK.md").unlink()
     with pytest.raises(Refusal, match=r"handler\.py is not Hookscope's"):
-        installing(bench.open(), "typescript")
+        plan_tap_install(bench.open(), "typescript")
     (folder / "HOOK.md").write_bytes(before[folder / "HOOK.md"] or b"")
     assert snapshot(home) == before
 
 
 def test_what_was_edited_is_neither_overwritten_nor_removed(home: Path, workspace: Path) -> None:
     bench = bench_of("openclaw", workspace, home)
-    carry_out(installing(bench.open(), "typescript"))
+    apply_tap_plan(plan_tap_install(bench.open(), "typescript"))
     manifest = home / ".openclaw" / "hooks" / "event-tap" / "HOOK.md"
     manifest.write_text(manifest.read_text() + "mine\n")
     before = snapshot(home)
     with pytest.raises(Refusal, match="not as Hookscope has written it"):
-        installing(bench.open(), "python")
+        plan_tap_install(bench.open(), "python")
     with pytest.raises(Refusal, match="was changed since"):
-        removing(bench.open())
+        plan_tap_removal(bench.open())
     assert snapshot(home) == before
-    (tap,) = taps_in(bench, bench.look())
+    (tap,) = tap_statuses(bench, bench.look())
     assert tap.whole == "changed"
 
 
@@ -126,14 +126,14 @@ def test_another_language_takes_the_place_of_the_first(home: Path, workspace: Pa
     bench = bench_of("openclaw", workspace, home)
     before = snapshot(home)
     folder = home / ".openclaw" / "hooks" / "event-tap"
-    carry_out(installing(bench.open(), "python"))
+    apply_tap_plan(plan_tap_install(bench.open(), "python"))
     (folder / "__pycache__").mkdir()
     (folder / "__pycache__" / "handler.cpython-311.pyc").touch()
-    carry_out(installing(bench.open(), "typescript"))
+    apply_tap_plan(plan_tap_install(bench.open(), "typescript"))
     assert sorted(path.name for path in folder.iterdir()) == ["HOOK.md", "handler.ts"]
-    (tap,) = taps_in(bench, bench.look())
+    (tap,) = tap_statuses(bench, bench.look())
     assert (tap.language, tap.whole) == ("typescript", "installed")
-    carry_out(removing(bench.open()))
+    apply_tap_plan(plan_tap_removal(bench.open()))
     assert snapshot(home) == before
 
 
@@ -141,44 +141,44 @@ def test_another_language_takes_the_place_of_the_first(home: Path, workspace: Pa
 def test_a_module_of_the_other_language_goes_too(dialect: str, home: Path, workspace: Path) -> None:
     bench = bench_of(dialect, workspace, home)
     before = snapshot(workspace)
-    carry_out(installing(bench.open(), "python"))
-    carry_out(installing(bench.open(), "typescript"))
+    apply_tap_plan(plan_tap_install(bench.open(), "python"))
+    apply_tap_plan(plan_tap_install(bench.open(), "typescript"))
     assert not list(workspace.rglob("event-tap.py"))
     assert len(list(workspace.rglob("event-tap.ts"))) == 2
-    carry_out(removing(bench.open()))
+    apply_tap_plan(plan_tap_removal(bench.open()))
     assert snapshot(workspace) == before
 
 
 def test_an_install_again_writes_nothing_and_an_old_one_is_renewed(home: Path, workspace: Path) -> None:
     bench = bench_of("openclaw", workspace, home)
-    carry_out(installing(bench.open(), "typescript"))
-    assert installing(bench.open(), "typescript").changes == ()
+    apply_tap_plan(plan_tap_install(bench.open(), "typescript"))
+    assert plan_tap_install(bench.open(), "typescript").changes == ()
     other = Workbench(Options(dialect="openclaw@2026.9", workspace=workspace))
-    changes = installing(other.open(), "typescript").changes
+    changes = plan_tap_install(other.open(), "typescript").changes
     assert {change.path.name for change in changes} == {"HOOK.md", "handler.ts"}
-    carry_out(installing(other.open(), "typescript"))
+    apply_tap_plan(plan_tap_install(other.open(), "typescript"))
     assert b"session" in (home / ".openclaw/hooks/event-tap/HOOK.md").read_bytes()
 
 
 def test_a_plugin_once_asked_for_stays_until_the_removal(home: Path, workspace: Path) -> None:
     bench = bench_of("openclaw@2026.9", workspace, home)
     before = snapshot(home)
-    carry_out(installing(bench.open(), "typescript", plugin_hooks=True))
-    assert installing(bench.open(), "typescript").changes == ()
-    taps = taps_in(bench, bench.look())
+    apply_tap_plan(plan_tap_install(bench.open(), "typescript", plugin_hooks=True))
+    assert plan_tap_install(bench.open(), "typescript").changes == ()
+    taps = tap_statuses(bench, bench.look())
     assert [tap.name for tap in taps] == ["event-tap", "event-tap-plugin"]
     assert [need.gate for need in taps[1].needs] == []
     assert any("allowConversationAccess" in note for note in taps[1].notes)
-    carry_out(removing(bench.open()))
+    apply_tap_plan(plan_tap_removal(bench.open()))
     assert snapshot(home) == before
 
 
 def test_what_was_recorded_outlives_a_removal(home: Path, workspace: Path) -> None:
     bench = bench_of("openclaw", workspace, home)
-    carry_out(installing(bench.open(), "typescript"))
-    events = spool_place(bench.open()) / "events.jsonl"
+    apply_tap_plan(plan_tap_install(bench.open(), "typescript"))
+    events = spool_path(bench.open()) / "events.jsonl"
     events.write_text("kept\n")
-    carry_out(removing(bench.open()))
+    apply_tap_plan(plan_tap_removal(bench.open()))
     assert events.read_text() == "kept\n"
 
 
@@ -186,11 +186,11 @@ def test_a_host_that_is_not_here_gets_no_folders(home: Path, workspace: Path) ->
     before = snapshot(home, workspace)
     for dialect, name in (("openclaw", "OpenClaw"), ("eve", "Eve")):
         with pytest.raises(Refusal, match=f"{name} is not here"):
-            installing(Workbench(Options(dialect=dialect, workspace=workspace)).open(), "typescript")
+            plan_tap_install(Workbench(Options(dialect=dialect, workspace=workspace)).open(), "typescript")
     assert snapshot(home, workspace) == before
     (workspace / "agent").mkdir()
     with pytest.raises(Refusal, match="no plugin hooks"):
-        installing(
+        plan_tap_install(
             Workbench(Options(dialect="eve", workspace=workspace)).open(), "typescript", plugin_hooks=True
         )
 
@@ -200,13 +200,13 @@ def test_a_folder_that_cannot_be_written_is_left_as_it_was(home: Path, workspace
     hooks = home / ".openclaw" / "hooks"
     hooks.mkdir()
     (hooks / "event-tap").mkdir()
-    plan = installing(bench.open(), "typescript")
+    plan = plan_tap_install(bench.open(), "typescript")
     (hooks / "event-tap" / "HOOK.md").write_text("somebody was faster\n")  # the second file to be written
     before = snapshot(hooks)
     with pytest.raises(Refusal, match="has changed since"):
-        carry_out(plan)
+        apply_tap_plan(plan)
     assert snapshot(hooks) == before
-    assert taps_in(bench, bench.look()) == ()
+    assert tap_statuses(bench, bench.look()) == ()
 
 
 def test_what_cannot_be_recorded_is_not_written(
@@ -218,7 +218,7 @@ def test_what_cannot_be_recorded_is_not_written(
     blocked.touch()
     monkeypatch.setenv("HOOKSCOPE_STATE_DIR", str(blocked))
     with pytest.raises(Refusal):
-        carry_out(installing(bench.open(), "typescript"))
+        apply_tap_plan(plan_tap_install(bench.open(), "typescript"))
     assert snapshot(home) == before
 
 
@@ -229,30 +229,30 @@ def test_a_hooks_folder_that_is_a_link_is_followed(
     bench = bench_of(dialect, workspace, home)
     (tmp_path / "dotfiles" / "hooks").mkdir(parents=True)
     (home / ".openclaw" / "hooks").symlink_to(tmp_path / "dotfiles" / "hooks")
-    carry_out(installing(bench.open(), "typescript"))
+    apply_tap_plan(plan_tap_install(bench.open(), "typescript"))
     view = bench.look()
-    (tap,) = taps_in(bench, view)
+    (tap,) = tap_statuses(bench, view)
     assert "found" not in [need.gate for need in tap.needs]
     source = (tmp_path / "dotfiles" / "hooks" / "event-tap" / "handler.ts").read_text()
     assert '"../../../home/.openclaw/hookscope"' in source
     plan = bench.plan(view, bench.template(view, "command:new"))
     assert "records what its host sends" in next(one for one in plan.not_run if one.name == tap.name).reason
     assert waiting_for_trust(view, plan) == ()
-    carry_out(removing(bench.open()))
+    apply_tap_plan(plan_tap_removal(bench.open()))
     assert not any((tmp_path / "dotfiles" / "hooks").iterdir())
 
 
 def test_switched_off_it_says_how_to_switch_it_on(home: Path, workspace: Path) -> None:
     bench = bench_of("openclaw@2026.9", workspace, home)
     (home / ".openclaw" / "openclaw.json").write_text('{"hooks": {"internal": {"entries": {"other": {}}}}}')
-    carry_out(installing(bench.open(), "typescript"))
-    (tap,) = taps_in(bench, bench.look())
+    apply_tap_plan(plan_tap_install(bench.open(), "typescript"))
+    (tap,) = tap_statuses(bench, bench.look())
     (need,) = tap.needs
     assert need.gate == "selected"
     command = f"hookscope --dialect openclaw@2026.9 --workspace {workspace} enable event-tap"
     assert command in need.then
     bench.edits.apply(bench.edits.toggle(bench.look(), "event-tap", True, as_command=True))
-    (tap,) = taps_in(bench, bench.look())
+    (tap,) = tap_statuses(bench, bench.look())
     assert tap.needs == ()
     row = bench.look().inventory.find("event-tap")
     assert row is not None
@@ -262,6 +262,6 @@ def test_switched_off_it_says_how_to_switch_it_on(home: Path, workspace: Path) -
 
 def test_a_python_tap_says_who_runs_it(home: Path, workspace: Path) -> None:
     bench = bench_of("openclaw", workspace, home)
-    carry_out(installing(bench.open(), "python"))
-    (tap,) = taps_in(bench, bench.look())
+    apply_tap_plan(plan_tap_install(bench.open(), "python"))
+    (tap,) = tap_statuses(bench, bench.look())
     assert any("runs no Python" in note for note in tap.notes)

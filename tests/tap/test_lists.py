@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from tests.conftest import MakeHook
 
-from hookscope.core.event import iso
-from hookscope.workbench import Options, Workbench
-from hookscope.workbench.tap.installing import carry_out, installing
-from hookscope.workbench.tap.lists import Lists, lists_of
-from hookscope.workbench.tap.places import spool_place
+from hookscope.analysis.tap_report import EventUsage, event_usage_of
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.model.hook_event import iso
+from hookscope.recording.installation import apply_tap_plan, plan_tap_install
+from hookscope.recording.tap_files import spool_path
 
 START = datetime(2026, 11, 20, 12, tzinfo=UTC)
 Came = Callable[..., None]
@@ -26,14 +27,14 @@ def bench(home: Path, workspace: Path, tmp_path: Path) -> Workbench:
     (home / ".openclaw").mkdir()
     (tmp_path / "bundled").mkdir()
     bench = Workbench(Options(dialect="openclaw", workspace=workspace, bundled=tmp_path / "bundled"))
-    carry_out(installing(bench.open(), "typescript"))
+    apply_tap_plan(plan_tap_install(bench.open(), "typescript"))
     return bench
 
 
 @pytest.fixture
 def came(bench: Workbench) -> Came:
     """came("command:new", "command:new") → these events, a minute apart, in the spool."""
-    spool = spool_place(bench.open())
+    spool = spool_path(bench.open())
 
     def write(*keys: str, kind: str = "folder") -> None:
         with (spool / "events.jsonl").open("a") as file:
@@ -44,7 +45,7 @@ def came(bench: Workbench) -> Came:
     return write
 
 
-def unheard(lists: Lists) -> list[tuple[str, str, bool]]:
+def unheard(lists: EventUsage) -> list[tuple[str, str, bool]]:
     return [(one.hook, one.key, one.recorded) for one in lists.unheard]
 
 
@@ -55,7 +56,7 @@ def test_both_lists_over_what_came(
     make_hook(workspace / "hooks", "family", "{openclaw: {events: [agent]}}")
     make_hook(workspace / "hooks", "waits", "{openclaw: {events: [message, gateway]}}")
     came("command:new", "command:new", "agent:bootstrap", "message:received", "command:stop")
-    lists = lists_of(bench.look())
+    lists = event_usage_of(bench.look())
     assert unheard(lists) == [("a-typo", "command:nwe", True), ("waits", "gateway", True)]
     assert [(one.key, one.count) for one in lists.unanswered] == [("command:stop", 1)]
     assert lists.unanswered[0].last == START + timedelta(minutes=4)
@@ -73,7 +74,7 @@ def test_hooks_that_the_host_would_not_run_do_not_listen(
     entries = {"hooks": {"internal": {"entries": {"off": {"enabled": False}}}}}
     (home / ".openclaw" / "openclaw.json").write_text(json.dumps(entries))
     came("command:new", "command:stop")
-    lists = lists_of(bench.look())
+    lists = event_usage_of(bench.look())
     assert lists.unheard == ()
     assert [one.key for one in lists.unanswered] == ["command:new", "command:stop"]
 
@@ -89,7 +90,7 @@ def test_what_no_tap_hears_is_said_to_be_unknown(
     dynamic = workspace / "plugins" / "later"
     dynamic.mkdir()
     (dynamic / "plugin.py").write_text("def register(api):\n    for name in NAMES: api.on(name, print)\n")
-    lists = lists_of(bench.look())
+    lists = event_usage_of(bench.look())
     assert unheard(lists) == [
         ("sessions", "session", False),
         ("sessions", "command:new", True),
@@ -101,13 +102,13 @@ def test_what_no_tap_hears_is_said_to_be_unknown(
 def test_an_observing_plugin_hook_is_seen_by_the_plugin_of_the_tap(
     bench: Workbench, workspace: Path, came: Came
 ) -> None:
-    carry_out(installing(bench.open(), "typescript", plugin_hooks=True))
+    apply_tap_plan(plan_tap_install(bench.open(), "typescript", plugin_hooks=True))
     plugin = workspace / "plugins" / "notes"
     plugin.mkdir(parents=True)
     text = "def register(api):\n    api.on('message-sent', print)\n    api.on('session_end', print)\n"
     (plugin / "plugin.py").write_text(text)
     came("message_sent", "llm_input", kind="plugin")
-    lists = lists_of(bench.look())
+    lists = event_usage_of(bench.look())
     assert unheard(lists) == [("notes", "session_end", True)]
     assert [one.key for one in lists.unanswered] == ["llm_input"]
 
@@ -119,28 +120,28 @@ def test_a_stars_listener_hears_everything_of_a_stream(workspace: Path, tmp_path
         "from hookscope import define_hook\ndefault = define_hook(events={'turn.started': print})\n"
     )
     bench = Workbench(Options(dialect="eve", workspace=workspace))
-    carry_out(installing(bench.open(), "typescript"))
-    spool = spool_place(bench.open())
+    apply_tap_plan(plan_tap_install(bench.open(), "typescript"))
+    spool = spool_path(bench.open())
     told = {"tap": 1, "at": iso(START), "kind": "stream", "key": "session.started"}
     (spool / "events.jsonl").write_text(json.dumps(told) + "\n")
-    lists = lists_of(bench.look())
+    lists = event_usage_of(bench.look())
     assert unheard(lists) == [("audit", "turn.started", True)]
     assert [one.key for one in lists.unanswered] == ["session.started"]
     (hooks / "all.py").write_text(
         "from hookscope import define_hook\ndefault = define_hook(events={'*': print})\n"
     )
-    assert lists_of(bench.look()).unanswered == ()
+    assert event_usage_of(bench.look()).unanswered == ()
 
 
 def test_without_a_tap_nothing_is_known(home: Path, workspace: Path) -> None:
     (home / ".openclaw").mkdir()
-    lists = lists_of(Workbench(Options(dialect="openclaw", workspace=workspace)).look())
+    lists = event_usage_of(Workbench(Options(dialect="openclaw", workspace=workspace)).look())
     assert (lists.since, lists.count) == (None, 0)
     assert not any(one.recorded for one in lists.unheard)
 
 
 def test_a_turned_spool_counts_from_its_oldest_line(bench: Workbench, came: Came) -> None:
     came("command:new")
-    spool = spool_place(bench.open())
+    spool = spool_path(bench.open())
     (spool / "events.jsonl").rename(spool / "events.jsonl.1")
-    assert lists_of(bench.look()).since == START
+    assert event_usage_of(bench.look()).since == START

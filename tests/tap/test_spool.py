@@ -10,8 +10,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookscope.workbench.tap import spool
-from hookscope.workbench.tap.spool import Heard, Reading, Tail, last, named, opened, parsed
+from hookscope.recording import spool
+from hookscope.recording.spool import (
+    RecordedEvent,
+    SpoolReader,
+    SpoolTail,
+    events_by_id,
+    newest_events,
+    open_spool,
+    parse_spool_line,
+)
 
 AT = "2026-11-20T12:00:00.000Z"
 
@@ -45,10 +53,10 @@ def test_the_newest_come_last_and_the_old_file_counts(tmp_path: Path) -> None:
     write(tmp_path, *(line(n) for n in range(5)))
     turn(tmp_path)
     write(tmp_path, *(line(n, key="message:sent" if n % 2 else "command:new") for n in range(5, 10)))
-    assert numbers(last(tmp_path, 3)[0]) == [7, 8, 9]
-    assert numbers(last(tmp_path, 100)[0]) == list(range(10))
-    assert numbers(last(tmp_path, 100, "message:sent")[0]) == [5, 7, 9]
-    assert last(tmp_path / "nowhere", 3) == ((), 0)
+    assert numbers(newest_events(tmp_path, 3)[0]) == [7, 8, 9]
+    assert numbers(newest_events(tmp_path, 100)[0]) == list(range(10))
+    assert numbers(newest_events(tmp_path, 100, "message:sent")[0]) == [5, 7, 9]
+    assert newest_events(tmp_path / "nowhere", 3) == ((), 0)
 
 
 @pytest.mark.parametrize(
@@ -68,16 +76,16 @@ def test_the_newest_come_last_and_the_old_file_counts(tmp_path: Path) -> None:
     ids=range(10),
 )
 def test_what_no_tap_has_written_is_left_out_and_counted(tmp_path: Path, garbage: bytes) -> None:
-    tail = Tail(tmp_path)
+    tail = SpoolTail(tmp_path)
     write(tmp_path, line(1), garbage, b"\n", line(2))
-    assert (numbers(last(tmp_path, 9)[0]), last(tmp_path, 9)[1]) == ([1, 2], 1)
+    assert (numbers(newest_events(tmp_path, 9)[0]), newest_events(tmp_path, 9)[1]) == ([1, 2], 1)
     news = [tail.news() for _ in range(3)]
     assert numbers(heard for some in news for heard in some.events) == [1, 2]
     assert sum(some.skipped for some in news) == 1
 
 
 def test_members_of_another_shape_are_as_if_they_were_not_there() -> None:
-    heard = parsed(line(1, context=[1], session=5, pid="x", seq=True, left_out={"a": 1}, cut=None))
+    heard = parse_spool_line(line(1, context=[1], session=5, pid="x", seq=True, left_out={"a": 1}, cut=None))
     assert heard is not None
     assert (heard.context, heard.session, heard.pid, heard.number, heard.left_out, heard.cut) == (
         {},
@@ -90,18 +98,18 @@ def test_members_of_another_shape_are_as_if_they_were_not_there() -> None:
 
 
 def test_a_line_that_is_being_written_comes_when_it_is_whole(tmp_path: Path) -> None:
-    tail = Tail(tmp_path)
+    tail = SpoolTail(tmp_path)
     whole = line(1)
     write(tmp_path, whole[:20])
     assert tail.news().events == []
-    assert last(tmp_path, 9) == ((), 0)
+    assert newest_events(tmp_path, 9) == ((), 0)
     write(tmp_path, whole[20:])
     assert numbers(tail.news().events) == [1]
 
 
 def test_a_tail_that_missed_two_turns_says_so(tmp_path: Path) -> None:
     write(tmp_path, line(1))
-    tail = Tail(tmp_path)
+    tail = SpoolTail(tmp_path)
     for number in (2, 3):
         write(tmp_path, line(number))
         turn(tmp_path)
@@ -112,7 +120,7 @@ def test_a_tail_that_missed_two_turns_says_so(tmp_path: Path) -> None:
 
 def test_a_spool_that_is_emptied_or_removed_begins_anew(tmp_path: Path) -> None:
     write(tmp_path, line(1), line(2))
-    tail = Tail(tmp_path)
+    tail = SpoolTail(tmp_path)
     os.truncate(tmp_path / "events.jsonl", 0)
     assert tail.news().events == []
     write(tmp_path, line(3))
@@ -127,26 +135,26 @@ def test_what_comes_between_the_reading_and_the_following_comes_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path, line(1))
-    real = spool.last
+    real = spool.newest_events
 
-    def slow(folder: Path, limit: int, key: str | None) -> tuple[tuple[Heard, ...], int]:
+    def slow(folder: Path, limit: int, key: str | None) -> tuple[tuple[RecordedEvent, ...], int]:
         found = real(folder, limit, key)
         write(folder, line(2))
         return found
 
-    monkeypatch.setattr(spool, "last", slow)
-    events, tail = opened(tmp_path, 10)
+    monkeypatch.setattr(spool, "newest_events", slow)
+    events, tail = open_spool(tmp_path, 10)
     write(tmp_path, line(3))
     assert numbers((*events, *tail.news().events)) == [1, 2, 3]
 
 
 def test_an_id_is_of_the_line_wherever_it_has_moved(tmp_path: Path) -> None:
     write(tmp_path, line(1), line(2))
-    before = [heard.id for heard in Reading(tmp_path)]
+    before = [heard.id for heard in SpoolReader(tmp_path)]
     turn(tmp_path)
     write(tmp_path, line(3))
-    assert [heard.id for heard in Reading(tmp_path)][:2] == before
-    assert numbers(named(tmp_path, before[1][:6])) == [2]
+    assert [heard.id for heard in SpoolReader(tmp_path)][:2] == before
+    assert numbers(events_by_id(tmp_path, before[1][:6])) == [2]
 
 
 ACTS = st.lists(st.sampled_from(["write", "turn", "look", "half"]), max_size=40)
@@ -159,7 +167,7 @@ def test_a_tail_gives_every_line_once_and_in_order(
 ) -> None:
     """However often it is written, turned and looked at, with one turn between two looks at most."""
     folder = tmp_path_factory.mktemp("spool")
-    tail, came, written, turned = Tail(folder), list[int](), 0, False
+    tail, came, written, turned = SpoolTail(folder), list[int](), 0, False
     pending = b""
     for act in [*acts, "look", "look", "look"]:
         if act == "look":

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import hookscope.values
-from hookscope.core.runs import Plan
+from hookscope.model.run import Plan
 
 
 def made(dataclass: Callable[..., Any]) -> dict[str, Any]:

@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.core.surroundings import real_surroundings
-from hookscope.workbench import Refusal
-from hookscope.workbench.whatif import processes
-from hookscope.workbench.whatif.processes import names_of, variables_in
-from hookscope.workbench.whatif.source import Source
-from hookscope.workbench.whatif.sources import source_of
+from hookscope.app.whatif import processes
+from hookscope.app.whatif.processes import process_names, variables_of_ps
+from hookscope.app.whatif.source import EnvironmentSource
+from hookscope.app.whatif.source_lookup import environment_source
+from hookscope.model.machine import real_machine
+from hookscope.model.refusal import Refusal
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="processes are read from /proc")
 
 
-def source(text: str) -> Source:
-    return source_of(text, real_surroundings())
+def source(text: str) -> EnvironmentSource:
+    return environment_source(text, real_machine())
 
 
 def refused(text: str) -> str:
@@ -84,7 +84,7 @@ def test_an_empty_assignment_begins_a_list_anew(units: Path) -> None:
 def test_a_unit_of_the_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, units: Path) -> None:
     folder = tmp_path / "system"
     folder.mkdir()
-    monkeypatch.setattr("hookscope.workbench.whatif.units.OF_SYSTEM", (str(folder),))
+    monkeypatch.setattr("hookscope.app.whatif.systemd.SYSTEM_UNITS", (str(folder),))
     (folder / "bot.service").write_text("[Service]\nUser=root\nPassEnvironment=LANG\nEnvironment=H=%h:%S\n")
     found = source("unit:bot.service")
     assert not found.of_user
@@ -194,6 +194,10 @@ def test_a_process_that_is_not_to_be_read(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_what_ps_prints() -> None:
     told = "/opt/node /srv/gateway.mjs --port=1 PATH=/a:/b TITLE=two words HOME=/Users/me\n"
-    assert variables_in(told) == {"PATH": "/a:/b", "TITLE": "two words", "HOME": "/Users/me"}
-    assert names_of(["/opt/node", "--x", "/srv/gateway.mjs", "run"]) == {"node", "gateway.mjs", "gateway"}
-    assert names_of(["/opt/vi", "a.txt"]) == {"vi"}
+    assert variables_of_ps(told) == {"PATH": "/a:/b", "TITLE": "two words", "HOME": "/Users/me"}
+    assert process_names(["/opt/node", "--x", "/srv/gateway.mjs", "run"]) == {
+        "node",
+        "gateway.mjs",
+        "gateway",
+    }
+    assert process_names(["/opt/vi", "a.txt"]) == {"vi"}

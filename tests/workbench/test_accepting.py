@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.core.runs import Ending, Event, Registration, Result, Run
-from hookscope.workbench import Refusal
-from hookscope.workbench.accepting import accept
-from hookscope.workbench.expect import misses
-from hookscope.workbench.saved import read_saved
-from hookscope.workbench.sequences import read_sequence
-from hookscope.workbench.testing import Verified
-from hookscope.workbench.variables import Variables, filled
+from hookscope.app.variables import Variables, filled_value
+from hookscope.authoring.testing.acceptance import accept
+from hookscope.authoring.testing.expectations import unmet_expectations
+from hookscope.authoring.testing.saved_events import read_saved
+from hookscope.authoring.testing.sequences import read_sequence
+from hookscope.authoring.testing.test_runs import SavedEventResult
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import Ending, Event, Registration, Result, Run
 
 ODD = [
     "a*b",
@@ -70,14 +70,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_accepted_run_is_met_and_accepting_twice_writes_once(folder: Path, start: str, run: Run) -> None:
     file = folder / "hello.yaml"
     file.write_bytes(start.encode())
-    if accept(Verified(file, run, misses(read_saved(file).expect, run))):
+    if accept(SavedEventResult(file, run, unmet_expectations(read_saved(file).expect, run))):
         written = file.read_bytes()
-        expect = filled(read_saved(file).expect, Variables(), run.event.timestamp)
-        assert misses(expect, run) == ()
-        assert accept(Verified(file, run, ())) is False
+        expect = filled_value(read_saved(file).expect, Variables(), run.event.timestamp)
+        assert unmet_expectations(expect, run) == ()
+        assert accept(SavedEventResult(file, run, ())) is False
         assert file.read_bytes() == written
     else:
-        assert misses(read_saved(file).expect, run) == ()
+        assert unmet_expectations(read_saved(file).expect, run) == ()
 
 
 def test_accept_refuses_half_characters_and_writes_nothing(folder: Path) -> None:
@@ -85,7 +85,7 @@ def test_accept_refuses_half_characters_and_writes_nothing(folder: Path) -> None
     file.write_text("event: command:new\n")
     run = Run(1, Event("command", "new"), (), (), Ending(), messages=("half \ud800",))
     with pytest.raises(Refusal, match="cannot be edited with certainty"):
-        accept(Verified(file, run, ()))
+        accept(SavedEventResult(file, run, ()))
     assert file.read_text() == "event: command:new\n"
 
 
@@ -108,17 +108,17 @@ def test_accept_writes_expectations_into_their_steps(folder: Path, runs: list[Ru
     (folder / "hello.yaml").write_text("event: command:new\n")
     file.write_text(STEPS)
 
-    def checked() -> Verified:
+    def checked() -> SavedEventResult:
         events = [step.event for step in read_sequence(file).steps]
         expected = [
-            filled(event.expect, Variables(), run.event.timestamp)
+            filled_value(event.expect, Variables(), run.event.timestamp)
             for event, run in zip(events, runs, strict=True)
         ]
         done = [
-            Verified(event.file, run, misses(expect, run))
+            SavedEventResult(event.file, run, unmet_expectations(expect, run))
             for event, expect, run in zip(events, expected, runs, strict=True)
         ]
-        return Verified(file, None, steps=tuple(done))
+        return SavedEventResult(file, None, steps=tuple(done))
 
     accept(checked())
     assert checked().passed
@@ -131,7 +131,10 @@ def test_accept_refuses_a_step_with_expectations_in_another_file(folder: Path) -
     file.write_text("steps:\n- {event: command:new}\n- {file: other.yaml}\n")
     other.write_text("event: command:new\nexpect: {ran: [nobody]}\n")
     run = Run(1, Event("command", "new"), (), (), Ending())
-    steps = (Verified(file, run), Verified(other, run, misses({"ran": ["nobody"]}, run)))
+    steps = (
+        SavedEventResult(file, run),
+        SavedEventResult(other, run, unmet_expectations({"ran": ["nobody"]}, run)),
+    )
     with pytest.raises(Refusal, match=r"far.yaml, step 2 expects what other.yaml says"):
-        accept(Verified(file, None, steps=steps))
+        accept(SavedEventResult(file, None, steps=steps))
     assert "expect" not in file.read_text()

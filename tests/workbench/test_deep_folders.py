@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.core.examine import digest
-from hookscope.core.runs import Code, Registration
-from hookscope.core.surroundings import RealFiles
-from hookscope.journal.circumstances import Fingerprints
-from hookscope.packs.below import entries_below, remove
-from hookscope.packs.standing import digests_of
-from hookscope.runtime import digest_of
+from hookscope.engine.examination import handler_digest
+from hookscope.model.machine import RealFiles
+from hookscope.model.run import Code, Registration
+from hookscope.packs.file_tree import entries_below, remove_tree
+from hookscope.packs.integrity import digests_below
+from hookscope.runtime.content_digests import digest_of
+from hookscope.storage.journal.run_environment import FileDigests
 
 DEPTH = sys.getrecursionlimit() + 200
 
@@ -32,18 +32,18 @@ def deep(tmp_path: Path) -> Iterator[Path]:
         for folder in (root, bottom):
             (folder / "m.py").write_text("first")
     except OSError:
-        remove(root)
+        remove_tree(root)
         pytest.skip("no path is that long here")
     yield root
-    remove(root)
+    remove_tree(root)
     assert not root.exists()
 
 
 def test_folders_may_be_deeper_than_the_recursion_limit(deep: Path) -> None:
     last = "/".join(["d"] * DEPTH) + "/m.py"
     handler = Registration("command", "h", Code(deep / "m.py", "handler", deep, "python"))
-    known = Fingerprints()
-    before = digests_of(deep), digest_of(deep), known.of_calls([handler])
+    known = FileDigests()
+    before = digests_below(deep), digest_of(deep), known.of_calls([handler])
     assert dict(before[0]).keys() == {"m.py", last}
     assert sum(is_folder for _, is_folder in entries_below(deep)) == DEPTH + 1
     (deep / last).write_text("and then another")
@@ -57,6 +57,6 @@ def test_digest_reads_no_pipe_and_no_huge_file(tmp_path: Path) -> None:
     large.touch()
     os.truncate(large, 1 << 40)
     os.mkfifo(pipe)
-    found = [digest(path, RealFiles()) for path in (large, pipe, tmp_path / "none.py", small)]
+    found = [handler_digest(path, RealFiles()) for path in (large, pipe, tmp_path / "none.py", small)]
     assert found[:3] == [None, None, None]
     assert found[3] is not None

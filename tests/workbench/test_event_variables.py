@@ -10,10 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.workbench import Options, Refusal, Workbench
-from hookscope.workbench.environments import environments_of, read_environment
-from hookscope.workbench.saved import read_saved_event, saved_listing
-from hookscope.workbench.variables import HIDDEN, Reference, Variables, escaped, filled, secrets_used, used
+from hookscope.app.options import Options
+from hookscope.app.variables import (
+    HIDDEN,
+    VariableReference,
+    Variables,
+    escaped_value,
+    filled_value,
+    references_in,
+    secrets_used,
+)
+from hookscope.app.workbench import Workbench
+from hookscope.app.yaml_sections import environment_files, read_workspace_environment
+from hookscope.authoring.testing.saved_events import read_saved_event, saved_listing
+from hookscope.model.refusal import Refusal
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MILLISECONDS = 1_772_366_400_000  # of that noon
@@ -29,18 +39,18 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 
 @given(VALUES)
 def test_escaped_values_are_filled_unchanged(value: Any) -> None:
-    assert filled(escaped(value), Variables(), NOON) == value
+    assert filled_value(escaped_value(value), Variables(), NOON) == value
 
 
 @given(VALUES)
 def test_filling_agrees_with_the_listed_references(value: Any) -> None:
     variables = Variables({"X": "${now}"}, {"X": "--env"})
-    uses = used(value, variables, NOON)
+    uses = references_in(value, variables, NOON)
     if any(use.problem for use in uses):
         with pytest.raises(Refusal):
-            filled(value, variables, NOON)
+            filled_value(value, variables, NOON)
     else:
-        filled(value, variables, NOON)  # a variable's own `${now}` is text
+        filled_value(value, variables, NOON)  # a variable's own `${now}` is text
 
 
 @pytest.mark.parametrize(
@@ -63,7 +73,7 @@ def test_filling_agrees_with_the_listed_references(value: Any) -> None:
     ],
 )
 def test_references_are_replaced(written: str, meant: object) -> None:
-    assert filled({"at": [written]}, KNOWN, NOON) == {"at": [meant]}
+    assert filled_value({"at": [written]}, KNOWN, NOON) == {"at": [meant]}
 
 
 @pytest.mark.parametrize(
@@ -81,7 +91,7 @@ def test_references_are_replaced(written: str, meant: object) -> None:
 )
 def test_unfillable_reference_is_refused_by_name(written: str, sentence: str) -> None:
     with pytest.raises(Refusal) as refused:
-        filled([written], KNOWN, NOON, "events/a.yaml")
+        filled_value([written], KNOWN, NOON, "events/a.yaml")
     assert sentence in str(refused.value)
 
 
@@ -89,11 +99,11 @@ def test_listed_references_hide_secrets() -> None:
     token = "ghp_" + "a1B2c3D4e5" * 3
     variables = Variables({**KNOWN.values, "PLAIN": token}, {**KNOWN.origins, "PLAIN": "the environment"})
     value = {"a": "${USER} ${API_KEY}", "b": ["${now-2h}", "${PLAIN}", "${NONE}", "${USER} $${NOT}"]}
-    shown = used(value, variables, NOON)
+    shown = references_in(value, variables, NOON)
     assert shown[:3] == (
-        Reference("USER", "ada", ".env"),
-        Reference("API_KEY", HIDDEN, "--env", secret=True),
-        Reference("now-2h", "2026-03-01T10:00:00.000Z", "the event's time"),
+        VariableReference("USER", "ada", ".env"),
+        VariableReference("API_KEY", HIDDEN, "--env", secret=True),
+        VariableReference("now-2h", "2026-03-01T10:00:00.000Z", "the event's time"),
     )
     assert (shown[3].shown, shown[3].origin) == (HIDDEN, "the environment")
     assert "NONE" in shown[4].problem
@@ -140,22 +150,22 @@ def test_an_environment_that_is_wrong_is_refused_with_its_line(
 ) -> None:
     write(workspace / ".hookscope/environments/dev.yaml", text)
     with pytest.raises(Refusal) as refused:
-        read_environment(workspace, "dev")
+        read_workspace_environment(workspace, "dev")
     assert sentence in str(refused.value)
 
 
 def test_unknown_environment_suggests_the_closest_match(workspace: Path) -> None:
     with pytest.raises(Refusal, match=r"A file of .* makes one"):
-        read_environment(workspace, "ci")
+        read_workspace_environment(workspace, "ci")
     write(workspace / ".hookscope/environments/staging.yml", "{}")
     write(workspace / ".hookscope/environments/dev.yaml", "")
     (workspace / ".hookscope/environments/folder.yaml").mkdir()
-    assert list(environments_of(workspace)) == ["dev", "staging"]
-    assert read_environment(workspace, "staging").variables == {}
+    assert list(environment_files(workspace)) == ["dev", "staging"]
+    assert read_workspace_environment(workspace, "staging").variables == {}
     with pytest.raises(Refusal, match="Did you mean staging"):
-        read_environment(workspace, "stagin")
+        read_workspace_environment(workspace, "stagin")
     with pytest.raises(Refusal, match="There is no environment"):
-        read_environment(workspace, "../config")
+        read_workspace_environment(workspace, "../config")
 
 
 def test_a_saved_event_is_filled_anew_at_each_fire(workspace: Path) -> None:

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from hookscope.core.failure import Failure
-from hookscope.core.runs import Ending, Event, Registration, Result, Run
-from hookscope.workbench import Refusal
-from hookscope.workbench.expect import UNKNOWN, misses
+from hookscope.authoring.testing.expectations import UNKNOWN, unmet_expectations
+from hookscope.model.failure import Failure
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import Ending, Event, Registration, Result, Run
 
 CALL = Registration("command", "greet", print)
 BROKE = Result(CALL, "error", error=Failure("ValueError", "no"))
@@ -20,7 +20,7 @@ def a_run(*results: Result, verdict: str = "", messages: tuple[str, ...] = ()) -
 
 
 def missed(expect: Mapping[str, Any], run: Run, files: tuple[str, ...] | None = None) -> list[str]:
-    return [miss.what for miss in misses(expect, run, files)]
+    return [miss.what for miss in unmet_expectations(expect, run, files)]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_files_must_match_all_written_files(files: tuple[str, ...], patterns: ob
 
 
 def test_files_are_unknown_without_a_sandbox() -> None:
-    (miss,) = misses({"files": []}, a_run())
+    (miss,) = unmet_expectations({"files": []}, a_run())
     assert miss.got is UNKNOWN
 
 
@@ -98,4 +98,4 @@ def test_a_value_of_the_context_is_found_by_its_path() -> None:
 
 def test_unknown_expectation_suggests_the_closest_match() -> None:
     with pytest.raises(Refusal, match="did you mean messages"):
-        misses({"mesages": []}, a_run())
+        unmet_expectations({"mesages": []}, a_run())

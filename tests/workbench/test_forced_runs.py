@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hookscope.core.runs import Run
-from hookscope.workbench import Options, Refusal, Workbench
-from hookscope.workbench.forcing import forced_plan
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.authoring.testing.fire_request import forced_plan
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import Run
 
 if TYPE_CHECKING:
     from tests.conftest import MakeHook

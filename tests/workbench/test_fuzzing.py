@@ -13,12 +13,15 @@ import pytest_asyncio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookscope.core.event_types import EventType
-from hookscope.dialects import DIALECTS
-from hookscope.workbench import Options, Refusal, Workbench, fuzz_search
-from hookscope.workbench.fuzzing import Fuzz, Fuzzed, kept
-from hookscope.workbench.sequencing import checked_file
-from hookscope.workbench.strange_events import events_like
+from hookscope.analysis import fuzzing
+from hookscope.analysis.fuzzing import Fuzzer, FuzzResult, save_failures
+from hookscope.analysis.strange_events import events_like
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.authoring.testing.sequence_runs import test_file
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.model.event_catalogue import EventType
+from hookscope.model.refusal import Refusal
 
 if TYPE_CHECKING:
     from tests.conftest import MakeHook
@@ -33,22 +36,22 @@ async def fuzz(workspace: Path, tmp_path: Path) -> AsyncIterator[Fuzzing]:
     (tmp_path / "bundled").mkdir()
     benches: list[Workbench] = []
 
-    async def run(key: str, *, dialect: str = "openclaw", limit: float = 60, **more: Any) -> Fuzzed:
+    async def run(key: str, *, dialect: str = "openclaw", limit: float = 60, **more: Any) -> FuzzResult:
         options = Options(dialect=dialect, workspace=workspace, bundled=tmp_path / "bundled")
         bench = Workbench(options, trust_all=True, timeout=limit)
         benches.append(bench)
         view = bench.look()
         template = bench.template(view, key)
         view = await bench.ready(view, template.kind)
-        search = Fuzz(bench, view, template, **{"seed": 1, "examples": 100, **more})
-        return kept(bench, view, await search.run())
+        search = Fuzzer(bench, view, template, **{"seed": 1, "examples": 100, **more})
+        return save_failures(bench, view, await search.run())
 
     yield run
     for bench in benches:
         await bench.close()
 
 
-def contexts(fuzzed: Fuzzed) -> dict[tuple[str, str], Any]:
+def contexts(fuzzed: FuzzResult) -> dict[tuple[str, str], Any]:
     return {(found.hook, found.type): found.event.context for found in fuzzed.found}
 
 
@@ -113,7 +116,7 @@ async def test_same_seed_finds_the_same_failures_and_keeps_each_once(
     source = "def handler(event): event.context['content'].strip()"
     make_hook(workspace / "hooks", "a", RECEIVED, source)
 
-    def facts(fuzzed: Fuzzed) -> Any:
+    def facts(fuzzed: FuzzResult) -> Any:
         return [
             (one.fired, [(found.type, found.times, found.event.context, found.file) for found in one.found])
             for one in fuzzed.hooks
@@ -140,7 +143,7 @@ async def test_kept_event_fails_until_its_hook_is_fixed(
     for passes in (False, True):
         bench = Workbench(Options(dialect="openclaw", workspace=workspace), trust_all=True)
         try:
-            assert (await checked_file(bench, found.file)).passed is passes
+            assert (await test_file(bench, found.file)).passed is passes
         finally:
             await bench.close()
         (folder / "handler.py").write_text("def handler(event): pass\n")
@@ -149,7 +152,7 @@ async def test_kept_event_fails_until_its_hook_is_fixed(
 async def test_search_stops_after_a_few_hangs(
     fuzz: Fuzzing, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fuzz_search, "MOST_HANGS", 2)
+    monkeypatch.setattr(fuzzing, "MOST_HANGS", 2)
     make_hook(workspace / "hooks", "a", RECEIVED, "def handler(event):\n    while True: pass\n")
     fuzzed = await fuzz("message:received", limit=0.2)
     (searched,) = fuzzed.hooks
@@ -213,7 +216,7 @@ async def test_stopped_search_reports_its_findings(
     bench = Workbench(Options(dialect="openclaw", workspace=workspace), trust_all=True)
     try:
         view = bench.look()
-        search = Fuzz(
+        search = Fuzzer(
             bench, view, bench.template(view, "message:received"), seed=1, examples=10_000,
             told=lambda result: search.stop(),
         )  # fmt: skip
@@ -231,7 +234,7 @@ async def test_fuzz_refuses_without_hooks_or_hypothesis(
     with pytest.raises(Refusal, match="no hook of yours runs for message:received"):
         await fuzz("message:received")
     make_hook(workspace / "hooks", "a", RECEIVED)
-    monkeypatch.setattr(fuzz_search, "find_spec", lambda name: None)
+    monkeypatch.setattr(fuzzing, "find_spec", lambda name: None)
     with pytest.raises(Refusal, match=r"hookscope\[fuzz\]"):
         await fuzz("message:received")
 
@@ -260,6 +263,6 @@ def test_bundled_hooks_are_fuzzed_in_a_sandbox_or_by_name(workspace: Path) -> No
     view = bench.look()
     template = bench.template(view, "command:new")
     with pytest.raises(Refusal, match="no hook of yours runs"):
-        Fuzz(bench, view, template, seed=1)
-    assert Fuzz(bench, view, template, seed=1, only="command-logger").hooks == ("command-logger",)
-    assert "session-memory" in Fuzz(bench, view, template, seed=1, sandbox=True).hooks
+        Fuzzer(bench, view, template, seed=1)
+    assert Fuzzer(bench, view, template, seed=1, only="command-logger").hooks == ("command-logger",)
+    assert "session-memory" in Fuzzer(bench, view, template, seed=1, sandbox=True).hooks

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
-from hookscope.core import breakage
-from hookscope.core.breakage import FAULTS, Breakage, NoBreakage, breakage_of
-from hookscope.core.runs import Run
-from hookscope.workbench import Options, Refusal, Workbench
-from hookscope.workbench.breaking import breakages_of, broken_plan
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.authoring.testing.fire_request import parse_faults, plan_with_faults
+from hookscope.model import failure
+from hookscope.model.failure import FAULTS, InjectedFault, InvalidFault, parse_fault
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import Run
 
 if TYPE_CHECKING:
     from tests.conftest import MakeHook
@@ -63,15 +65,15 @@ class Bench:
         view = bench.look()
         event = bench.template(view, key)
         view = await bench.ready(view, event.kind)
-        faults = {name.replace("_", "-"): breakage_of(text) for name, text in breakages.items()}
-        return await bench.fire(view, broken_plan(view, bench.plan(view, event), faults))
+        faults = {name.replace("_", "-"): parse_fault(text) for name, text in breakages.items()}
+        return await bench.fire(view, plan_with_faults(view, bench.plan(view, event), faults))
 
 
 @pytest_asyncio.fixture
 async def bench(
     request: pytest.FixtureRequest, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Bench]:
-    monkeypatch.setattr(breakage, "HANGS", 0.3)  # seconds: what hangs on purpose need not hang for long
+    monkeypatch.setattr(failure, "HANG_SECONDS", 0.3)  # seconds: what hangs on purpose need not hang for long
     (tmp_path / "bundled").mkdir()
     made = Bench(workspace, tmp_path / "bundled", getattr(request, "param", "openclaw"))
     yield made
@@ -214,7 +216,7 @@ async def test_faults_are_refused_for_uncalled_and_unknown_hooks(
 
 @pytest.mark.parametrize("text", ["exception", "hang", "slow:0.5", "junk", "exit:0", "exit:255"])
 def test_fault_text_round_trips(text: str) -> None:
-    assert breakage_of(text).text == text
+    assert parse_fault(text).text == text
 
 
 @pytest.mark.parametrize(
@@ -222,16 +224,16 @@ def test_fault_text_round_trips(text: str) -> None:
     ["", "sleep", "hang:1", "slow:", "slow:0", "slow:nan", "slow:inf", "exit:256", "exit:-1", "exit:²"],
 )
 def test_unknown_faults_are_refused(text: str) -> None:
-    with pytest.raises(NoBreakage):
-        breakage_of(text)
+    with pytest.raises(InvalidFault):
+        parse_fault(text)
     with pytest.raises(Refusal) as refused:
-        breakages_of([f"a={text}"])
+        parse_faults([f"a={text}"])
     assert refused.value.code == 2
 
 
 def test_a_hook_has_one_fault_at_a_time() -> None:
-    assert breakages_of(["a=b=exit:3"]) == {"a=b": Breakage("exit", 3)}
+    assert parse_faults(["a=b=exit:3"]) == {"a=b": InjectedFault("exit", 3)}
     with pytest.raises(Refusal, match="twice"):
-        breakages_of(["a=hang", "a=junk"])
+        parse_faults(["a=hang", "a=junk"])
     with pytest.raises(Refusal, match="wants HOOK="):
-        breakages_of(["hang"])
+        parse_faults(["hang"])

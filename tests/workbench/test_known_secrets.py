@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.journal.secrets import SecretKeys, is_secret_key
-from hookscope.workbench import Options, Refusal, Workbench
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.model.refusal import Refusal
+from hookscope.storage.journal.secrets import SecretKeys, is_secret_key
 
 
 def redacted(workspace: Path, value: object, **options: object) -> object:

@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 from tests.conftest import MakeHook
 
-from hookscope.formats import read_yaml
-from hookscope.workbench import Options, Workbench
-from hookscope.workbench.accepting import accept
-from hookscope.workbench.hiding import hiding_of
-from hookscope.workbench.sequencing import checked_file
-from hookscope.workbench.testing import Verified
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.authoring.testing.acceptance import accept
+from hookscope.authoring.testing.masked_expectations import expectation_masking_of
+from hookscope.authoring.testing.sequence_runs import test_file
+from hookscope.authoring.testing.test_runs import SavedEventResult
+from hookscope.formats.yaml12 import read_yaml
 
 HANDLER = """
 import base64, json, os
@@ -52,14 +53,14 @@ def read(file: Path) -> tuple[str, Any]:
     return source.decode(), document["expect"]
 
 
-async def checked(workspace: Path, file: Path, *, accepts: bool = False) -> Verified:
+async def checked(workspace: Path, file: Path, *, accepts: bool = False) -> SavedEventResult:
     bench = Workbench(
         Options(workspace=workspace, bundled=workspace.parent / "none", dialect="openclaw"), trust_all=True
     )
     try:
-        item = await checked_file(bench, file, lambda _: None)
+        item = await test_file(bench, file, lambda _: None)
         if accepts:
-            hiding = hiding_of(bench)
+            hiding = expectation_masking_of(bench)
     finally:
         await bench.close()
     if accepts:

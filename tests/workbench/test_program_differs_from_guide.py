@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from tests.conftest import MakeHook
 
-from hookscope.workbench import Options, View, Workbench
+from hookscope.app.options import Options
+from hookscope.app.snapshot import Snapshot
+from hookscope.app.workbench import Workbench
 
 FLOW = "{openclaw: {events: [command:stop]}}"
 BLOCK = """
@@ -15,11 +17,11 @@ BLOCK = """
 """
 
 
-def looked(workspace: Path, dialect: str, tmp_path: Path) -> View:
+def looked(workspace: Path, dialect: str, tmp_path: Path) -> Snapshot:
     return Workbench(Options(workspace=workspace, dialect=dialect, bundled=tmp_path)).look()
 
 
-def notes(view: View, name: str) -> list[str]:
+def notes(view: Snapshot, name: str) -> list[str]:
     row = view.inventory.find(name)
     assert row is not None
     told = [note.split(": ", 1) for note in row.differs]

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.core.copies import FileChange, Guarded
-from hookscope.core.repeated import Again, Repetition, repetition
-from hookscope.core.runs import Ending, Event, Registration, Result, Run, Status
-from hookscope.workbench import Options, Workbench
-from hookscope.workbench.repeating import firings
+from hookscope.analysis.repeated_runs import repeated_firings
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.model.run import Ending, Event, Registration, Result, Run, Status
+from hookscope.model.run_comparison import RepeatOutcome, Repetition, summarize_repetition
+from hookscope.model.sandbox_result import FileChange, SandboxResult
 
 if TYPE_CHECKING:
     from tests.conftest import MakeHook
@@ -33,32 +34,32 @@ def add(path: str, value: Any) -> dict[str, Any]:
     return {"op": "add", "path": path, "value": value}
 
 
-def again(*runs: Run) -> Again:
-    (hook,) = repetition(runs).hooks
+def again(*runs: Run) -> RepeatOutcome:
+    (hook,) = summarize_repetition(runs).hooks
     return hook.again
 
 
 @pytest.mark.parametrize(
     ("runs", "verdict"),
     [
-        ([run_of(), run_of()], Again.NOTHING),
-        ([run_of("first", patch=[add("/context/a", 1)]), run_of(), run_of()], Again.NOTHING),
-        ([run_of("hi"), run_of("hi")], Again.SAME),
-        ([run_of(patch=[add("/context/a", 1)])] * 3, Again.SAME),
-        ([run_of(status="error")] * 3, Again.SAME),
-        ([run_of("a"), run_of("a", "a"), run_of("a", "a", "a")], Again.GROWS),
-        ([run_of("a"), run_of("a\nb")], Again.GROWS),
-        ([run_of("a"), run_of("cd"), run_of("efg")], Again.GROWS),
-        ([run_of("9 ms"), run_of("10 ms")], Again.OTHER),
-        ([run_of("a"), run_of("b"), run_of("c")], Again.OTHER),
-        ([run_of("a"), run_of("a", "a"), run_of("a", "a", status="error")], Again.OTHER),
-        ([run_of(patch=[add("/context/a", "x" * n)]) for n in range(1, 4)], Again.GROWS),
-        ([run_of("hi"), run_of("hi"), run_of(status="cancelled", cancelled=True)], Again.SAME),
-        ([run_of("hi"), run_of(status="cancelled", cancelled=True)], Again.ONCE),
-        ([run_of(status="cancelled", cancelled=True)], Again.ONCE),
+        ([run_of(), run_of()], RepeatOutcome.NOTHING),
+        ([run_of("first", patch=[add("/context/a", 1)]), run_of(), run_of()], RepeatOutcome.NOTHING),
+        ([run_of("hi"), run_of("hi")], RepeatOutcome.SAME),
+        ([run_of(patch=[add("/context/a", 1)])] * 3, RepeatOutcome.SAME),
+        ([run_of(status="error")] * 3, RepeatOutcome.SAME),
+        ([run_of("a"), run_of("a", "a"), run_of("a", "a", "a")], RepeatOutcome.GROWS),
+        ([run_of("a"), run_of("a\nb")], RepeatOutcome.GROWS),
+        ([run_of("a"), run_of("cd"), run_of("efg")], RepeatOutcome.GROWS),
+        ([run_of("9 ms"), run_of("10 ms")], RepeatOutcome.OTHER),
+        ([run_of("a"), run_of("b"), run_of("c")], RepeatOutcome.OTHER),
+        ([run_of("a"), run_of("a", "a"), run_of("a", "a", status="error")], RepeatOutcome.OTHER),
+        ([run_of(patch=[add("/context/a", "x" * n)]) for n in range(1, 4)], RepeatOutcome.GROWS),
+        ([run_of("hi"), run_of("hi"), run_of(status="cancelled", cancelled=True)], RepeatOutcome.SAME),
+        ([run_of("hi"), run_of(status="cancelled", cancelled=True)], RepeatOutcome.ONCE),
+        ([run_of(status="cancelled", cancelled=True)], RepeatOutcome.ONCE),
     ],
 )
-def test_the_verdict_of_a_handler(runs: Sequence[Run], verdict: Again) -> None:
+def test_the_verdict_of_a_handler(runs: Sequence[Run], verdict: RepeatOutcome) -> None:
     assert again(*runs) is verdict
 
 
@@ -67,7 +68,7 @@ def test_results_common_to_all_runs_are_listed() -> None:
     runs = [
         run_of("hi", str(n), patch=[pushed, add("/context/at", n), add("/context/a", 1)]) for n in range(3)
     ]
-    (hook,) = repetition(runs).hooks
+    (hook,) = summarize_repetition(runs).hooks
     assert (hook.same_messages, hook.same_changes) == (("hi",), ("/context/at", "/context/a"))
     assert (hook.messages, hook.changes, hook.statuses) == ((2, 2, 2), (2, 2, 2), ("ok", "ok", "ok"))
 
@@ -78,21 +79,23 @@ def on_copies(*sizes: int | None, digest: str = "") -> list[Run]:
         () if size is None else (FileChange(Path("/w/log"), "written", None, size, "", digest or str(size)),)
         for size in sizes
     ]
-    return [run_of(guarded=Guarded("", network=True, disk=True, changes=one)) for one in changes]
+    return [run_of(guarded=SandboxResult("", network=True, disk=True, changes=one)) for one in changes]
 
 
 @pytest.mark.parametrize(
     ("runs", "verdict", "of_hook"),
     [
-        (on_copies(10, 20, 30), Again.GROWS, Again.GROWS),
-        (on_copies(10, 10), Again.NOTHING, Again.NOTHING),
-        (on_copies(10, 20, 20), Again.OTHER, Again.OTHER),
-        (on_copies(None, 20), Again.GROWS, Again.GROWS),
-        (on_copies(10, digest="a") + on_copies(10, digest="b"), Again.OTHER, Again.OTHER),
+        (on_copies(10, 20, 30), RepeatOutcome.GROWS, RepeatOutcome.GROWS),
+        (on_copies(10, 10), RepeatOutcome.NOTHING, RepeatOutcome.NOTHING),
+        (on_copies(10, 20, 20), RepeatOutcome.OTHER, RepeatOutcome.OTHER),
+        (on_copies(None, 20), RepeatOutcome.GROWS, RepeatOutcome.GROWS),
+        (on_copies(10, digest="a") + on_copies(10, digest="b"), RepeatOutcome.OTHER, RepeatOutcome.OTHER),
     ],
 )
-def test_file_changes_count_for_a_single_handler(runs: Sequence[Run], verdict: Again, of_hook: Again) -> None:
-    found = repetition(runs)
+def test_file_changes_count_for_a_single_handler(
+    runs: Sequence[Run], verdict: RepeatOutcome, of_hook: RepeatOutcome
+) -> None:
+    found = summarize_repetition(runs)
     assert found.files is not None
     assert [file.again for file in found.files] == [verdict]
     assert found.hooks[0].again is of_hook
@@ -106,11 +109,13 @@ def test_file_changes_count_for_a_single_handler(runs: Sequence[Run], verdict: A
     )
 )
 def test_equal_runs_never_count_as_growing(done: list[tuple[list[str], Status]]) -> None:
-    found = repetition([run_of(*messages, status=status) for messages, status in done])
+    found = summarize_repetition([run_of(*messages, status=status) for messages, status in done])
     (hook,) = found.hooks
     assert len(hook.statuses) == len(hook.messages) == found.times == len(done)
     if len({repr(one) for one in done}) == 1:
-        assert hook.again in ((Again.ONCE,) if len(done) == 1 else (Again.SAME, Again.NOTHING))
+        assert hook.again in (
+            (RepeatOutcome.ONCE,) if len(done) == 1 else (RepeatOutcome.SAME, RepeatOutcome.NOTHING)
+        )
 
 
 HANDLERS = {
@@ -150,8 +155,8 @@ async def fired(
     try:
         view = bench.look()
         plan = bench.plan(view, bench.template(view, "command:new"), only=only)
-        async with aclosing(firings(bench, view, plan, 3, sandbox=sandbox)) as begun:
-            return repetition([await firing async for firing in begun])
+        async with aclosing(repeated_firings(bench, view, plan, 3, sandbox=sandbox)) as begun:
+            return summarize_repetition([await firing async for firing in begun])
     finally:
         await bench.close()
 
@@ -167,19 +172,19 @@ def bundled(tmp_path: Path, workspace: Path, make_hook: MakeHook) -> Path:
 async def test_repeated_runs_share_one_sandbox(workspace: Path, bundled: Path, home: Path) -> None:
     found = await fired(workspace, bundled, sandbox=True)
     assert {hook.hook: hook.again for hook in found.hooks} == {
-        "greets": Again.SAME,
-        "logs": Again.NOTHING,  # whose file it is, nobody can tell
-        "once": Again.NOTHING,
-        "remembers": Again.GROWS,
+        "greets": RepeatOutcome.SAME,
+        "logs": RepeatOutcome.NOTHING,  # whose file it is, nobody can tell
+        "once": RepeatOutcome.NOTHING,
+        "remembers": RepeatOutcome.GROWS,
     }
     assert found.files is not None
     assert {Path(file.path).name: (file.again, file.sizes) for file in found.files} == {
-        "log": (Again.GROWS, (5, 10, 15)),
-        "mark": (Again.NOTHING, (4, 4, 4)),
+        "log": (RepeatOutcome.GROWS, (5, 10, 15)),
+        "mark": (RepeatOutcome.NOTHING, (4, 4, 4)),
     }
     assert not (home / "log").exists()
     alone = await fired(workspace, bundled, only="logs", sandbox=True)
-    assert [hook.again for hook in alone.hooks] == [Again.GROWS]
+    assert [hook.again for hook in alone.hooks] == [RepeatOutcome.GROWS]
 
 
 async def test_file_changes_are_unknown_without_a_sandbox(workspace: Path, bundled: Path, home: Path) -> None:

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.core.runs import Event
-from hookscope.workbench import Options, Refusal, Workbench
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import Event
 
 MASKED = Event("command", "new", context={"who": "me", "auth": {"apiKey": "Bearer ${SECRET:API_KEY}"}})
 

@@ -14,10 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookscope.core.runs import Run
-from hookscope.runtime.patch import NoPatch, applied, patch_of
-from hookscope.workbench import Options, Refusal, Workbench
-from hookscope.workbench.replay import Replayed, again
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.authoring.testing.replay import ReplayResult, replay_run
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import Run
+from hookscope.runtime.payloads import PatchError, apply_patch, patch_of
 
 if TYPE_CHECKING:
     from tests.conftest import MakeHook
@@ -35,7 +37,7 @@ documents = st.dictionaries(NAME, json_values, max_size=4)
 
 @given(documents, documents)
 def test_applying_a_patch_restores_the_document(before: dict[str, Any], after: dict[str, Any]) -> None:
-    assert applied(before, patch_of(before, after)) == after
+    assert apply_patch(before, patch_of(before, after)) == after
 
 
 operations = st.fixed_dictionaries(
@@ -46,8 +48,8 @@ operations = st.fixed_dictionaries(
 @given(json_values, st.lists(operations, max_size=2))
 def test_applying_a_patch_never_changes_its_input(document: Any, patch: list[dict[str, Any]]) -> None:
     before = deepcopy(document)
-    with suppress(NoPatch):
-        applied(document, tuple(patch))
+    with suppress(PatchError):
+        apply_patch(document, tuple(patch))
     assert document == before
 
 
@@ -91,10 +93,10 @@ class Bench:
 
         return self._runner.run(fired())
 
-    def again(self, run: Run, start: str, **more: Any) -> Replayed:
+    def again(self, run: Run, start: str, **more: Any) -> ReplayResult:
         past = self.bench.record.run(self.bench.look(), run.id)
-        replayed = self._runner.run(again(self.bench, past, start=start, **more))
-        assert isinstance(replayed, Replayed)
+        replayed = self._runner.run(replay_run(self.bench, past, start=start, **more))
+        assert isinstance(replayed, ReplayResult)
         return replayed
 
     def close(self) -> None:

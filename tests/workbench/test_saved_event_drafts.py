@@ -9,8 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookscope.workbench import Refusal
-from hookscope.workbench.drafts import SavedDraft, overwrite, read_draft
+from hookscope.authoring.testing.saved_event_files import (
+    SavedDraft,
+    overwrite_saved_event,
+    read_draft,
+)
+from hookscope.model.refusal import Refusal
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 VALUES: st.SearchStrategy[Any] = st.recursive(
@@ -42,7 +46,7 @@ def test_overwritten_event_reads_back_and_keeps_expectations(
 ) -> None:
     file = tmp_path / "one.yaml"
     file.write_bytes(source.encode())
-    hidden = overwrite(file, draft)
+    hidden = overwrite_saved_event(file, draft)
     written = file.read_bytes().decode()
     if not hidden:
         read = read_draft(file)
@@ -55,7 +59,7 @@ def test_overwritten_event_reads_back_and_keeps_expectations(
 def test_one_value_is_replaced_in_its_own_style(tmp_path: Path) -> None:
     file = tmp_path / "one.yaml"
     file.write_text("event: command:new\ncontext:\n  who: Ada\nexpect: {messages: [hi]}  # one\n")
-    overwrite(file, SavedDraft("command:reset", None, {"who": "Bob", "n": 2}))
+    overwrite_saved_event(file, SavedDraft("command:reset", None, {"who": "Bob", "n": 2}))
     assert file.read_text() == (
         'event: command:reset\ncontext:\n  who: "Bob"\n  n: 2\nexpect: {messages: [hi]}  # one\n'
     )
@@ -64,7 +68,7 @@ def test_one_value_is_replaced_in_its_own_style(tmp_path: Path) -> None:
 def test_change_from_number_to_boolean_is_written(tmp_path: Path) -> None:
     file = tmp_path / "one.yaml"
     file.write_text("event: command:new\ncontext: {dry: 1, all: [0]}\n")
-    overwrite(file, SavedDraft("command:new", None, {"dry": True, "all": [False]}))
+    overwrite_saved_event(file, SavedDraft("command:new", None, {"dry": True, "all": [False]}))
     assert read_draft(file).context["dry"] is True
     assert file.read_text() == 'event: command:new\ncontext: {"dry": true, "all": [false]}\n'
 
@@ -72,7 +76,9 @@ def test_change_from_number_to_boolean_is_written(tmp_path: Path) -> None:
 def test_new_fields_are_written_before_expectations(tmp_path: Path) -> None:
     file = tmp_path / "one.yaml"
     file.write_text("event: command:new\nexpect: {messages: [hi]}\n")
-    overwrite(file, SavedDraft("command:new", "s-2", {"token": "sk-live-51H8aQ2eZvKYlo2C7rT9bWx"}))
+    overwrite_saved_event(
+        file, SavedDraft("command:new", "s-2", {"token": "sk-live-51H8aQ2eZvKYlo2C7rT9bWx"})
+    )
     assert file.read_text() == (
         'event: command:new\nsession: s-2\ncontext:\n  token: "${TOKEN}"\nexpect: {messages: [hi]}\n'
     )
@@ -84,7 +90,7 @@ def test_overwriting_keeps_variables(tmp_path: Path) -> None:
     draft = read_draft(file)
     assert draft.context == {"who": "${USER}", "at": "${now-2h}"}
     before = file.read_bytes()
-    assert overwrite(file, draft) == ()
+    assert overwrite_saved_event(file, draft) == ()
     assert file.read_bytes() == before
 
 
@@ -95,5 +101,5 @@ def test_overwrite_refuses_invalid_saved_events(tmp_path: Path, source: str) -> 
     file = tmp_path / "one.yaml"
     file.write_text(source)
     with pytest.raises(Refusal):
-        overwrite(file, SavedDraft("command:new"))
+        overwrite_saved_event(file, SavedDraft("command:new"))
     assert file.read_text() == source

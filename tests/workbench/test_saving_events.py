@@ -10,10 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookscope.core.runs import Event
-from hookscope.workbench import Options, Refusal, Workbench
-from hookscope.workbench.saved import read_saved_event
-from hookscope.workbench.saving import place_of, save_event
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.authoring.testing.saved_event_files import save_event, saved_event_path
+from hookscope.authoring.testing.saved_events import read_saved_event
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import Event
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.from_regex(
     r"\A(\$|\{|\}|X|now|now-1h|:ms|\$\{X\}|\$\{now\}){0,6}\Z"
@@ -56,7 +58,7 @@ def test_changed_ctx_is_saved(workspace: Path) -> None:
     bench = Workbench(Options(workspace=workspace))
     view = bench.look()
     template = bench.template(view, "before_tool_call")
-    file = place_of("call", view.host.workspace, workspace)
+    file = saved_event_path("call", view.host.workspace, workspace)
     save_event(replace(template, ctx={**template.ctx, "runId": "run-7"}), template, file)
     assert file == workspace / ".hookscope/events/call.yaml"
     assert [path.name for path in file.parent.iterdir()] == ["call.yaml"]  # no lock: it may be a repository

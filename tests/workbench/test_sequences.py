@@ -11,18 +11,25 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hookscope.core.event_notes import notes_on_event
-from hookscope.dialects import DIALECTS
-from hookscope.workbench import Options, Refusal, Workbench
-from hookscope.workbench.saved import read_saved_event
-from hookscope.workbench.sequences import (
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.authoring.testing.saved_events import read_saved_event
+from hookscope.authoring.testing.sequence_runs import (
+    SequenceResult,
+    SequenceRun,
+    plan_sequence,
+    test_file,
+)
+from hookscope.authoring.testing.sequences import (
     EventSequence,
     read_sequence,
     sequence_named,
     sequences_of,
     shipped_sequences,
 )
-from hookscope.workbench.sequencing import Sequenced, Sequencing, checked_file, planned
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.model.event_schema import event_note_texts
+from hookscope.model.refusal import Refusal
 
 if TYPE_CHECKING:
     from tests.conftest import MakeHook
@@ -64,11 +71,11 @@ def options_of(workspace: Path, dialect: str = "openclaw") -> Options:
     return Options(dialect=dialect, workspace=workspace, bundled=workspace / "none", env={"WHO": "ada"})
 
 
-def fired(workspace: Path, sequence: EventSequence, **how: bool) -> Sequenced:
-    async def all_steps() -> Sequenced:
+def fired(workspace: Path, sequence: EventSequence, **how: bool) -> SequenceResult:
+    async def all_steps() -> SequenceResult:
         bench = Workbench(options_of(workspace), trust_all=True)
         try:
-            return await Sequencing(bench, sequence, **how).run()
+            return await SequenceRun(bench, sequence, **how).run()
         finally:
             await bench.close()
 
@@ -120,7 +127,7 @@ async def test_cancelled_sequence_keeps_its_fired_steps(workspace: Path, write: 
     )
     bench = Workbench(options_of(workspace), trust_all=True)
     try:
-        running = Sequencing(bench, sequence)
+        running = SequenceRun(bench, sequence)
         steps = []
         async for step in running.steps():
             steps.append(step)
@@ -170,7 +177,7 @@ def test_a_mistake_in_a_later_step_is_found_before_the_first_is_fired(workspace:
     ):
         sequence = read_sequence(write(f"steps: [{{event: 'command:new'}}, {text}]"))
         with pytest.raises(Refusal) as refused:
-            planned(bench, sequence)
+            plan_sequence(bench, sequence)
         assert sentence in str(refused.value)
 
 
@@ -181,7 +188,7 @@ async def test_a_sequence_is_one_test(workspace: Path, write: Write) -> None:
     broken = write("steps: [{event: 'comand:new'}]", "broken")
     bench = Workbench(options_of(workspace), trust_all=True)
     try:
-        done = [await checked_file(bench, file) for file in (passes, misses, broken)]
+        done = [await test_file(bench, file) for file in (passes, misses, broken)]
     finally:
         await bench.close()
     assert [one.passed for one in done] == [True, False, False]
@@ -222,7 +229,7 @@ def test_every_host_with_a_known_order_ships_sequences() -> None:
             assert set(step.event.context) <= {*known.fields, *known.context}
             bare = DIALECTS[dialect].event_of(step.event.key)
             event = replace(bare, context={**known.context, **step.event.context}, ctx=step.event.ctx or {})
-            assert notes_on_event(event, DIALECTS[dialect].catalogue()) == ()
+            assert event_note_texts(event, DIALECTS[dialect].catalogue()) == ()
 
 
 @pytest.mark.parametrize(("dialect", "name"), SHIPPED)
@@ -244,7 +251,7 @@ async def test_every_shipped_sequence_reaches_a_hook(
     bench = Workbench(options_of(workspace, dialect), trust_all=True)
     (sequence,) = (one for one in shipped_sequences(DIALECTS[dialect]) if one.name == name)
     try:
-        over = await Sequencing(bench, sequence, delays=False).run()
+        over = await SequenceRun(bench, sequence, delays=False).run()
     finally:
         await bench.close()
     assert over.passed

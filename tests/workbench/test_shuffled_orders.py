@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hookscope.core.orders.words import summary
-from hookscope.workbench import Options, Refusal, Workbench
-from hookscope.workbench.shuffling import LEAST, Findings, Shuffling, sentences
+from hookscope.analysis.order_findings import OrderFindings, finding_sentences, order_summary
+from hookscope.analysis.order_runs import OrderRuns
+from hookscope.analysis.order_search import FEWEST_RUNS
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.model.refusal import Refusal
 
 if TYPE_CHECKING:
     from tests.conftest import MakeHook
@@ -19,7 +22,7 @@ COMMAND = "{openclaw: {events: [command]}}"
 BOTH = "{openclaw: {events: [command, 'command:new']}}"
 
 
-async def shuffled(workspace: Path, tmp_path: Path, times: int, *, cancelled: int = 0) -> Findings:
+async def shuffled(workspace: Path, tmp_path: Path, times: int, *, cancelled: int = 0) -> OrderFindings:
     """What came of so many fires at most, of which that one was cancelled."""
     (tmp_path / "none").mkdir()
     options = Options(dialect="openclaw", workspace=workspace, bundled=tmp_path / "none")
@@ -27,7 +30,7 @@ async def shuffled(workspace: Path, tmp_path: Path, times: int, *, cancelled: in
     try:
         view = bench.look()
         plan = bench.plan(view, bench.template(view, "command:new"))
-        shuffling = Shuffling(bench, view, plan, times, seed=1)
+        shuffling = OrderRuns(bench, view, plan, times, seed=1)
         number = 0
         async with aclosing(shuffling.firings()) as begun:
             async for firing in begun:
@@ -51,7 +54,7 @@ async def test_each_order_gets_an_unchanged_copy_of_the_event(
     make_hook(workspace / "hooks", "a", COMMAND, counts)
     make_hook(workspace / "hooks", "b", COMMAND, counts)
     found = await shuffled(workspace, tmp_path, 9)
-    assert [one.text for one in sentences(found)] == [
+    assert [one.text for one in finding_sentences(found)] == [
         "a and b both change context.sessionEntry.n: what each leaves there depends on who goes first."
     ]
     assert not found.unsteady
@@ -65,7 +68,7 @@ async def test_hook_with_two_matching_keys_counts_as_two_handlers(
     found = await shuffled(workspace, tmp_path, 30)
     assert sorted(found.names) == ["a (command)", "a (command:new)", "b"]
     assert len(found.orders) == found.possible == 6
-    told = " ".join(one.text for one in sentences(found))
+    told = " ".join(one.text for one in finding_sentences(found))
     assert "all write context.n: the last one wins." in told
 
 
@@ -74,11 +77,11 @@ async def test_cancelled_fire_is_the_last(workspace: Path, tmp_path: Path, make_
         make_hook(workspace / "hooks", name, COMMAND)
     found = await shuffled(workspace, tmp_path, 9, cancelled=3)
     assert (len(found.fired), found.matters, found.drawn) == (2, False, False)
-    assert "nothing can be said" in summary(found)
+    assert "nothing can be said" in order_summary(found)
 
 
 async def test_too_few_fires_are_refused(workspace: Path, tmp_path: Path, make_hook: MakeHook) -> None:
     for name in "ab":
         make_hook(workspace / "hooks", name, COMMAND)
-    with pytest.raises(Refusal, match=f"takes {LEAST} fires at least"):
-        await shuffled(workspace, tmp_path, LEAST - 1)
+    with pytest.raises(Refusal, match=f"takes {FEWEST_RUNS} fires at least"):
+        await shuffled(workspace, tmp_path, FEWEST_RUNS - 1)

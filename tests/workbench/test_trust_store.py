@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.core.surroundings import Facts, RealFiles
-from hookscope.packs.record import Book
-from hookscope.workbench import Options, Refusal, Workbench
-from hookscope.workbench.tap.record import Record
-from hookscope.workbench.trust import TrustStore
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.model.machine import PathFacts, RealFiles
+from hookscope.model.refusal import Refusal
+from hookscope.packs.index import PackIndex
+from hookscope.recording.installed_taps import InstalledTaps
+from hookscope.storage.trust import TrustStore
 
 MakeHook = Callable[..., Path]
 
@@ -42,8 +44,8 @@ def test_damaged_record_is_backed_up_before_a_write(tmp_path: Path, text: str) -
     for file in files.values():
         file.write_text(text)
     TrustStore(files["trust.json"]).add(Path("/a"), {})
-    Record(files["taps.json"]).put(Path("/a"), None)
-    Book(files["packs.json"]).put(Path("/a"), {"one": {}})
+    InstalledTaps(files["taps.json"]).put(Path("/a"), None)
+    PackIndex(files["packs.json"]).put(Path("/a"), {"one": {}})
     assert TrustStore(files["trust.json"]).trust().folders == {Path("/a")}
     for file in files.values():
         assert file.with_name(f"{file.name}.damaged").read_text() == text
@@ -56,9 +58,9 @@ def test_unreadable_record_is_not_overwritten(tmp_path: Path) -> None:
     with pytest.raises(Refusal, match=r"state\.json"):
         TrustStore(file).add(Path("/a"), {})
     with pytest.raises(Refusal, match=r"state\.json"):
-        Record(file).put(Path("/a"), None)
+        InstalledTaps(file).put(Path("/a"), None)
     with pytest.raises(OSError, match=r"state\.json"):
-        Book(file).put(Path("/a"), {"one": {}})
+        PackIndex(file).put(Path("/a"), {"one": {}})
     assert file.is_fifo()
 
 
@@ -91,7 +93,7 @@ def of_others(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """From its call on every file belongs to another user."""
     real_facts = RealFiles.facts
 
-    def of_another_user(self: RealFiles, path: Path) -> Facts | None:
+    def of_another_user(self: RealFiles, path: Path) -> PathFacts | None:
         facts = real_facts(self, path)
         return facts._replace(foreign=True) if facts is not None else None
 

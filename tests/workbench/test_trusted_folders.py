@@ -7,12 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.core.trust import TrustTarget, trust_target
-from hookscope.library import load_hooks
-from hookscope.workbench import Options, Refusal, Workbench
-from hookscope.workbench.left_out import not_yet_trusted, topmost, untrusted_folders, waiting_for_trust
-from hookscope.workbench.trust import TrustStore
-from hookscope.workbench.trust_requests import TrustRequest, trust_request
+from hookscope.app.options import Options
+from hookscope.app.trust_requests import (
+    TrustRequest,
+    topmost_targets,
+    trust_next_steps,
+    trust_request,
+    untrusted_folders,
+    waiting_for_trust,
+)
+from hookscope.app.workbench import Workbench
+from hookscope.embedding.library import load_hooks
+from hookscope.model.refusal import Refusal
+from hookscope.model.trust import TrustTarget, trust_target
+from hookscope.storage.trust import TrustStore
 
 MakeHook = Callable[..., Path]
 NEW = "{openclaw: {events: ['command:new']}}"
@@ -200,7 +208,7 @@ def test_all_places_that_offer_trust_say_the_same(repo: Path, home: Path) -> Non
     assert "--everything-below" in offer
     (row,) = view.inventory.hooks
     assert row.verdict.shut()[-1].reason == offer
-    assert not_yet_trusted(view, plan) == (offer,)
+    assert trust_next_steps(view, plan) == (offer,)
     (finding,) = [one for one in bench.doctor(view) if one.name == "trust"]
     assert finding.then.lower() == f"{offer}.".lower()
 
@@ -399,7 +407,7 @@ def test_dropped_trust_includes_subfolders_only(tmp_path: Path) -> None:
 
 def test_nested_folders_request_trust_for_the_topmost() -> None:
     targets = [TrustTarget(Path(path)) for path in ("/w/a/b", "/w/a", "/w/ab", "/w/a", "/x/y/z")]
-    assert [str(target.folder) for target in topmost(targets)] == ["/w/a", "/w/ab", "/x/y/z"]
+    assert [str(target.folder) for target in topmost_targets(targets)] == ["/w/a", "/w/ab", "/x/y/z"]
 
 
 def test_fire_requests_trust_only_for_the_hooks_it_would_call(

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.core.dialect import Choices
-from hookscope.core.surroundings import real_surroundings
-from hookscope.dialects import DIALECTS
-from hookscope.packs.journal import STAGING
-from hookscope.settings import open_host
-from hookscope.workbench import watching
-from hookscope.workbench.watching import Watch, Watched, watched_of
+from hookscope.app import watching
+from hookscope.app.watching import Watch, WatchedPaths, watched_paths
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.hosts.settings.host_opener import open_host
+from hookscope.model.host import Overrides
+from hookscope.model.machine import real_machine
+from hookscope.packs.transaction import STAGING_FOLDER
 
 Save = Callable[[Path], object]
 
@@ -72,7 +72,7 @@ def same_size_and_time(path: Path) -> None:
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-def until_told(watch: Watch, heard: Heard, watched: Watched, folder: Path) -> None:
+def until_told(watch: Watch, heard: Heard, watched: WatchedPaths, folder: Path) -> None:
     """Native watches start in a thread: wait until one answers."""
     watch.watch(watched)
     probe, number = folder / "probe", 0
@@ -96,7 +96,7 @@ def test_save_before_the_watch_starts_is_reported(
     while settings.stat().st_ctime_ns <= looked:  # the clock of a file system ticks
         settings.write_text("changed")
         (hooks / "new" / "handler.py").write_text("changed")
-    watch.watch(Watched((hooks,), {tmp_path: frozenset({"settings.json"})}), looked)
+    watch.watch(WatchedPaths((hooks,), {tmp_path: frozenset({"settings.json"})}), looked)
     heard.wait_for(settings)
     heard.wait_for(hooks / "new" / "handler.py")
     assert hooks / "old" / "handler.py" not in heard.paths
@@ -113,7 +113,7 @@ def test_every_way_of_saving_is_noticed(
     handler = tmp_path / "hooks" / "greet" / "handler.py"
     handler.parent.mkdir(parents=True)
     handler.write_text("as it was")
-    until_told(watch, heard, Watched((tmp_path / "hooks",)), tmp_path / "hooks")
+    until_told(watch, heard, WatchedPaths((tmp_path / "hooks",)), tmp_path / "hooks")
     save(handler)
     heard.wait_for(handler)
     assert bool(watch.note) is not native
@@ -125,13 +125,13 @@ def no_watches(*_: object) -> Iterator[frozenset[Path]]:
 
 
 def test_missing_folder_and_settings_are_watched(home: Path, watch: Watch, heard: Heard) -> None:
-    host = open_host(DIALECTS["openclaw"], real_surroundings(), Choices(workspace=home / "agent"))
-    watched = watched_of(host)
+    host = open_host(DIALECTS["openclaw"], real_machine(), Overrides(workspace=home / "agent"))
+    watched = watched_paths(host)
     assert watched.folders == ()
     assert watched.awaited == {home: frozenset({".openclaw", "agent"})}
     (home / ".openclaw").mkdir()
-    host = open_host(DIALECTS["openclaw"], real_surroundings(), Choices(workspace=home / "agent"))
-    assert watched_of(host).awaited == {
+    host = open_host(DIALECTS["openclaw"], real_machine(), Overrides(workspace=home / "agent"))
+    assert watched_paths(host).awaited == {
         home / ".openclaw": frozenset({"openclaw.json", "hooks", "plugins"}),
         home: frozenset({"agent"}),
     }
@@ -146,15 +146,15 @@ def test_missing_folder_and_settings_are_watched(home: Path, watch: Watch, heard
         "4913",
         ".#handler.py",
         ".git/index",
-        f"{STAGING}-5c010fc1/old-greet/a/b/c/handler.py",
+        f"{STAGING_FOLDER}-5c010fc1/old-greet/a/b/c/handler.py",
     ],
 )
 def test_temporary_files_of_editors_are_ignored(name: str) -> None:
-    assert not Watched((Path("/hooks"),)).matters(Path("/hooks/greet") / name)
+    assert not WatchedPaths((Path("/hooks"),)).matters(Path("/hooks/greet") / name)
 
 
 def test_only_watched_paths_matter() -> None:
-    watched = Watched((Path("/hooks"),), {Path("/state"): frozenset({"settings.json"})})
+    watched = WatchedPaths((Path("/hooks"),), {Path("/state"): frozenset({"settings.json"})})
     assert watched.matters(Path("/hooks/greet/handler.py"))
     assert watched.matters(Path("/state/settings.json"))
     assert not watched.matters(Path("/state/other.json"))
@@ -187,7 +187,7 @@ def test_replaced_folder_is_watched(
     for place in (hooks / "greet", other / "greet" if of == "hooks" else other):
         place.mkdir(parents=True)
         (place / "handler.py").write_text("as it was")
-    until_told(watch, heard, Watched((hooks,)), hooks)
+    until_told(watch, heard, WatchedPaths((hooks,)), hooks)
     swap(tmp_path / of, other)
     heard.paths.clear()
     heard.wait_while_writing(hooks / "greet" / "handler.py")
@@ -198,7 +198,7 @@ def test_replaced_settings_folder_is_watched(watch: Watch, heard: Heard, tmp_pat
     for place in (there, other):
         place.mkdir()
         (place / "openclaw.json").write_text("{}")
-    watch.watch(Watched(awaited={there: frozenset({"openclaw.json"})}))
+    watch.watch(WatchedPaths(awaited={there: frozenset({"openclaw.json"})}))
     heard.wait_while_writing(there / "openclaw.json")
     heard.paths.clear()
     moved_over(there, other)

@@ -1,5 +1,13 @@
-"""The command line: each command asks the workbench and renders the answer, as text or as JSON.
+"""The command line: commands/ holds one command a file, render/ the text and JSON of answers."""
 
-A command returns an Answer; it never prints, formats JSON or exits by itself. `--help` imports nothing
-but click: commands are loaded when they are called. The console alone does without click too.
-"""
+from __future__ import annotations
+
+
+def installed_version() -> str:
+    """As it is installed; run from its sources alone, it has none."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("hookscope")
+    except PackageNotFoundError:
+        return "of no version"

@@ -1,4 +1,4 @@
-"""`--format host`: the answers in the shapes, words and exit codes of the host's own command."""
+"""`--format host`: answers in the format, words and exit codes of the host's own command."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import Any
 
 import click
 
+from hookscope.app.options import Options
+from hookscope.app.snapshot import Snapshot
+from hookscope.app.unknown_names import host_command_missing
+from hookscope.app.workbench import Workbench
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.core.host_command import Flags, HostCommand, Said
-from hookscope.core.text import printable
-from hookscope.workbench import Options, View, Workbench
-from hookscope.workbench.asking import no_host_command
+from hookscope.model.host import CommandFlags, CommandOutput, HostCommand
+from hookscope.model.text import printable
 
 FORMATS = ("hookscope", "host")
 
@@ -27,7 +29,7 @@ def format_option() -> click.Option:
     )
 
 
-def asked_options() -> list[click.Parameter]:
+def host_list_options() -> list[click.Parameter]:
     """The host's own flags of its lists."""
     return [
         format_option(),
@@ -36,7 +38,7 @@ def asked_options() -> list[click.Parameter]:
     ]
 
 
-def is_host(shape: str, **flags: Any) -> bool:
+def is_host_format(shape: str, **flags: Any) -> bool:
     """Is the host's shape asked for. Raises UsageError for a flag of the host's without it."""
     if shape == "host":
         return True
@@ -46,45 +48,45 @@ def is_host(shape: str, **flags: Any) -> bool:
     return False
 
 
-def listed(options: Options, eligible: bool, verbose: bool) -> Answer:
+def host_list(options: Options, eligible: bool, verbose: bool) -> Answer:
     """As the host's `list`."""
-    command, view, said = _opened(options)
-    said = said or command.list(view.host, view.inventory, Flags(eligible, verbose))
-    return in_its_words(_with_what_it_loads(said, view))
+    command, view, said = _open_host(options)
+    said = said or command.list(view.host, view.inventory, CommandFlags(eligible, verbose))
+    return answer_from_host_output(_with_plugin_hooks(said, view))
 
 
-def checked(options: Options, verbose: bool) -> Answer:
+def host_check(options: Options, verbose: bool) -> Answer:
     """As the host's `check`."""
-    command, view, said = _opened(options)
-    said = said or command.check(view.host, view.inventory, Flags(verbose=verbose))
-    return in_its_words(_with_what_it_loads(said, view))
+    command, view, said = _open_host(options)
+    said = said or command.check(view.host, view.inventory, CommandFlags(verbose=verbose))
+    return answer_from_host_output(_with_plugin_hooks(said, view))
 
 
-def described(options: Options, name: str) -> Answer:
+def host_info(options: Options, name: str) -> Answer:
     """As the host's `info`."""
-    command, view, said = _opened(options)
-    return in_its_words(said or command.info(view.host, view.inventory, name))
+    command, view, said = _open_host(options)
+    return answer_from_host_output(said or command.info(view.host, view.inventory, name))
 
 
-def switched(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
+def host_toggle(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
     """As the host's `enable` and `disable`: the edit is written by Hookscope, so it can be undone."""
-    bench = _bench(options)
+    bench = _workbench(options)
     view = bench.look()
-    command = _command(view)
+    command = _host_command(view)
     said = command.refused(view.host)
     row = command.to_switch(view.inventory, name, on) if said is None else said
-    if isinstance(row, Said):
-        return in_its_words(row)
+    if isinstance(row, CommandOutput):
+        return answer_from_host_output(row)
     toggle = bench.edits.toggle(view, row.hook.name, on, as_command=True)
     if not dry_run:
-        from hookscope.cli import toggling  # here: others only list
+        from hookscope.cli import hook_toggle  # here: others only list
 
-        toggling.applied(bench, row.hook.name, toggle)
+        hook_toggle.apply_toggle(bench, row.hook.name, toggle)
         bench.close_now()
-    return in_its_words(command.switched(row, on))
+    return answer_from_host_output(command.switched(row, on))
 
 
-def _with_what_it_loads(said: Said, view: View) -> Said:
+def _with_plugin_hooks(said: CommandOutput, view: Snapshot) -> CommandOutput:
     """The host's command loads plugins, and lists the hooks of folder events that they register; a look loads
     nothing, and names them beside the answer."""
     crosses = view.host.dialect.load_rules.crosses
@@ -96,25 +98,25 @@ def _with_what_it_loads(said: Said, view: View) -> Said:
     return replace(said, errors=(*said.errors, line))
 
 
-def _bench(options: Options) -> Workbench:
-    return answers.bench_of(replace(options, as_host=True))
+def _workbench(options: Options) -> Workbench:
+    return answers.workbench_for(replace(options, as_host=True))
 
 
-def _opened(options: Options) -> tuple[HostCommand, View, Said | None]:
-    view = _bench(options).look()
-    command = _command(view)
+def _open_host(options: Options) -> tuple[HostCommand, Snapshot, CommandOutput | None]:
+    view = _workbench(options).look()
+    command = _host_command(view)
     return command, view, command.refused(view.host)
 
 
-def _command(view: View) -> HostCommand:
+def _host_command(view: Snapshot) -> HostCommand:
     """Raises Refusal where the host has no such command, or its dialect does not know it."""
     dialect = view.host.dialect
     if dialect.command is None:
-        raise no_host_command(dialect)
+        raise host_command_missing(dialect)
     return dialect.command
 
 
-def in_its_words(said: Said) -> Answer:
+def answer_from_host_output(said: CommandOutput) -> Answer:
     """What the host would print. Where it has no JSON of its own, its lines are in a document of ours."""
     for line in said.errors:
         click.echo(printable(line), err=True)

@@ -10,78 +10,43 @@ from typing import Any
 
 import click
 
-from hookscope.cli.completing.words import with_completion
-from hookscope.cli.given import options_from
-from hookscope.cli.lazy import LazyGroup
-from hookscope.cli.opening import ASKED_BY_A_SHELL, open_console
-from hookscope.cli.options import MACHINE_OPTIONS
-from hookscope.cli.version import version
+from hookscope.cli import installed_version
+from hookscope.cli.command_index import COMMANDS
+from hookscope.cli.completion_parameters import with_completion
+from hookscope.cli.lazy_group import LazyGroup
+from hookscope.cli.options import machine_options
+from hookscope.cli.parsed_options import options_from
+from hookscope.cli.startup import COMPLETION_VARIABLE, open_console
 
-STREAMS = {"--json-lines", "--follow", "--watch"}  # what they print are lines as they come
-# Name → the line in `--help`. A command's module has its name and is imported when it is called.
-COMMANDS = {
-    "list": "What hooks there are, and why some would not run.",
-    "info": "One hook: every check, which copy wins, what it declares.",
-    "check": "How many hooks are ready, and what stops the others.",
-    "lint": "What is wrong with hooks, and what to do about it. Runs nothing.",
-    "compare": "The same folders under several hosts: what differs, and what to change.",
-    "load": "Import all trusted handlers and report as the host's loader does.",
-    "events": "What the host sends, when, with which fields, and who listens.",
-    "plan": "Who would run for an event, in order, and who not. Runs nothing.",
-    "fire": "Fire an event and see what each handler did.",
-    "dap": "For editors: debug handlers by the Debug Adapter Protocol.",
-    "sequence": "Fire events one after another, as a host sends them or a file says.",
-    "replay": "Fire the event of an earlier run again, and say what is different.",
-    "test": "Fire saved events and sequences, and say where a run is not what its file expects.",
-    "fuzz": "Fire strange events at hooks, and find the smallest that they fail at.",
-    "play": "Play a whole session: send messages, and see what hooks do at each event.",
-    "new": "Write a hook that works, with a saved event that tries it; a pack, a plugin too.",
-    "fix": "What would open the checks that stop a hook: shown as a diff, written on demand.",
-    "enable": "Switch a hook on in the host's settings.",
-    "disable": "Switch a hook off in the host's settings.",
-    "undo": "Take back the last change that Hookscope made to your files.",
-    "install": "Put a hook or a pack into the host's folder: shown first, then all of it or nothing.",
-    "update": "Bring installed packs up to date.",
-    "uninstall": "Take back exactly what an install did.",
-    "packs": "What is installed, from where, and what has changed on disk since.",
-    "log": "What was fired in this workspace, and what came of it.",
-    "pin": "Keep runs whatever else is cleared away.",
-    "export": "Runs as lines of JSON, or one as a page of HTML, to be read elsewhere.",
-    "tap": "Keep the real events of a running agent, and fire them again.",
-    "trust": "Allow the handlers of a folder to run.",
-    "serve": "The console in a browser.",
-    "keys": "The console's keys: actions, meanings, and what keys.yaml makes of them.",
-    "doctor": "What was detected and from where, and what is missing.",
-    "help": "The manual, a topic at a time.",
-    "completion": "The script that completes commands, hooks, events and packs in a shell.",
-}
-
-OUR_MISTAKE = "hookscope: this is a mistake of ours, please report it with the lines above"
+STREAMING_OPTIONS = {"--json-lines", "--follow", "--watch"}  # what they print are lines as they come
 
 
-class Commands(LazyGroup):
+INTERNAL_ERROR = "hookscope: this is a mistake of ours, please report it with the lines above"
+
+
+class CommandGroup(LazyGroup):
     """The program's commands, a module each."""
 
     commands_by_name = COMMANDS
     module = "hookscope.cli.commands.{}_command"
 
     def stranger(self, name: str) -> str:
-        from hookscope.core.text import nearest, one_line
+        from hookscope.model.text import nearest_word, one_line
 
-        near = nearest(name, COMMANDS)
+        near = nearest_word(name, COMMANDS)
         then = f"did you mean `{near}`?" if near else "`hookscope --help` lists them."
         return f"There is no command {one_line(name)!r}; {then}"
 
 
 @click.group(
-    cls=Commands,
+    cls=CommandGroup,
     invoke_without_command=True,
-    params=with_completion("", MACHINE_OPTIONS()),
+    params=with_completion("", machine_options()),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(package_name="hookscope", message="%(version)s")
 @click.pass_context
-def cli(ctx: click.Context, /, **given: Any) -> int:
+def root_command(ctx: click.Context, /, **given: Any) -> int:
     """See which agent hooks run, which do not and why; fire events at them by hand.
 
     Without a command: the console. With one: the same answers for scripts. Every command takes the
@@ -98,31 +63,33 @@ def exit_code(arguments: list[str]) -> int:
 
     0: yes; 1: the answer is no; 2: wrong use.
     """
-    if ASKED_BY_A_SHELL in os.environ:
-        from hookscope.cli.completing.shells import use_ours
+    if COMPLETION_VARIABLE in os.environ:
+        from hookscope.cli.completion_shells import register_shells
 
-        use_ours()
-    return code_of(lambda: cli.main(arguments, prog_name="hookscope", standalone_mode=False), arguments)
+        register_shells()
+    return exit_code_of(
+        lambda: root_command.main(arguments, prog_name="hookscope", standalone_mode=False), arguments
+    )
 
 
-def code_of(work: Callable[[], object], arguments: list[str]) -> int:
+def exit_code_of(work: Callable[[], object], arguments: list[str]) -> int:
     """Do this for these arguments; what it raises becomes a sentence too, and so does a failure to print."""
     try:
-        return _code_of(work, arguments)
+        return _exit_code_of(work, arguments)
     except OSError as error:
-        return _not_printed(error)
+        return _report_output_failure(error)
 
 
-def _code_of(work: Callable[[], object], arguments: list[str]) -> int:
+def _exit_code_of(work: Callable[[], object], arguments: list[str]) -> int:
     """As `code_of`. Raises OSError where standard output or standard error takes nothing."""
     try:
         code = work()
     except click.exceptions.Exit as ended:
         return ended.exit_code
     except (click.Abort, KeyboardInterrupt):
-        return _stopped(arguments)
+        return _report_interrupt(arguments)
     except click.UsageError as error:
-        from hookscope.core.text import printable
+        from hookscope.model.text import printable
 
         where = error.ctx.command_path if error.ctx else "hookscope"
         sentence = printable(error.format_message().rstrip())
@@ -142,21 +109,24 @@ def _code_of(work: Callable[[], object], arguments: list[str]) -> int:
     except OSError as error:
         if isinstance(error, BrokenPipeError) or error.errno == errno.ENOSPC or _broken_streams():
             raise
-        from hookscope.core.open_files import REACHED, THEN, is_exhausted
+        from hookscope.model.regular_file import FILE_LIMIT_HINT, FILE_LIMIT_REACHED, is_file_limit
 
-        if is_exhausted(error):
-            from hookscope.workbench.refusal import Refusal
+        if is_file_limit(error):
+            from hookscope.model.refusal import Refusal
 
-            return _told(Refusal(f"{REACHED[:1].upper()}{REACHED[1:]}.", THEN), _is_json(arguments))
-        return _told(error, _is_json(arguments))
+            return _report_error(
+                Refusal(f"{FILE_LIMIT_REACHED[:1].upper()}{FILE_LIMIT_REACHED[1:]}.", FILE_LIMIT_HINT),
+                _wants_json(arguments),
+            )
+        return _report_error(error, _wants_json(arguments))
     except Exception as error:
         if isinstance(error.__cause__, KeyboardInterrupt):  # some calls wrap whatever they meet
-            return _stopped(arguments)
-        return _told(error, _is_json(arguments))
+            return _report_interrupt(arguments)
+        return _report_error(error, _wants_json(arguments))
     return code if isinstance(code, int) else 0
 
 
-def _is_json(arguments: list[str]) -> bool:
+def _wants_json(arguments: list[str]) -> bool:
     return "--json" in arguments or "--json-lines" in arguments
 
 
@@ -171,7 +141,7 @@ def _broken_streams() -> list[int]:
     return broken
 
 
-def _not_printed(error: OSError) -> int:
+def _report_output_failure(error: OSError) -> int:
     """What was to be printed is lost: that is reported where anybody can read it."""
     for number in _broken_streams():
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -184,14 +154,14 @@ def _not_printed(error: OSError) -> int:
     return 1
 
 
-def _kernel() -> str:
+def _kernel_version() -> str:
     """The version of the system. `platform` would start a program of PATH to know the processor."""
     return f"{os.uname().release} {os.uname().machine}" if hasattr(os, "uname") else ""
 
 
-def _stopped(arguments: list[str]) -> int:
+def _report_interrupt(arguments: list[str]) -> int:
     """Ctrl-C, before anything was known that could be printed."""
-    if "--json" in arguments and not STREAMS & set(arguments):
+    if "--json" in arguments and not STREAMING_OPTIONS & set(arguments):
         import json
 
         click.echo(json.dumps({"error": "stopped", "next": ""}))
@@ -199,21 +169,21 @@ def _stopped(arguments: list[str]) -> int:
     return 1
 
 
-def versions() -> str:
+def version_report() -> str:
     """Return what a report of a fault needs to name."""
-    return f"hookscope {version()}, Python {sys.version.split()[0]}, {sys.platform} {_kernel()}"
+    return f"hookscope {installed_version()}, Python {sys.version.split()[0]}, {sys.platform} {_kernel_version()}"
 
 
-def _told(error: Exception, as_json: bool) -> int:
+def _report_error(error: Exception, as_json: bool) -> int:
     """Exceptions that are no click's: a Refusal is an answer, all else is our own mistake."""
-    from hookscope.core.text import printable
-    from hookscope.workbench.refusal import Refusal
+    from hookscope.model.refusal import Refusal
+    from hookscope.model.text import printable
 
     if not isinstance(error, Refusal):
         import traceback
 
         click.echo(printable("".join(traceback.format_exception(error))), err=True)
-        click.echo(f"{OUR_MISTAKE} ({versions()}).", err=True)
+        click.echo(f"{INTERNAL_ERROR} ({version_report()}).", err=True)
         return 1
     if as_json:
         import json

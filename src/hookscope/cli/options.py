@@ -1,7 +1,8 @@
-"""The options that say which machine and which host: on the program and on every command."""
+"""Option types, and the options that every command has: which machine, which host."""
 
 from __future__ import annotations
 
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import click
 PLATFORMS = ("linux", "darwin", "win32")
 
 
-class Variable(click.ParamType):  # type: ignore[type-arg]  # generic since 8.4 alone
+class EnvironmentVariable(click.ParamType):  # type: ignore[type-arg]  # generic since 8.4 alone
     """`NAME=VALUE`."""
 
     name = "K=V"
@@ -26,7 +27,7 @@ class Variable(click.ParamType):  # type: ignore[type-arg]  # generic since 8.4 
         return name, text
 
 
-def MACHINE_OPTIONS() -> list[click.Parameter]:  # noqa: N802  (a constant that click wants fresh)
+def machine_options() -> list[click.Parameter]:
     """The options, made anew: click marks them with the command that they stand on."""
     path = click.Path(path_type=Path)
     return [
@@ -38,7 +39,11 @@ def MACHINE_OPTIONS() -> list[click.Parameter]:  # noqa: N802  (a constant that 
         click.Option(["--agent"], metavar="ID", help="In this agent's workspace, of those in the settings."),
         click.Option(["--os"], type=click.Choice(PLATFORMS), metavar="NAME", help="What if: this platform."),
         click.Option(
-            ["--env"], type=Variable(), multiple=True, metavar="K=V", help="What if: this variable."
+            ["--env"],
+            type=EnvironmentVariable(),
+            multiple=True,
+            metavar="K=V",
+            help="What if: this variable.",
         ),
         click.Option(
             ["--env-from"],
@@ -57,3 +62,27 @@ def MACHINE_OPTIONS() -> list[click.Parameter]:  # noqa: N802  (a constant that 
             ["--clean-env"], is_flag=True, help="What if: a service's environment, not this shell's."
         ),
     ]
+
+
+class WholeNumber(click.IntRange):
+    """A whole number within bounds."""
+
+    name = "whole number"
+
+
+SEED_NUMBER = WholeNumber(0, 2**32 - 1)
+
+
+class Seconds(click.FloatRange):
+    """A time of more than 0 seconds, which ends; with `zero` 0 too."""
+
+    name = "number of seconds"
+
+    def __init__(self, *, zero: bool = False) -> None:
+        super().__init__(min=0, min_open=not zero)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = super().convert(value, param, ctx)
+        if not isfinite(found):
+            self.fail(f"{value!r} is not a valid {self.name}.", param, ctx)
+        return found

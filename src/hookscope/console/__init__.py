@@ -1,21 +1,6 @@
-"""The terminal console. Textual is imported here and nowhere else.
+"""The terminal console.
 
-It shows what the workbench answers and evaluates no rule. State flows one way: a widget or the
-bridge posts a change, `happening.reduce` makes the next state of it, and the panes show that.
-
-    app.py                          theme, keys in force, workspaces
-    desks, shell, carrying,         the one screen, each a class above the one before: who sits where,
-    looking, screen                 state and panes, words between them, what looks bring, what is wanted
-    state.py, happening, layout     pure: what is known, what changes it, which panes a size shows
-    hangup.py, scanning             what ends when the terminal does, and what the end does not wait for
-    bridge.py, firing, runner       to the workbench and back, in threads that touch no widget
-    dialog.py, form, picking,       what stands over the panes, and what shines through it
-    palette, shining
-    painter, painting, strips,      where Textual would paint, lay out or answer once too often
-    leaving
-    text.py                         the one door for foreign text
-    hooks/ fire/ log/ hosts/        the four modes
-
+Only this folder imports Textual; it displays what the workbench returns and evaluates no rule of its own.
 """
 
 import asyncio
@@ -27,7 +12,7 @@ if TYPE_CHECKING:
 
     from textual.driver import Driver
 
-    from hookscope.workbench import Workbench
+    from hookscope.app.workbench import Workbench
 
 
 def run(
@@ -42,7 +27,7 @@ def run(
     `driver` and its first `size` show it elsewhere than in this terminal.
     """
     from hookscope.console.app import Console
-    from hookscope.console.hangup import on_hangup
+    from hookscope.console.process import on_hangup
 
     async def session() -> int:
         console = Console(bench)

@@ -1,36 +1,115 @@
-"""The console as a Textual app: theme, palette and screen put together."""
+"""The Textual app: theme, keys in force, workspaces, and keys handled in the order they were typed."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from contextvars import Context
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from textual.app import App
+from textual.app import App, ScreenStackError
 from textual.binding import Binding, BindingType
 from textual.events import Event, Key, MouseDown, MouseScrollDown, MouseScrollUp, Paste
+from textual.message_pump import MessagePump
 
-from hookscope.console.collecting import Pauses
-from hookscope.console.keymap.hints import in_force, put_in_force
-from hookscope.console.keymap.resolve import DEFAULT, Keymap
-from hookscope.console.opening import Opener
-from hookscope.console.screen import MainScreen
-from hookscope.console.styling import Styling
-from hookscope.console.themes.wardrobe import Wardrobe, read_clothes
-from hookscope.console.typed import Typed
+from hookscope.console.controllers.bridge import WorkbenchOpener
+from hookscope.console.keymap.active_keys import DEFAULT_KEYMAP, Keymap, active_keymap, use_keymap
+from hookscope.console.process import IdleCollector
+from hookscope.console.screens.main_screen import MainScreen
+from hookscope.console.theme.theme_manager import ThemeManager, read_theme_files
+from hookscope.console.widgets.stylesheet import ConsoleStylesheet
 
 if TYPE_CHECKING:
     from textual.notifications import Notify
 
-    from hookscope.console.doing import Deed
-    from hookscope.workbench import Options, Workbench
+    from hookscope.app.options import Options
+    from hookscope.app.workbench import Workbench
+    from hookscope.console.keymap.available_actions import AvailableAction
 
-SAID = 3  # sentences that stand over the panes at once
+
+KEY_TIMEOUT = 2.0  # seconds that a key waits at most for what the one before it has begun
+THREAD_POLL = 0.005  # seconds between two looks for what a thread is about to answer
+
+KeyPress: TypeAlias = Key | Paste
+
+
+class KeyQueue:
+    """Lets one key through; holds those behind it until all that it has led to is there."""
+
+    def __init__(self, app: Console) -> None:
+        self._app = app
+        self._held: deque[KeyPress] = deque()
+        self._let_through: KeyPress | None = None
+        self._following: asyncio.Task[None] | None = None
+
+    def holds(self, press: KeyPress) -> bool:
+        """Is it not its turn yet; then it comes again when it is."""
+        if press is self._let_through:
+            self._let_through = None
+            return False
+        if self._following is None and self._is_settled():
+            self._following = asyncio.create_task(self._follow())
+            return False
+        self._held.append(press)
+        if self._following is None:
+            self._following = asyncio.create_task(self._follow())
+        return True
+
+    async def _follow(self) -> None:
+        """Let the held keys through one by one; end when none is left."""
+        try:
+            await self._over()
+            while self._held:
+                self._let_through = self._held.popleft()
+                self._app.post_message(self._let_through)
+                await self._over()
+        finally:
+            self._following = None
+
+    async def _over(self) -> None:
+        """All that the last key has led to is over. Not for long: what hangs holds no key forever."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(KEY_TIMEOUT):
+                while True:
+                    while not self._is_settled():  # noqa: ASYNC110  (no queue tells when it is empty)
+                        await asyncio.sleep(0 if self._app.is_settled else THREAD_POLL)
+                    before = self._where()
+                    # Down to what has the focus, and up again; and once more, for what was posted on the way.
+                    for pump in (self._app, *self._way(), *self._way()):
+                        await _queue_drained(pump)
+                    if before == self._where() and self._is_settled():
+                        return
+
+    def _where(self) -> tuple[object, ...]:
+        """Where a key would go now."""
+        with suppress(ScreenStackError):
+            return self._app.screen, self._app.screen.focused
+        return ()
+
+    def _is_settled(self) -> bool:
+        """Is nothing on its way that would change that."""
+        return self._app.is_settled and not any(pump.message_queue_size for pump in self._way())
+
+    def _way(self) -> Iterator[MessagePump]:
+        """The way that a key goes: from what has the focus up to the app."""
+        with suppress(ScreenStackError):
+            screen = self._app.screen
+            yield from (screen.focused or screen).ancestors_with_self
+
+
+async def _queue_drained(pump: MessagePump) -> None:
+    """Whatever waited there is done."""
+    done = asyncio.Event()
+    if pump.is_running and pump.call_later(done.set):
+        await done.wait()
+
+
+MOST_TOASTS = 3  # sentences that stand over the panes at once
 
 
 class Console(App[None]):
@@ -76,19 +155,19 @@ class Console(App[None]):
         no_color = "NO_COLOR" in os.environ  # without it Textual makes greys of colours; ANSI ones it drops
         super().__init__(ansi_color=True if no_color else None)
         # Before anything is styled: another theme later styles every widget anew.
-        self.wardrobe = Wardrobe(self, no_color)
-        self.wardrobe.put_on(read_clothes())
+        self.wardrobe = ThemeManager(self, no_color)
+        self.wardrobe.put_on(read_theme_files())
         self._styled_for = self.current_theme
-        self.stylesheet = Styling(variables=self.get_css_variables())
-        self.opener = Opener(partial(self._open, bench))
+        self.stylesheet = ConsoleStylesheet(variables=self.get_css_variables())
+        self.opener = WorkbenchOpener(partial(self._open, bench))
         self.gave_up: Exception | None = None  # why there is nothing to show
         self._began: Options | None = None  # of the workspace that was open first
         self._opened = 1
         self.add_mode(self.DEFAULT_MODE, partial(MainScreen, self.opener, watches))
         self.watches = watches
-        self.keymap = DEFAULT
-        self._typed = Typed(self)
-        self._pauses = Pauses()
+        self.keymap = DEFAULT_KEYMAP
+        self._typed = KeyQueue(self)
+        self._pauses = IdleCollector()
 
     def on_load(self) -> None:
         """Before any screen: tasks begin one after another, as on Python 3.11.
@@ -116,18 +195,18 @@ class Console(App[None]):
     @property
     def keymap(self) -> Keymap:
         """The keys in force, where they are others than the bindings say."""
-        return in_force()
+        return active_keymap()
 
     @keymap.setter
     def keymap(self, keymap: Keymap) -> None:
-        put_in_force(keymap)
+        use_keymap(keymap)
 
     def on_notify(self, event: Notify) -> None:
         """What is said once more stands there once; of many things the last ones stand there."""
         said = [*self._notifications]
         others = [one for one in said if one.message != event.notification.message]
         for one in said:
-            if one not in others[1 - SAID :]:
+            if one not in others[1 - MOST_TOASTS :]:
                 self._unnotify(one, refresh=False)
 
     def simulate_key(self, key: str) -> None:
@@ -137,23 +216,23 @@ class Console(App[None]):
 
     def action_command_palette(self) -> None:
         """Everything that can be done, found by what one types."""
-        from hookscope.console.palette_screen import PaletteScreen  # here: the first paint shows none
+        from hookscope.console.dialogs.palette import PaletteScreen  # here: the first paint shows none
 
         if not isinstance(self.screen, PaletteScreen):
             self.push_screen(PaletteScreen(self.screen))
 
     def action_help(self) -> None:
         """What can be done where one is; a line that is clicked is done."""
-        from hookscope.console.help import HelpScreen
+        from hookscope.console.dialogs.help import HelpScreen
 
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen(self.screen), self._helped)
 
-    def _helped(self, deed: Deed | None) -> None:
+    def _helped(self, deed: AvailableAction | None) -> None:
         if deed is not None:
-            from hookscope.console.doing import do
+            from hookscope.console.keymap.available_actions import run_action
 
-            self.call_later(do, self, deed)
+            self.call_later(run_action, self, deed)
 
     def refresh_css(self, animate: bool = True) -> None:
         """Style all widgets anew, but not where they have these colours already, as at each start."""
@@ -163,7 +242,7 @@ class Console(App[None]):
 
     async def open_workspace(self, folder: Path) -> None:
         """Show another workspace as though the console had begun there; the workers of this one end."""
-        from hookscope.workbench.refusal import Refusal
+        from hookscope.model.refusal import Refusal
 
         before, main = self.bench, self._main_screens()[0]
         if main.firing:
@@ -174,7 +253,7 @@ class Console(App[None]):
         except Refusal as refused:
             main.say(str(refused), "warning")
             return
-        self.opener = opener = Opener(lambda: bench)
+        self.opener = opener = WorkbenchOpener(lambda: bench)
         self._opened += 1
         left, mode = self.current_mode, f"workspace {self._opened}"
         self.add_mode(mode, partial(MainScreen, opener, self.watches))
@@ -184,15 +263,15 @@ class Console(App[None]):
 
     def _bench_of(self, folder: Path, main: MainScreen) -> Workbench:
         """The workbench of a folder; both workspaces are remembered as open lately."""
-        from hookscope.workbench.last_time import last_time
-        from hookscope.workbench.refusal import Refusal
-        from hookscope.workbench.workspaces import bench_elsewhere
+        from hookscope.app.console_files import stored_console
+        from hookscope.app.workspaces import workbench_in
+        from hookscope.model.refusal import Refusal
 
         here = main.state.view.host.workspace if main.state.view is not None else None
-        bench = bench_elsewhere(self.bench, self._began or self.bench.options, folder)
+        bench = workbench_in(self.bench, self._began or self.bench.options, folder)
         for workspace in filter(None, (here, bench.open().workspace)):
             with suppress(Refusal):  # said where something is to be kept
-                last_time().write(workspace, None)
+                stored_console().write(workspace, None)
         return bench
 
     async def on_event(self, event: Event) -> None:

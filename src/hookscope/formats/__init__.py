@@ -15,56 +15,56 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .agent_source import agent_description
-    from .dotenv import read_dotenv
-    from .frontmatter import (
+    from hookscope.formats.environment_files import read_dotenv
+    from hookscope.formats.frontmatter import (
         LARGEST_HEADER,
-        Header,
+        MarkdownHeader,
         cut_header,
         head_of,
         locate_frontmatter,
         read_frontmatter,
         repair_mojibake,
     )
-    from .json5 import LARGEST_JSON5, read_json5
-    from .json5_places import Json5Places, locate_json5
-    from .listening import plugin_registrations, stream_events
-    from .listening_types import PluginRegistration
-    from .places import FormatError, KeyPath, Span, span_at, text_of
-    from .python_source import Export, read_exports
-    from .script_balance import check_brackets
-    from .script_default import DefaultExport, default_that_is_none
-    from .script_tokens import LONGEST, Script, Token, read_script
-    from .script_values import script_number, script_text, script_trim
-    from .text_header import header_block, read_text_header
-    from .yaml12 import locate_yaml, read_own_yaml, read_yaml
+    from hookscope.formats.json5 import LARGEST_JSON5, Json5Places, locate_json5, read_json5
+    from hookscope.formats.positions import FormatError, KeyPath, Span, span_at, text_of
+    from hookscope.formats.python_source import Export, read_exports
+    from hookscope.formats.script_source import DefaultExport, check_brackets, unusable_default_export
+    from hookscope.formats.script_tokens import LONGEST_SCRIPT, Token, TokenizedScript, read_script
+    from hookscope.formats.script_values import script_number, script_text, script_trim
+    from hookscope.formats.subscriptions import (
+        PluginRegistration,
+        agent_description,
+        plugin_registrations,
+        stream_events,
+    )
+    from hookscope.formats.text_header import header_block, read_text_header
+    from hookscope.formats.yaml12 import locate_yaml, read_own_yaml, read_yaml
 
 _HOMES = {
+    "DefaultExport": "script_source",
+    "Export": "python_source",
+    "FormatError": "positions",
+    "Json5Places": "json5",
+    "KeyPath": "positions",
     "LARGEST_HEADER": "frontmatter",
     "LARGEST_JSON5": "json5",
-    "LONGEST": "script_tokens",
-    "DefaultExport": "script_default",
-    "Export": "python_source",
-    "FormatError": "places",
-    "Header": "frontmatter",
-    "Json5Places": "json5_places",
-    "KeyPath": "places",
-    "PluginRegistration": "listening_types",
-    "Script": "script_tokens",
-    "Span": "places",
+    "LONGEST_SCRIPT": "script_tokens",
+    "MarkdownHeader": "frontmatter",
+    "PluginRegistration": "subscriptions",
+    "Span": "positions",
     "Token": "script_tokens",
-    "agent_description": "agent_source",
+    "TokenizedScript": "script_tokens",
+    "agent_description": "subscriptions",
+    "check_brackets": "script_source",
     "cut_header": "frontmatter",
-    "default_that_is_none": "script_default",
     "head_of": "frontmatter",
     "header_block": "text_header",
     "locate_frontmatter": "frontmatter",
-    "locate_json5": "json5_places",
+    "locate_json5": "json5",
     "locate_yaml": "yaml12",
-    "plugin_registrations": "listening",
-    "read_dotenv": "dotenv",
+    "plugin_registrations": "subscriptions",
+    "read_dotenv": "environment_files",
     "read_exports": "python_source",
-    "check_brackets": "script_balance",
     "read_frontmatter": "frontmatter",
     "read_json5": "json5",
     "read_own_yaml": "yaml12",
@@ -75,29 +75,29 @@ _HOMES = {
     "script_number": "script_values",
     "script_text": "script_values",
     "script_trim": "script_values",
-    "span_at": "places",
-    "stream_events": "listening",
-    "text_of": "places",
+    "span_at": "positions",
+    "stream_events": "subscriptions",
+    "text_of": "positions",
+    "unusable_default_export": "script_source",
 }
 
 __all__ = [
     "LARGEST_HEADER",
     "LARGEST_JSON5",
-    "LONGEST",
+    "LONGEST_SCRIPT",
     "DefaultExport",
     "Export",
     "FormatError",
-    "Header",
     "Json5Places",
     "KeyPath",
+    "MarkdownHeader",
     "PluginRegistration",
-    "Script",
     "Span",
     "Token",
+    "TokenizedScript",
     "agent_description",
     "check_brackets",
     "cut_header",
-    "default_that_is_none",
     "head_of",
     "header_block",
     "locate_frontmatter",
@@ -119,6 +119,7 @@ __all__ = [
     "span_at",
     "stream_events",
     "text_of",
+    "unusable_default_export",
 ]
 
 

@@ -6,17 +6,16 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from hookscope.formats.positions import FormatError, KeyPath, Span, span_at, text_of
+from hookscope.formats.yaml12 import YAML_LIMIT, locate_part, read_part
 from hookscope.values import dataclass
-
-from .places import FormatError, KeyPath, Span, span_at, text_of
-from .yaml12 import LIMIT, locate_part, read_part
 
 LARGEST_HEADER: Final = 64 * 1024
 """Bytes of a file in which its header must have ended, for who reads no further."""
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class MarkdownHeader:
     """A header's YAML, where it stands in the file, and the text after it."""
 
     text: str
@@ -27,7 +26,7 @@ class Header:
     body: str
 
 
-def cut_header(source: bytes) -> Header | None:
+def cut_header(source: bytes) -> MarkdownHeader | None:
     """The header of a file, or None where it has none. Its YAML is not looked at.
 
     Blanks after `---`, CRLF and a byte order mark are allowed; a line before the first `---` is not.
@@ -35,7 +34,7 @@ def cut_header(source: bytes) -> Header | None:
     Raises:
         FormatError: the file is not UTF-8, or the header does not end.
     """
-    return _cut(text_of(source))
+    return _cut_text(text_of(source))
 
 
 def head_of(source: bytes, limit: int = LARGEST_HEADER) -> bytes:
@@ -62,7 +61,7 @@ def head_of(source: bytes, limit: int = LARGEST_HEADER) -> bytes:
     return head
 
 
-def read_frontmatter(source: bytes, *, limit: int = LIMIT) -> dict[str, object] | None:
+def read_frontmatter(source: bytes, *, limit: int = YAML_LIMIT) -> dict[str, object] | None:
     """What the header says, as `read_yaml` would: `{}` for an empty one, None for a file without header.
 
     Args:
@@ -72,7 +71,7 @@ def read_frontmatter(source: bytes, *, limit: int = LIMIT) -> dict[str, object] 
         FormatError: as `cut_header` and `read_yaml` do, at places in the file, or the header is no mapping.
     """
     text = text_of(source)
-    header = _cut(text)
+    header = _cut_text(text)
     if header is None:
         return None
     end = header.start + len(header.text)
@@ -81,17 +80,17 @@ def read_frontmatter(source: bytes, *, limit: int = LIMIT) -> dict[str, object] 
         return {}
     if not isinstance(value, dict):
         where = locate_part(text, header.start, end, (), limit) or span_at(text, header.start, end)
-        raise FormatError(f"the header wants `key: value` lines and has {_a(value)}", where)
+        raise FormatError(f"the header wants `key: value` lines and has {_value_phrase(value)}", where)
     return value
 
 
 def locate_frontmatter(
-    source: bytes, path: KeyPath, *, limit: int = LIMIT, of_key: bool = False
+    source: bytes, path: KeyPath, *, limit: int = YAML_LIMIT, of_key: bool = False
 ) -> Span | None:
     """Where in the file the header's value at `path` stands, as `locate_yaml` has it; or the value's key."""
     try:
         text = text_of(source)
-        header = _cut(text)
+        header = _cut_text(text)
     except FormatError:
         return None
     if header is None:
@@ -119,7 +118,7 @@ _OPENING_BYTES = re.compile(rb"(?:\xef\xbb\xbf)?---[ \t]*\r?\n")
 _CLOSING_BYTES = re.compile(rb"^---[ \t]*\r?\n", re.MULTILINE)
 
 
-def _cut(text: str) -> Header | None:
+def _cut_text(text: str) -> MarkdownHeader | None:
     opening = _OPENING.match(text)
     if opening is None:
         return None
@@ -131,10 +130,10 @@ def _cut(text: str) -> Header | None:
     if closing is None:
         where = span_at(text, opening[0].index("-"), len(opening[0].rstrip()))
         raise FormatError("the header opened on line 1 has no closing `---`", where)
-    return Header(text[start : closing.start()], 2, start, text[closing.end() :])
+    return MarkdownHeader(text[start : closing.start()], 2, start, text[closing.end() :])
 
 
-def _a(value: object) -> str:
+def _value_phrase(value: object) -> str:
     return "a list" if isinstance(value, list) else "one plain value"
 
 

@@ -1,11 +1,23 @@
-"""JSON5, and so JSON: what a document means. What is plain JSON needs no more than the standard library."""
+"""Read JSON5, strictly and with the errors of the hosts' parser, and locate values in it."""
 
 from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
+from typing import TypeAlias
 
-from .places import DEPTH, FormatError, span_at, text_of
+import pyjson5
+
+from hookscope.formats.positions import (
+    BYTE_ORDER_MARK,
+    MAX_DEPTH,
+    FormatError,
+    KeyPath,
+    Span,
+    span_at,
+    text_of,
+)
 
 LARGEST_JSON5 = 8 * 1024 * 1024  # bytes of a document that readers and editors take
 
@@ -26,13 +38,12 @@ def read_json5(source: bytes) -> object:
     if not _HALF_WRITTEN.search(text):
         try:
             written: object = _JSON.decode(text)  # most of what machines write, and no second pass
-            if text.count("{") + text.count("[") <= DEPTH or _is_shallow(written):
+            if text.count("{") + text.count("[") <= MAX_DEPTH or _is_shallow(written):
                 return written
         except (ValueError, RecursionError):
             pass
-    from .json5_in_full import read_in_full  # here: most that is read needs it not
 
-    return read_in_full(text)
+    return read_json5_strictly(text)
 
 
 _HALF_WRITTEN = re.compile(r"\\u[dD]")  # which the json module reads otherwise
@@ -59,7 +70,7 @@ def _no_json(_: str) -> object:
 def _is_shallow(value: object) -> bool:
     """Whether at most 64 lists and objects are in one another."""
     inside = [value] if isinstance(value, dict | list) else []
-    for _ in range(DEPTH):
+    for _ in range(MAX_DEPTH):
         inside = [
             part
             for whole in inside
@@ -70,3 +81,259 @@ def _is_shallow(value: object) -> bool:
 
 
 _JSON = json.JSONDecoder(parse_float=_in_range, parse_int=_printable, parse_constant=_no_json)
+
+
+def locate_json5(source: bytes, path: KeyPath) -> Span | None:
+    """Where exactly the value at `path` stands, or None where there is none or the source cannot be read.
+
+    The last of equal keys counts, as in `read_json5`. Of many values in one document, ask `Json5Places`.
+    """
+    try:
+        read_json5(source)
+    except FormatError:
+        return None
+    return Json5Places(text_of(source)).find(path)
+
+
+class Json5Places:
+    """The places of a document's values. Each object and list is read only once."""
+
+    def __init__(self, text: str) -> None:
+        """`text` is a valid document: `read_json5` has read it."""
+        self._text = text
+        self._tokens = json5_tokens(text)
+        self._closing = closing_bracket(text, self._tokens)
+        self._children: dict[int, dict[str | int, int]] = {}
+        self._line_ends = [found.start() for found in re.finditer("\n", text)]
+
+    def find(self, path: KeyPath) -> Span | None:
+        """The place of the value at `path`; None where there is none."""
+        at = 0
+        for step in path:
+            child = self._children_of(at).get(step)
+            if child is None:
+                return None
+            at = child
+        return self._span(self._tokens[at][0], self._tokens[self._closing.get(at, at)][1])
+
+    def _span(self, start: int, end: int) -> Span:
+        """As `span_at`, without counting all lines above it again."""
+        line = bisect_left(self._line_ends, start)
+        line_start = self._line_ends[line - 1] + 1 if line else 0
+        marks = self._text.startswith(BYTE_ORDER_MARK) and line == 0 and start > 0
+        return Span(line + 1, start - line_start + 1 - marks, start, end)
+
+    def _children_of(self, at: int) -> dict[str | int, int]:
+        """The first token of each value in the object or list at token `at`."""
+        known = self._children.get(at)
+        if known is None:
+            known = self._children[at] = _child_values(self._text, self._tokens, self._closing, at)
+        return known
+
+
+# All below may take the text for valid: it has been read, or (for a second value) its first value has.
+
+_Json5Token: TypeAlias = tuple[int, int]
+
+JSON5_TOKEN = re.compile(
+    r"""
+    "[^"\\]*(?:\\[\s\S][^"\\]*)*"
+  | '[^'\\]*(?:\\[\s\S][^'\\]*)*'
+  | //[^\n\r\u2028\u2029]*
+  | /\*[\s\S]*?\*/
+  | [{}\[\]:,]
+  | [^\s\ufeff{}\[\]:,"'/]+       # a number, a word, a key without quotes
+    """,
+    re.VERBOSE,
+)
+
+
+def json5_tokens(text: str) -> list[_Json5Token]:
+    """Start and end of each token; comments are none."""
+    return [match.span() for match in JSON5_TOKEN.finditer(text) if text[match.start()] != "/"]
+
+
+def closing_bracket(text: str, tokens: list[_Json5Token]) -> dict[int, int]:
+    """For each opening bracket the bracket that closes it, both by their index in `tokens`."""
+    pairs: dict[int, int] = {}
+    open_ones: list[int] = []
+    for index, (start, _) in enumerate(tokens):
+        if text[start] in "{[":
+            open_ones.append(index)
+        elif text[start] in "}]" and open_ones:
+            pairs[open_ones.pop()] = index
+    return pairs
+
+
+def _child_values(
+    text: str, tokens: list[_Json5Token], closing: dict[int, int], at: int
+) -> dict[str | int, int]:
+    """By key or position, the first token of each value in the object or list at token `at`."""
+    opener = text[tokens[at][0]]
+    if opener not in "{[":
+        return {}
+    in_object = opener == "{"
+    found: dict[str | int, int] = {}
+    index = at + 1
+    position = 0
+    while index < closing[at]:
+        name: str | int = position
+        if in_object:
+            name = _key_text(text[slice(*tokens[index])])
+            index += 2  # over the key and its colon
+        found[name] = index
+        index = closing.get(index, index) + 2  # over the value and its comma
+        position += 1
+    return found
+
+
+def _key_text(token: str) -> str:
+    if "\\" not in token:
+        return token[1:-1] if token[0] in "\"'" else token
+
+    return read_json5_key(token)
+
+
+def read_json5_strictly(text: str) -> object:
+    """As `read_json5`, of a text that the json module does not read, or reads otherwise."""
+    try:
+        value: object = pyjson5.decode(_mend_halves(text), MAX_DEPTH)
+    except pyjson5.Json5NestingTooDeep as error:
+        raise _format_error(
+            text, f"more than {MAX_DEPTH} lists and objects in one another", _closest_span(error)
+        ) from None
+    except pyjson5.Json5ExtraData as error:
+        raise _format_error(
+            text, "the document has ended before this", _second(text) or _closest_span(error)
+        ) from None
+    except pyjson5.Json5DecoderException as error:
+        raise _format_error(text, _sentence(error), _closest_span(error)) from None
+    except (ValueError, RecursionError) as error:  # an integer with too many digits; no stack left
+        raise _format_error(text, str(error), 0) from None
+    if not _plainly_sound(text):
+        sound = _sound_until(text)
+        if sound < len(text):
+            raise _unsound(text, sound)
+    return value
+
+
+def read_json5_key(token: str) -> str:
+    """The name that a key with escapes spells."""
+    (key,) = pyjson5.decode(f"{{{_mend_halves(token)}:0}}")
+    return str(key)
+
+
+# Errors, in the words of this house
+
+
+def _format_error(text: str, problem: str, at: int) -> FormatError:
+    at = min(max(at, 0), len(text))
+    return FormatError(problem, span_at(text, at, at))
+
+
+def _closest_span(error: pyjson5.Json5DecoderException) -> int:
+    """The offset in pyjson5's sentence, which counts the character it names as read."""
+    near = re.search(r"near (\d+)", error.args[0])  # not str(error), which fails on deep results
+    return int(near[1]) - 1 if near else 0
+
+
+def _sentence(error: pyjson5.Json5DecoderException) -> str:
+    """`Expected b'comma' or U+005d near 3, found U+0031` → expected comma or `]`, found `1`"""
+    message = re.sub(r" (?:starting )?near \d+", "", error.args[0])
+    message = re.sub(r"b'(.*?)'", lambda name: _NAMES.get(name[1], name[1]), message)
+    message = re.sub(r"U\+([0-9A-Fa-f]{4,6})", lambda code: _shown(chr(int(code[1], 16))), message)
+    return message[:1].lower() + message[1:]
+
+
+_NAMES = {
+    "JSON5Value": "a value",
+    "IdentifierStart": "a key",
+    "NumericLiteral": "number",
+    "comma": "`,`",
+    "colon": "`:`",
+}
+
+
+def _shown(character: str) -> str:
+    return f"`{character}`" if character.isprintable() else f"U+{ord(character):04X}"
+
+
+def _second(text: str) -> int | None:
+    """Where a second value starts. The first one is whole, or pyjson5 would have said something else."""
+    tokens = json5_tokens(text)
+    after = closing_bracket(text, tokens).get(0, 0) + 1
+    return tokens[after][0] if after < len(tokens) else None
+
+
+# What pyjson5 and JSON5 disagree on
+
+_HALF = re.compile(
+    r"(?<!\\)((?:\\\\)*)\\u[dD](?:([89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|[89a-fA-F][0-9a-fA-F]{2})"
+)
+
+
+def _mend_halves(text: str) -> str:
+    """Replace each escape of half a pair, which pyjson5 refuses, by one of U+FFFD, which is as long."""
+    if "\\ud" not in text and "\\uD" not in text:
+        return text
+    return _HALF.sub(lambda match: match[0] if match[2] else match[1] + "\\ufffd", text)
+
+
+# pyjson5 also takes `1_0`, `5.5.`, `+-1`, `0e` and '\01'. Of a sound document these matches touch one
+# another. Nothing in them can be read in two ways, so that nothing is tried twice. (Possessive repetition
+# would say the same, and is at fault in the first releases of Python 3.11.)
+_SOUND = re.compile(
+    r"""
+    [\s\ufeff{}\[\]:,]+
+  | "[^"\\]*(?:\\(?!0[0-9])[\s\S][^"\\]*)*"
+  | '[^'\\]*(?:\\(?!0[0-9])[\s\S][^'\\]*)*'
+  | //[^\n\r\u2028\u2029]*
+  | /\*[\s\S]*?\*/
+  | [+\-]? (?:
+        0[xX][0-9a-fA-F]{1,1000}   # Python refuses to print an integer of more than 4,300 digits
+      | (?: (?:0|[1-9][0-9]*) (?:\.[0-9]*)? | \.[0-9]+ ) (?:[eE][+\-]?[0-9]+)?
+      | Infinity | NaN
+    ) (?=[\s\ufeff{}\[\]:,/]|\Z)
+  | [^\s\ufeff{}\[\]:,"'/+\-.0-9][^\s\ufeff{}\[\]:,"'/]*
+    """,
+    re.VERBOSE,
+)
+
+
+# What nearly all documents are made of, in fewer matches and simpler ones.
+_PLAIN = re.compile(
+    r"""(?:(?:
+    [A-Za-z_$][A-Za-z0-9_$]*
+  | "[^"\\]*(?:\\[^0][^"\\]*)*"
+  | '[^'\\]*(?:\\[^0][^'\\]*)*'
+  | //[^\n\r\u2028\u2029]*
+  | /\*[^*]*\*+(?:[^*/][^*]*\*+)*/
+  | -?(?:0|[1-9][0-9]{0,99})(?:\.[0-9]+)?(?![A-Za-z0-9_$.+\-])
+  | [{\[\ \t\r\n]
+    )[ \t\r\n{}\[\]:,]*){1,64}   # many at once: each match is an object
+    """,
+    re.VERBOSE,
+)
+
+
+def _plainly_sound(text: str) -> bool:
+    """Whether a sound text is seen to be so at once; False decides nothing."""
+    return sum(map(len, _PLAIN.findall(text))) == len(text)
+
+
+def _sound_until(text: str) -> int:
+    """Where the first such thing stands; the length of the text where there is none."""
+    at = 0
+    for match in _SOUND.finditer(text):
+        if match.start() != at:
+            break
+        at = match.end()
+    return at
+
+
+def _unsound(text: str, at: int) -> FormatError:
+    token = JSON5_TOKEN.match(text, at)
+    end = token.end() if token else at
+    if text[at] in "\"'":
+        return FormatError("a digit after `\\0` in a string", span_at(text, at, end))
+    return FormatError(f"`{text[at:end][:40]}` is not read as a number", span_at(text, at, end))

@@ -11,11 +11,10 @@ import warnings
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
+from hookscope.formats.positions import FormatError, Span, span_at
 from hookscope.values import dataclass
 
-from .places import FormatError, Span, span_at
-
-Kind: TypeAlias = Literal["function", "async function", "class", "value", "import"]
+ExportKind: TypeAlias = Literal["function", "async function", "class", "value", "import"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,7 @@ class Export:
     """A name bound at the top level of a module. A name given to a lambda is a function."""
 
     name: str
-    kind: Kind
+    kind: ExportKind
     line: int
     misfit: int | None = None  # how many arguments it asks for, where it surely cannot be called with one
 
@@ -44,9 +43,9 @@ def read_exports(source: bytes) -> dict[str, Export]:
     in_passing = _HINTS.search(source) is not None  # few files have any, and walking expressions is slow
     while waiting:  # a stack, since a long `elif` chain is as deep as it is long
         node = waiting.pop()
-        for export in _bound(node):
+        for export in _bound_names(node):
             exports[export.name] = export
-        for export in _bound_in_passing(node) if in_passing else ():
+        for export in _names_bound_inside(node) if in_passing else ():
             exports.setdefault(export.name, export)
         if not isinstance(node, _OWN_SCOPES):
             inner = [child for child in ast.iter_child_nodes(node) if isinstance(child, _STATEMENTS)]
@@ -58,13 +57,13 @@ _STATEMENTS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 _OWN_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def _bound(node: ast.AST) -> Iterator[Export]:
+def _bound_names(node: ast.AST) -> Iterator[Export]:
     """What one statement binds by itself, without the blocks in it."""
     match node:
         case ast.FunctionDef():
-            yield Export(node.name, "function", node.lineno, _misfit(node))
+            yield Export(node.name, "function", node.lineno, _argument_mismatch(node))
         case ast.AsyncFunctionDef():
-            yield Export(node.name, "async function", node.lineno, _misfit(node))
+            yield Export(node.name, "async function", node.lineno, _argument_mismatch(node))
         case ast.ClassDef():
             yield Export(node.name, "class", node.lineno)
         case ast.Import() | ast.ImportFrom():
@@ -84,7 +83,7 @@ def _bound(node: ast.AST) -> Iterator[Export]:
                     yield from _targets(item.optional_vars)
 
 
-def _misfit(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int | None:
+def _argument_mismatch(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int | None:
     """How many arguments must be given, where that is not one; a decorator may make another function."""
     given = node.args
     places = len(given.posonlyargs) + len(given.args)
@@ -98,7 +97,7 @@ _BINDERS = frozenset({"globals", "locals", "vars", "exec", "eval", "setattr"})
 _HINTS = re.compile(rb":=|__getattr__|globals|locals|vars|exec|eval|setattr")
 
 
-def _bound_in_passing(node: ast.AST) -> Iterator[Export]:
+def _names_bound_inside(node: ast.AST) -> Iterator[Export]:
     """What the expressions of a statement bind: `:=`, and calls that may bind anything."""
     if isinstance(node, ast.FunctionDef) and node.name == "__getattr__":
         yield Export("*", "value", node.lineno)
@@ -109,7 +108,7 @@ def _bound_in_passing(node: ast.AST) -> Iterator[Export]:
             continue
         for inner in ast.walk(part):
             if isinstance(inner, ast.NamedExpr):
-                kind: Kind = "function" if isinstance(inner.value, ast.Lambda) else "value"
+                kind: ExportKind = "function" if isinstance(inner.value, ast.Lambda) else "value"
                 yield Export(inner.target.id, kind, inner.lineno)
             elif (
                 isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in _BINDERS

@@ -10,11 +10,10 @@ import re
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
+from hookscope.formats.positions import BYTE_ORDER_MARK
 from hookscope.values import dataclass
 
-from .places import BOM
-
-LONGEST = 262_144  # characters, or bytes: a bundle of a whole program is no hook that anybody wrote
+LONGEST_SCRIPT = 262_144  # characters, or bytes: a bundle of a whole program is no hook that anybody wrote
 
 TokenKind: TypeAlias = Literal["name", "string", "template", "number", "regex", "open", "close", "mark"]
 
@@ -33,7 +32,7 @@ class Token(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
+class TokenizedScript:
     """A file's tokens. `partner` leads from each bracket to the one that belongs to it, if there is one."""
 
     tokens: tuple[Token, ...]
@@ -51,15 +50,15 @@ class Script:
         return self.tokens[index].kind if 0 <= index < len(self.tokens) else None
 
 
-def read_script(source: bytes) -> Script | None:
+def read_script(source: bytes) -> TokenizedScript | None:
     """The tokens of a file; None where it is longer than 256 Ki characters. Never raises.
 
     Bytes that are no UTF-8 become U+FFFD.
     """
-    text = source.decode("utf-8", "replace").removeprefix(BOM)
-    if len(text) > LONGEST:
+    text = source.decode("utf-8", "replace").removeprefix(BYTE_ORDER_MARK)
+    if len(text) > LONGEST_SCRIPT:
         return None
-    return _Reader(text).read()
+    return _Tokenizer(text).read()
 
 
 _IDENTIFIER = r"(?:[\w$]|\\u(?:[0-9a-fA-F]{4}|\{[0-9a-fA-F]+\}))"
@@ -86,7 +85,7 @@ _BEFORE_BLOCKS = frozenset({"else", "do", "try", "finally"})
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 
 
-class _Open(NamedTuple):
+class _OpenBracket(NamedTuple):
     """A bracket that waits for its partner."""
 
     token: int
@@ -95,26 +94,26 @@ class _Open(NamedTuple):
     is_hole: bool  # of a template, which goes on behind it
 
 
-class _Reader:
+class _Tokenizer:
     """Reads a text once, from its beginning to its end."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.tokens: list[Token] = []
         self.partner: dict[int, int] = {}
-        self.waiting: list[_Open] = []
+        self.waiting: list[_OpenBracket] = []
         self.line = 1
         self.after_value = False  # would `/` divide here
         self.no_regex_before = 0  # no regular expression closes on the line up to here
 
-    def read(self) -> Script:
+    def read(self) -> TokenizedScript:
         hashbang = _HASHBANG.match(self.text)
         at = hashbang.end() if hashbang else 0
         while at < len(self.text):
             end = self._next(at)
             self.line += self.text.count("\n", at, end)
             at = end
-        return Script(tuple(self.tokens), self.partner)
+        return TokenizedScript(tuple(self.tokens), self.partner)
 
     def _next(self, at: int) -> int:
         """Reads the token, or the blank, at `at`; where the next one begins."""
@@ -168,7 +167,7 @@ class _Reader:
         return not (last.kind == "name" and last.text in _BEFORE_BLOCKS)
 
     def _open(self, text: str, at: int, closes: str, *, is_value: bool, is_hole: bool = False) -> int:
-        self.waiting.append(_Open(len(self.tokens), closes, is_value, is_hole))
+        self.waiting.append(_OpenBracket(len(self.tokens), closes, is_value, is_hole))
         return self._add("open", text, at, after_value=False)
 
     def _close(self, text: str, at: int) -> int:

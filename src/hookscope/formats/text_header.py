@@ -12,11 +12,16 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
-from .indents import has_glued_comment, starts_too_far_left
-from .places import BOM, FormatError, Span
-from .script_values import BLANK, script_double, script_number, script_trim, script_whole
-from .whole_yaml import read_whole_yaml
-from .yaml12 import read_part
+from hookscope.formats.full_yaml import has_glued_comment, read_full_yaml, starts_too_far_left
+from hookscope.formats.positions import BYTE_ORDER_MARK, FormatError, Span
+from hookscope.formats.script_values import (
+    BLANK,
+    script_double,
+    script_number,
+    script_trim,
+    script_whole,
+)
+from hookscope.formats.yaml12 import read_part
 
 _ANY: Final = re.compile("")
 _KEY_IN_TEXT: Final = re.compile(r"(?![\[{]|- )[\s\S]*: ")
@@ -24,7 +29,7 @@ QUOTED_WHEN_BROKEN: Final = {"description": _ANY, "summary": _KEY_IN_TEXT, "read
 """Keys whose value is put in quotes before YAML is given up, and how it must begin for that."""
 
 _compact: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-REMEMBERED: Final = 4096  # headers
+REMEMBERED_HEADERS: Final = 4096  # headers
 _SPACES = BLANK.replace(r"\n", "")  # on one line
 _OPENING = re.compile(rf"---{_SPACES}*\n")
 _CLOSING = re.compile(rf"(?:^|\n)---{_SPACES}*(?:\n|\Z)")
@@ -49,7 +54,7 @@ def read_text_header(source: bytes) -> dict[str, str]:
     return dict(_texts_of(source))
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=REMEMBERED_HEADERS)
 def _texts_of(source: bytes) -> Mapping[str, str]:
     """A look reads every header again, and nearly all are as they were."""
     block = header_block(source)
@@ -77,7 +82,12 @@ def header_block(source: bytes) -> str | None:
 
     Bytes that are no UTF-8 become U+FFFD. A header that does not end is none.
     """
-    text = source.decode("utf-8", "replace").removeprefix(BOM).replace("\r\n", "\n").replace("\r", "\n")
+    text = (
+        source.decode("utf-8", "replace")
+        .removeprefix(BYTE_ORDER_MARK)
+        .replace("\r\n", "\n")
+        .replace("\r", "\n")
+    )
     opening = _OPENING.match(text)
     closing = _CLOSING.search(text, opening.end()) if opening else None
     return text[opening.end() : closing.start()] if opening and closing else None
@@ -115,7 +125,7 @@ def _read(text: str) -> object:
     try:
         return read_part(text, 0, len(text), len(text))
     except FormatError:
-        return read_whole_yaml(text)
+        return read_full_yaml(text)
 
 
 def _with_flow_on_one_line(block: str) -> str:

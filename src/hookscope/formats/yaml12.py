@@ -1,23 +1,185 @@
-"""One YAML 1.2 document: text in; dicts, lists and plain values, or one FormatError, out.
-
-PyYAML reads the syntax and leaves every scalar as it was written; what a scalar means is decided here, by
-the core schema of YAML 1.2. `on`, `1:30` and `2026-11-20` are text, `1e3` is a number. Tags, anchors and
-aliases, which no settings need, are refused.
-"""
+"""Read YAML 1.2 as the hosts do: a fast reader for the plain subset, else from PyYAML's nodes."""
 
 from __future__ import annotations
 
+import json
+import re
+from functools import lru_cache
+from typing import Any, Final
+
 import yaml
 
-from .places import BOM, DEPTH, FormatError, KeyPath, Span, span_at, text_of
-from .plain_yaml import read_plain_yaml
-from .yaml_nodes import Wrong, compose_own, compose_yaml, too_deep
-from .yaml_scalars import plain_value
+from hookscope.formats.positions import (
+    BYTE_ORDER_MARK,
+    MAX_DEPTH,
+    FormatError,
+    KeyPath,
+    Span,
+    span_at,
+    text_of,
+)
+from hookscope.formats.yaml_nodes import YamlProblem, compose_trusted, compose_yaml, plain_value, too_deep
 
-LIMIT = 64 * 1024
+_QUOTES: Final = "'\""
+_LONGEST: Final = 65_536  # characters
+_LONGEST_FLOW: Final = 1000  # characters; a key of over 1,024 is none to YAML
+_MOST_BRACKETS: Final = 30  # in one value
+_DEEPEST: Final = 30  # blocks in one another
+
+# Nothing that was taken is given back (`+` behind a repetition): of thousands of spaces each would be tried.
+_LINES: Final = re.compile(
+    r"""
+    ([ ]*+)
+    (?: \#[^\n]*
+      | (-[ ]++)?
+        (?: ([A-Za-z_][A-Za-z0-9_-]{0,99}) : (?![^ \n]) )?
+        [ ]*+
+        ( "[^"\\\n]*"
+        | '[^'\n]*'
+        | [\[{] (?: [^\n]*[\]}](?=[ ]*+(?:\n|\Z)) | [^\n]*+ (?: \n(?=[ \]}]) [^\n]*+ )*+ )
+        | [^ \n\-?:,\[\]{}\#&*!|>'"%@`] [^\n:\#]*+ (?: (?: :(?=[^ \n]) | (?<=[^ \n])\# ) [^\n:\#]*+ )*+
+        )?
+        [ ]*+
+    )
+    (?: \n | \Z )
+  | ([^\n]+)
+    """,
+    re.VERBOSE,
+)
+_WORD = r"[A-Za-z_](?:[A-Za-z0-9_./*-]|:(?=[A-Za-z0-9_*]))*"
+_WORDS: Final = re.compile(rf"\[ *{_WORD}(?: *, *{_WORD})* *\]")
+_LAST_COMMA: Final = re.compile(r'("[^"\n]*")|(?<=["\]}a-z0-9]),(?=[ \n]*[\]}])')
+_KEY_APART: Final = re.compile(r"\n *:")  # from its colon: no key to the full reader
+_MANY_DIGITS: Final = 300
+_LONG_NUMBER: Final = re.compile(rf"[0-9]{{{_MANY_DIGITS}}}")
 
 
-def read_yaml(source: bytes, *, limit: int = LIMIT) -> object:
+class _NotPlainYaml(Exception):
+    """Something that is not read here."""
+
+
+def read_plain_yaml(text: str) -> dict[str, object] | None:
+    """The mapping that a text is, as the full reader reads it; None where only that one can tell."""
+    if len(text) > _LONGEST:
+        return None
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    if not text.replace("\n", "").isprintable():
+        return None
+    try:
+        return _plain_mapping(text) or None
+    except _NotPlainYaml:
+        return None
+
+
+def _plain_mapping(text: str) -> dict[str, object]:
+    whole: dict[str, object] = {}
+    here: Any = whole  # the innermost block, a mapping or a list
+    column = 0  # where its lines begin
+    around: list[tuple[Any, int]] = []  # the blocks that it is in
+    waiting = ""  # the last line's key, where its value is not on that line
+    for indent, dash, key, value, strange in _LINES.findall(text):
+        if strange:
+            raise _NotPlainYaml
+        if not (key or dash or value):
+            continue
+        at = len(indent)
+        if waiting and (at > column or (dash and at == column)):
+            if not (key or dash):
+                here[waiting], waiting = _plain_value(value), ""
+                continue
+            if len(around) > _DEEPEST:
+                raise _NotPlainYaml
+            around.append((here, column))
+            here[waiting] = here = [] if dash else {}
+            column = at
+        while at < column or (at == column and not dash and type(here) is list):
+            if not around:
+                raise _NotPlainYaml
+            here, column = around.pop()
+        if at != column or (type(here) is list) is not bool(dash):
+            raise _NotPlainYaml
+        if dash:
+            if not key:
+                if not value:
+                    raise _NotPlainYaml
+                here.append(_plain_value(value))
+                waiting = ""
+                continue
+            item: dict[str, object] = {}
+            here.append(item)
+            around.append((here, column))
+            here, column = item, at + len(dash)
+        if not key or key in here:
+            raise _NotPlainYaml
+        if not value:
+            here[key], waiting = None, key
+            continue
+        here[key] = value[1:-1] if value[0] in _QUOTES else _plain_value(value)
+        waiting = ""
+    return whole
+
+
+def _plain_value(text: str) -> object:
+    first = text[0]
+    if first in _QUOTES:
+        return text[1:-1]
+    if first == "[" and (items := _plain_items(text)) is not None:
+        return [*items]
+    return _plain_flow(text) if first in "[{" else plain_value(text.rstrip(" "))
+
+
+@lru_cache(maxsize=512)
+def _plain_items(text: str) -> tuple[object, ...] | None:
+    """The items of a list without others in it, which hooks often have in common; None for other lists."""
+    items = _plain_flow(text)
+    assert isinstance(items, list)
+    return None if any(isinstance(item, dict | list) for item in items) else tuple(items)
+
+
+def _plain_flow(text: str) -> object:
+    """What stands in brackets: JSON, with a comma behind the last items allowed, or a list of plain words."""
+    if len(text) > _LONGEST_FLOW or "\\" in text or text.count("[") + text.count("{") > _MOST_BRACKETS:
+        raise _NotPlainYaml
+    if len(text) > _MANY_DIGITS and _LONG_NUMBER.search(text):
+        raise _NotPlainYaml
+    value = _json(text)
+    if value is None and _WORDS.fullmatch(text):
+        return [plain_value(word.strip(" ")) for word in text[1:-1].split(",")]
+    if value is None:
+        value = _json(_LAST_COMMA.sub(r"\1", text))
+    if value is None or ("\n" in text and _KEY_APART.search(text)):
+        raise _NotPlainYaml
+    return value
+
+
+def _json(text: str) -> object:
+    """A list or mapping; None where it is no JSON."""
+    try:
+        value, end = _read_plain(text)
+    except ValueError:
+        return None
+    return value if end == len(text) and type(value) in (dict, list) else None
+
+
+def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise _NotPlainYaml
+    return members
+
+
+def _is_no_number(_: str) -> object:
+    raise _NotPlainYaml
+
+
+_read_plain: Final = json.JSONDecoder(object_pairs_hook=_members, parse_constant=_is_no_number).raw_decode
+
+
+YAML_LIMIT = 64 * 1024
+
+
+def read_yaml(source: bytes, *, limit: int = YAML_LIMIT) -> object:
     """What the document says: dict (keys are text), list, str, int, float, bool or None (also when empty).
 
     Only plain scalars can be numbers, true, false or null; quoted ones and keys are always text. Integers
@@ -31,7 +193,7 @@ def read_yaml(source: bytes, *, limit: int = LIMIT) -> object:
             alias, more than 64 collections in one another, or text over the limit.
     """
     text = text_of(source)
-    return read_part(text, int(text.startswith(BOM)), len(text), limit)
+    return read_part(text, int(text.startswith(BYTE_ORDER_MARK)), len(text), limit)
 
 
 def read_own_yaml(source: bytes) -> object:
@@ -39,11 +201,11 @@ def read_own_yaml(source: bytes) -> object:
 
     To look for that takes as long as to read it.
     """
-    node = compose_own(source.decode())
-    return None if node is None else _value(node, 1)
+    node = compose_trusted(source.decode())
+    return None if node is None else _node_value(node, 1)
 
 
-def locate_yaml(source: bytes, path: KeyPath, *, limit: int = LIMIT) -> Span | None:
+def locate_yaml(source: bytes, path: KeyPath, *, limit: int = YAML_LIMIT) -> Span | None:
     """Where the value at `path` stands, or None where there is none or the source cannot be read.
 
     A missing value (`key:`) is an empty span. A list or mapping in block style starts at its first item
@@ -53,27 +215,27 @@ def locate_yaml(source: bytes, path: KeyPath, *, limit: int = LIMIT) -> Span | N
         text = text_of(source)
     except FormatError:
         return None
-    return locate_part(text, int(text.startswith(BOM)), len(text), path, limit)
+    return locate_part(text, int(text.startswith(BYTE_ORDER_MARK)), len(text), path, limit)
 
 
-def read_part(text: str, start: int, end: int, limit: int = LIMIT) -> object:
+def read_part(text: str, start: int, end: int, limit: int = YAML_LIMIT) -> object:
     """Read `text[start:end]` as a document; errors stand where they do in the whole text."""
     document = text[start:end]
     plain = read_plain_yaml(document) if len(document) <= limit else None
-    return plain if plain is not None else read_in_full(text, start, end, limit)
+    return plain if plain is not None else read_part_from_nodes(text, start, end, limit)
 
 
-def read_in_full(text: str, start: int, end: int, limit: int = LIMIT) -> object:
+def read_part_from_nodes(text: str, start: int, end: int, limit: int = YAML_LIMIT) -> object:
     """As `read_part`, which asks for what only this reader can tell."""
     try:
         node = compose_yaml(text[start:end], limit)
-        return None if node is None else _value(node, 1)
-    except Wrong as wrong:
+        return None if node is None else _node_value(node, 1)
+    except YamlProblem as wrong:
         raise FormatError(wrong.problem, span_at(text, start + wrong.start, start + wrong.end)) from None
 
 
 def locate_part(
-    text: str, start: int, end: int, path: KeyPath, limit: int = LIMIT, *, of_key: bool = False
+    text: str, start: int, end: int, path: KeyPath, limit: int = YAML_LIMIT, *, of_key: bool = False
 ) -> Span | None:
     """Locate in the document `text[start:end]`; the span is one in the whole text.
 
@@ -83,12 +245,12 @@ def locate_part(
         node = compose_yaml(text[start:end], limit)
         if node is None:
             return None
-        _value(node, 1)  # what cannot be read has no places
-    except Wrong:
+        _node_value(node, 1)  # what cannot be read has no places
+    except YamlProblem:
         return None
     steps, last = (path[:-1], path[-1]) if of_key and path else (path, None)
     for step in steps:
-        node = _child(node, step)
+        node = _child_node(node, step)
         if node is None:
             return None
     if of_key:
@@ -96,34 +258,36 @@ def locate_part(
         node = next((key for key in keys if key.value == last), None)
         if node is None:
             return None
-    return span_at(text, start + node.start_mark.index, start + _end(node))
+    return span_at(text, start + node.start_mark.index, start + _node_end(node))
 
 
 # From nodes to values
 
 
-def _value(node: yaml.Node, depth: int) -> object:
+def _node_value(node: yaml.Node, depth: int) -> object:
     """Of a tree, so that depth alone is bounded; `whole_yaml` walks what has aliases and tags."""
     if isinstance(node, yaml.ScalarNode):
         return node.value if node.style else plain_value(node.value)
-    if depth > DEPTH:
+    if depth > MAX_DEPTH:
         raise too_deep(node.start_mark.index)
     if isinstance(node, yaml.SequenceNode):
-        return [_value(item, depth + 1) for item in node.value]
+        return [_node_value(item, depth + 1) for item in node.value]
     members: dict[str, object] = {}
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode):
-            raise Wrong("a key is text, not a list or mapping", key.start_mark.index, key.end_mark.index)
+            raise YamlProblem(
+                "a key is text, not a list or mapping", key.start_mark.index, key.end_mark.index
+            )
         if key.value in members:
-            raise Wrong(f"the key `{key.value}` stands twice", key.start_mark.index, key.end_mark.index)
-        members[key.value] = _value(value, depth + 1)
+            raise YamlProblem(f"the key `{key.value}` stands twice", key.start_mark.index, key.end_mark.index)
+        members[key.value] = _node_value(value, depth + 1)
     return members
 
 
 # From nodes to places
 
 
-def _child(node: yaml.Node, step: str | int) -> yaml.Node | None:
+def _child_node(node: yaml.Node, step: str | int) -> yaml.Node | None:
     if isinstance(node, yaml.MappingNode):
         return next((value for key, value in node.value if key.value == step), None)
     if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and 0 <= step < len(node.value):
@@ -132,7 +296,7 @@ def _child(node: yaml.Node, step: str | int) -> yaml.Node | None:
     return None
 
 
-def _end(node: yaml.Node) -> int:
+def _node_end(node: yaml.Node) -> int:
     """Where the node's own text ends. PyYAML ends a block collection where the next thing starts."""
     while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]

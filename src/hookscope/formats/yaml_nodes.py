@@ -1,22 +1,102 @@
-"""The nodes of a YAML document, every scalar as it was written: text in; a node, or Wrong, out.
-
-Tags, anchors and aliases are refused, unless they are asked for; so is what is too deep for the parser in C,
-which recurses.
-"""
+"""Compose the nodes of a YAML document, refuse what is not read here, and resolve plain scalars."""
 
 from __future__ import annotations
 
 import re
 from itertools import accumulate
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
-from .places import DEPTH
-from .standins import standins_for
+from hookscope.formats.positions import BYTE_ORDER_MARK, MAX_DEPTH
+from hookscope.values import dataclass
+
+_FOREIGN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_LONE_RETURN = re.compile(r"\r(?!\n)")
+# The backslash of "\ud83d", half of a pair as JSON writes it. One behind an odd number of others is text.
+_HALF = re.compile(r"(?<!\\)((?:\\\\)*)\\(?=u[dD][89a-fA-F][0-9a-fA-F]{2})")
+_PAIR = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+_LONG = re.compile(r"\\U([0-9a-fA-F]{8})")
+_WIDE = {
+    "\u2028": 0xA1,
+    "\u2029": 0xA2,
+    BYTE_ORDER_MARK: 0xA3,
+    "\ufffe": 0xA4,
+    "\uffff": 0xA5,
+}  # 0 to 0x9F: the rest
+_BLOCKS = range(0xF00, 0x1100)  # of 256 characters each: planes 15 and 16, which belong to nobody
 
 
-class Wrong(Exception):
+@dataclass(frozen=True, slots=True)
+class StandInCharacters:
+    """A private block, by the code of its first character."""
+
+    base: int
+
+    def put(self, text: str) -> str:
+        """The text for PyYAML, as long as it was."""
+        text = _FOREIGN.sub(lambda match: self._of(match[0]), text)
+        text = _LONE_RETURN.sub(self._of("\r"), text)
+        return _HALF.sub(lambda match: match[1] + self._of("\\"), text)
+
+    def take_back(self, root: yaml.Node) -> None:
+        """Put the characters back in every scalar. Halves that stand in double quotes become characters."""
+        originals: dict[int, str] = {self.base + code: chr(code) for code in range(0xA0)}
+        originals |= {self.base + code: character for character, code in _WIDE.items()}
+        half = re.compile(self._of("\\") + "u([0-9a-fA-F]{4})")
+        nodes, done = [root], set[int]()
+        while nodes:
+            node = nodes.pop()
+            if id(node) in done:  # several aliases may name it
+                continue
+            done.add(id(node))
+            if isinstance(node, yaml.ScalarNode):
+                if node.style == '"' and half.search(node.value):
+                    node.value = _join(half.sub(lambda match: chr(int(match[1], 16)), node.value))
+                node.value = node.value.translate(originals)
+            elif isinstance(node, yaml.MappingNode):
+                nodes += [part for member in node.value for part in member]
+            else:
+                nodes += node.value
+
+    def _of(self, character: str) -> str:
+        return chr(self.base + _WIDE.get(character, ord(character)))
+
+
+def stand_in_characters(text: str) -> StandInCharacters | None:
+    """The stand-ins that a text needs, or None for most texts, which need none.
+
+    Raises:
+        LookupError: the text uses each of the 512 private blocks.
+    """
+    needs_some = (
+        _FOREIGN.search(text)
+        or ("\r" in text and _LONE_RETURN.search(text))  # `in` first: a search is slow where it finds nothing
+        or ("\\u" in text and _HALF.search(text))
+    )
+    if not needs_some:
+        return None
+    used = {ord(character) >> 8 for character in text} | _escaped_blocks(text)
+    for block in _BLOCKS:
+        if block not in used:
+            return StandInCharacters(block << 8)
+    raise LookupError("too many kinds of private characters")
+
+
+def _escaped_blocks(text: str) -> set[int]:
+    """The blocks of characters that a text writes as escapes: they are there once it is read."""
+    long = {int(code, 16) >> 8 for code in _LONG.findall(text)}
+    return long | {
+        ord(_join(chr(int(high, 16)) + chr(int(low, 16)))) >> 8 for high, low in _PAIR.findall(text)
+    }
+
+
+def _join(text: str) -> str:
+    """Surrogate pairs as characters, and each half that has lost its other half as U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+class YamlProblem(Exception):
     """A problem, by its offsets in the text that PyYAML was given."""
 
     def __init__(self, problem: str, start: int, end: int) -> None:
@@ -90,9 +170,9 @@ if yaml.__with_libyaml__:
 # A tag, anchor or alias where a value may start (a harmless `&` or `!` in prose costs one slower read).
 _PROPERTY = re.compile(r"[&*!](?<![^\s\[{,:?\-].)(?:(?<=!)|\S)")
 # More indicators on one line, or more indentation, than it takes to get deep without a bracket.
-_STEPS = re.compile(r"[-?:][ \t]+(?:[-?:][ \t]+){31}")
+_MANY_INDICATORS = re.compile(r"[-?:][ \t]+(?:[-?:][ \t]+){31}")
 _INDENT = " " * 100
-TOO_DEEP = f"more than {DEPTH} lists and mappings in one another"
+TOO_DEEP = f"more than {MAX_DEPTH} lists and mappings in one another"
 _STEP_OF = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
@@ -102,32 +182,32 @@ def compose_yaml(text: str, limit: int, *, whole: bool = False) -> yaml.Node | N
     `whole`: with tags, anchors and aliases, by the reader in Python. Raises Wrong.
     """
     if len(text) > limit:
-        raise Wrong(f"{len(text):,} characters of YAML; the limit is {limit:,}", limit, len(text))
+        raise YamlProblem(f"{len(text):,} characters of YAML; the limit is {limit:,}", limit, len(text))
     try:
-        standins = standins_for(text)
+        standins = stand_in_characters(text)
     except LookupError as error:
-        raise Wrong(str(error), 0, 0) from None
+        raise YamlProblem(str(error), 0, 0) from None
     given = standins.put(text) if standins else text
-    if whole and max(accumulate(_STEP_OF.get(sign, 0) for sign in given), default=0) > DEPTH:
+    if whole and max(accumulate(_STEP_OF.get(sign, 0) for sign in given), default=0) > MAX_DEPTH:
         raise too_deep(0)  # each would be looked through for every other
     try:
-        if whole or _needs_a_look(given):
+        if whole or _needs_checking(given):
             _refuse_depth(given, properties=whole)
         node = yaml.compose(given, Loader=_WholeNodes if whole else _NODES)
     except yaml.MarkedYAMLError as error:
         at = min(error.problem_mark.index if error.problem_mark else 0, len(text))
-        raise Wrong(_sentence(error, text[at : at + 1]), at, at) from None
+        raise YamlProblem(_sentence(error, text[at : at + 1]), at, at) from None
     if standins and node:
         standins.take_back(node)
     return node
 
 
-def compose_own(text: str) -> yaml.Node | None:
+def compose_trusted(text: str) -> yaml.Node | None:
     """As `compose_yaml`, of a file of this program: nothing in it is refused, and nothing is looked for."""
     return yaml.compose(text, Loader=_NODES)
 
 
-def _needs_a_look(text: str) -> bool:
+def _needs_checking(text: str) -> bool:
     """Whether the text might have a tag, an anchor, or more depth than C can take.
 
     What passes has at most 64 brackets, 99 columns of indentation and 31 indicators in a row. Each can
@@ -135,9 +215,9 @@ def _needs_a_look(text: str) -> bool:
     """
     return (
         _NODES is _PureNodes  # composes by recursion in Python, which ends far sooner
-        or text.count("[") + text.count("{") > DEPTH
+        or text.count("[") + text.count("{") > MAX_DEPTH
         or _INDENT in text
-        or _STEPS.search(text) is not None
+        or _MANY_INDICATORS.search(text) is not None
         or (("&" in text or "*" in text or "!" in text) and _PROPERTY.search(text) is not None)
     )
 
@@ -154,7 +234,7 @@ def _refuse_depth(text: str, *, properties: bool) -> None:
             _refuse_properties(event, at)
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
-            if depth > DEPTH:
+            if depth > MAX_DEPTH:
                 raise too_deep(at)
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
@@ -162,15 +242,15 @@ def _refuse_depth(text: str, *, properties: bool) -> None:
 
 def _refuse_properties(event: yaml.Event, at: int) -> None:
     if isinstance(event, yaml.AliasEvent):
-        raise Wrong(f"the alias `*{event.anchor}` is not read here: write the value out", at, at)
+        raise YamlProblem(f"the alias `*{event.anchor}` is not read here: write the value out", at, at)
     if isinstance(event, yaml.NodeEvent) and event.anchor is not None:
-        raise Wrong(f"the anchor `&{event.anchor}` is not read here: leave it out", at, at)
+        raise YamlProblem(f"the anchor `&{event.anchor}` is not read here: leave it out", at, at)
     if isinstance(event, yaml.CollectionStartEvent | yaml.ScalarEvent) and event.tag is not None:
-        raise Wrong(f"the tag `{event.tag}` is not read here: leave it out", at, at)
+        raise YamlProblem(f"the tag `{event.tag}` is not read here: leave it out", at, at)
 
 
-def too_deep(at: int) -> Wrong:
-    return Wrong(TOO_DEEP, at, at)
+def too_deep(at: int) -> YamlProblem:
+    return YamlProblem(TOO_DEEP, at, at)
 
 
 def _sentence(error: yaml.MarkedYAMLError, found: str) -> str:
@@ -184,3 +264,46 @@ def _sentence(error: yaml.MarkedYAMLError, found: str) -> str:
             return "a tab stands where YAML wants spaces"
         return f"`{found}` cannot start a value; put the value in quotes"
     return f"{problem}, {error.context}" if error.context else problem
+
+
+_MOST_DIGITS: Final = 500
+"""A longer integer is a float, as in JS: Python refuses to print one of over 4,300 digits."""
+
+_SCALAR_WORDS: Final[dict[str, float | None]] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
+    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
+}
+_NUMBER: Final = re.compile(
+    r"(?P<decimal>[-+]?[0-9]+)|0o(?P<octal>[0-7]+)|0x(?P<hex>[0-9a-fA-F]+)"
+    r"|(?P<real>[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)"
+)
+_BASES: Final = {"decimal": 10, "octal": 8, "hex": 16}
+_FIRST_CHARACTERS: Final = frozenset("~nNtTfF.+-0123456789")  # of all that is not text
+
+
+def plain_value(text: str) -> str | float | None:
+    """A plain scalar by the core schema, 10.3.2 of YAML 1.2.2."""
+    if text and text[0] not in _FIRST_CHARACTERS:
+        return text
+    if text in _SCALAR_WORDS:
+        return _SCALAR_WORDS[text]
+    number = _NUMBER.fullmatch(text)
+    if number is None:
+        return text
+    kind = number.lastgroup or "real"
+    return float(text) if kind == "real" else _parse_integer(number[kind], _BASES[kind])
+
+
+def _parse_integer(digits: str, base: int) -> float:
+    if len(digits) <= _MOST_DIGITS:
+        return int(digits, base)
+    if base == 10:
+        return float(digits)
+    try:
+        return float(int(digits, base))
+    except OverflowError:
+        return float("inf")

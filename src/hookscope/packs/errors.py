@@ -1,11 +1,18 @@
-"""Why a pack is not taken. Each error is a sentence for people; nothing was written unless it says so."""
+"""Why a pack is not installed; and how long work is followed and cancelled.
+
+Nothing was written unless a message says so.
+"""
+
+from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 
-from hookscope.core.text import why_of
+from hookscope.model.text import error_reason
+from hookscope.values import dataclass
 
 # What readers of archives raise for damaged or hostile ones, beside errors of their own.
-UNREADABLE: tuple[type[Exception], ...] = (
+ARCHIVE_ERRORS: tuple[type[Exception], ...] = (
     EOFError,
     OSError,
     ValueError,
@@ -31,16 +38,45 @@ class PackError(Exception):
         return f"{self.what} {self.then}".strip()
 
 
-class Cancelled(PackError):
+class PackCancelled(PackError):
     """Somebody stopped it."""
 
     def __init__(self, what: str = "It was stopped; nothing was installed.", then: str = "") -> None:
         super().__init__(what, then)
 
 
-def reason_of(error: Exception) -> str:
+def pack_error_reason(error: Exception) -> str:
     """Why something failed, as the end of a sentence; of a file that cannot be written with its name."""
     if not isinstance(error, OSError):
         return str(error).rstrip(".")
     where = f"{error.filename}: " if error.filename else ""
-    return f"{where}{why_of(error)}"
+    return f"{where}{error_reason(error)}"
+
+
+def _ignore_step(_: str) -> None:
+    return None
+
+
+def _never_cancelled() -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Callbacks of whoever waits. Both are called from the thread that works."""
+
+    tell: Callable[[str], None] = _ignore_step  # what is being done now, as half a sentence
+    cancelled: Callable[[], bool] = _never_cancelled
+
+    def step(self, what: str) -> None:
+        """The next thing is begun. Raises Cancelled."""
+        self.check()
+        self.tell(what)
+
+    def check(self) -> None:
+        """Raises Cancelled where somebody wants it to stop."""
+        if self.cancelled():
+            raise PackCancelled()
+
+
+NO_PROGRESS = Progress()

@@ -1,47 +1,156 @@
-"""Folders, settings and records changed at once: all of it, or nothing, whenever somebody pulls the plug.
+"""Folders, settings and the index changed in one transaction.
 
-What is new is staged beside where it goes. Then the intent is written down, and from there on it is
-finished: by us, or by whoever comes next. Only what cannot be finished is taken back.
+all or nothing, finished or reverted after a crash.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from hookscope.changes import Change, ChangeError, apply, read_settled, remove_empty
-from hookscope.changes.files import Step, lock_beside, no_step, real_path, sync_folder
-from hookscope.packs.below import remove
-from hookscope.packs.edits import made, unmade
-from hookscope.packs.errors import PackError, reason_of
-from hookscope.packs.journal import Intent, read_intent, write_intent
-from hookscope.packs.record import Book
-from hookscope.packs.tree import PackFile
+from hookscope.model.host import Host
+from hookscope.model.machine import RealFiles
+from hookscope.packs.errors import PackError, pack_error_reason
+from hookscope.packs.file_tree import PackFile, remove_tree
+from hookscope.packs.index import (
+    AppliedSetting,
+    InstalledPack,
+    PackIndex,
+    PackSetting,
+    applied_setting_from,
+    apply_settings,
+    bytes_from_json,
+    bytes_to_json,
+    revert_settings,
+)
+from hookscope.packs.plan import errors_as_refusals
+from hookscope.storage.edits.atomic_files import (
+    WriteStep,
+    lock_beside,
+    no_step,
+    real_path,
+    replace_file,
+    sync_folder,
+)
+from hookscope.storage.edits.change import Change, apply_change, remove_empty
+from hookscope.storage.edits.errors import ChangeError
+from hookscope.storage.edits.pending_writes import read_settled
+from hookscope.storage.state_files import state_folder
 from hookscope.values import dataclass
 
-STEPS = (
+TransactionPhase = Literal["staging", "commit", "back", "clean"]
+PHASES: tuple[TransactionPhase, ...] = ("staging", "commit", "back", "clean")
+STAGING_FOLDER = ".hookscope-staging"
+
+
+@dataclass(frozen=True, slots=True)
+class FolderSwap:
+    """One folder in a host's folder: what takes its place, and where the old one waits."""
+
+    target: Path
+    fresh: Path | None  # None: it goes
+    aside: Path
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionIntent:
+    """All of one install, update or uninstall."""
+
+    what: str  # for people
+    host: Path  # whose packs they are
+    phase: TransactionPhase
+    swaps: tuple[FolderSwap, ...] = ()
+    made: tuple[Path, ...] = ()  # folders that are made on the way
+    file: Path | None = None  # the settings
+    old: bytes | None = None
+    new: bytes | None = None
+    unset: tuple[AppliedSetting, ...] = ()  # what `new` takes back and sets, for a file that is neither
+    wanted: tuple[PackSetting, ...] = ()
+    records: Mapping[str, Mapping[str, Any] | None] = field(default_factory=dict)
+    keep: tuple[tuple[Path, Path], ...] = ()  # files that only stood there, and where they are kept
+    empty: tuple[Path, ...] = ()  # folders that go, where nothing is in them
+
+    @property
+    def staging(self) -> tuple[Path, ...]:
+        """The folders that only this transaction uses."""
+        return tuple(dict.fromkeys(swap.aside.parent for swap in self.swaps))
+
+
+def write_intent(file: Path, intent: TransactionIntent) -> None:
+    """Durable when it returns. Raises OSError."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    document = {
+        "what": intent.what,
+        "host": str(intent.host),
+        "phase": intent.phase,
+        "swaps": [
+            [str(swap.target), swap.fresh and str(swap.fresh), str(swap.aside)] for swap in intent.swaps
+        ],
+        "made": [str(folder) for folder in intent.made],
+        "file": intent.file and str(intent.file),
+        "old": bytes_to_json(intent.old),
+        "new": bytes_to_json(intent.new),
+        "unset": [setting.document() for setting in intent.unset],
+        "wanted": [[list(want.path), want.value, want.item] for want in intent.wanted],
+        "records": {name: record and dict(record) for name, record in intent.records.items()},
+        "keep": [[str(one), str(to)] for one, to in intent.keep],
+        "empty": [str(folder) for folder in intent.empty],
+    }
+    replace_file(file, json.dumps(document, indent=2).encode() + b"\n")
+
+
+def read_intent(file: Path) -> TransactionIntent | None:
+    """None where nothing was interrupted. Raises ValueError for a file that nobody of us has written."""
+    try:
+        told = json.loads(RealFiles().read(file))
+        return TransactionIntent(
+            what=str(told["what"]),
+            host=Path(told["host"]),
+            phase=PHASES[PHASES.index(told["phase"])],
+            swaps=tuple(
+                FolderSwap(Path(target), Path(fresh) if fresh else None, Path(aside))
+                for target, fresh, aside in told["swaps"]
+            ),
+            made=tuple(map(Path, told["made"])),
+            file=Path(told["file"]) if told["file"] else None,
+            old=bytes_from_json(told["old"]),
+            new=bytes_from_json(told["new"]),
+            unset=tuple(map(applied_setting_from, told["unset"])),
+            wanted=tuple(PackSetting(tuple(path), value, bool(item)) for path, value, item in told["wanted"]),
+            records=dict(told["records"]),
+            keep=tuple((Path(one), Path(to)) for one, to in told["keep"]),
+            empty=tuple(map(Path, told["empty"])),
+        )
+    except FileNotFoundError:
+        return None
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+
+
+TRANSACTION_STEPS = (
     "intend", "stage", "staged", "commit", "aside", "place", "settings", "records", "keep", "clean", "forget",
     "done",
 )  # fmt: skip
-GOING_ON, LATER = "Another install, update or uninstall is going on.", "Try again after it."
+OTHER_TRANSACTION, TRY_LATER = "Another install, update or uninstall is going on.", "Try again after it."
 PATIENCE = 10.0  # seconds to wait for another of our processes
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class PackStore:
     """Hookscope's own folder for packs: who is installed, and what is being done."""
 
     folder: Path
 
     @property
-    def book(self) -> Book:
+    def book(self) -> PackIndex:
         """The record of what is installed."""
-        return Book(self.folder / "installed.json")
+        return PackIndex(self.folder / "installed.json")
 
     @property
     def journal(self) -> Path:
@@ -63,25 +172,25 @@ class Store:
         try:
             lock.acquire(timeout=patience, poll_interval=0.02)
         except TimeoutError:
-            raise PackError(GOING_ON, LATER) from None
+            raise PackError(OTHER_TRANSACTION, TRY_LATER) from None
         try:
             yield
         finally:
             lock.release()
 
 
-Finished = Callable[[Intent], Intent]
+CompleteIntent = Callable[[TransactionIntent], TransactionIntent]
 """Told when all is staged: what more is known then, the files' digests in the records."""
 
 
-def carry_out(
-    store: Store,
-    intent: Intent,
+def run_transaction(
+    store: PackStore,
+    intent: TransactionIntent,
     trees: Mapping[Path, Mapping[str, PackFile]],
     *,
     check: Callable[[], None] = lambda: None,
-    staged: Finished = lambda intent: intent,
-    step: Step = no_step,
+    staged: CompleteIntent = lambda intent: intent,
+    step: WriteStep = no_step,
 ) -> None:
     """Do all of it. Raises PackError, ChangeError or OSError; then nothing has changed.
 
@@ -97,7 +206,7 @@ def carry_out(
         write_intent(store.journal, intent)
         try:
             step("stage")
-            _stage(intent, trees)
+            _stage_folders(intent, trees)
             step("staged")
             intent = replace(staged(intent), phase="commit")
             step("commit")
@@ -105,10 +214,10 @@ def carry_out(
         except BaseException:
             _clean(store, intent, intent.made, no_step)
             raise
-        _finish_or_back(store, intent, step)
+        _finish_or_revert(store, intent, step)
 
 
-def recover(store: Store) -> str:
+def recover_transaction(store: PackStore) -> str:
     """Finish what a killed process has left, unless another is at it now. What came of it; mostly empty.
 
     Raises PackError where it can neither be finished nor taken back.
@@ -123,7 +232,7 @@ def recover(store: Store) -> str:
         return finish_interrupted(store)
 
 
-def finish_interrupted(store: Store) -> str:
+def finish_interrupted(store: PackStore) -> str:
     """Under the lock: a sentence where something was interrupted. Raises PackError."""
     try:
         intent = read_intent(store.journal)
@@ -136,23 +245,23 @@ def finish_interrupted(store: Store) -> str:
         return ""
     try:
         if intent.phase == "commit":
-            return _finished_or_not(store, intent)
+            return _finish_logged(store, intent)
         if intent.phase == "back":
-            _back(store, intent)
+            _revert(store, intent)
         else:
             _clean(store, intent, intent.made if intent.phase == "staging" else intent.empty, no_step)
     except (ChangeError, OSError) as error:
         raise PackError(
-            f"An interrupted {intent.what} cannot be finished: {reason_of(error)}.",
+            f"An interrupted {intent.what} cannot be finished: {pack_error_reason(error)}.",
             "The next of these commands tries again.",
         ) from None
     done = "was finished" if intent.phase == "clean" else "was taken back"
     return f"An interrupted {intent.what} {done} first."
 
 
-def _finished_or_not(store: Store, intent: Intent) -> str:
+def _finish_logged(store: PackStore, intent: TransactionIntent) -> str:
     try:
-        _finish_or_back(store, intent, no_step)
+        _finish_or_revert(store, intent, no_step)
     except ChangeError as error:
         return f"An interrupted {intent.what} was taken back: {error}"
     return f"An interrupted {intent.what} was finished first."
@@ -161,16 +270,16 @@ def _finished_or_not(store: Store, intent: Intent) -> str:
 # Staging
 
 
-def _stage(intent: Intent, trees: Mapping[Path, Mapping[str, PackFile]]) -> None:
+def _stage_folders(intent: TransactionIntent, trees: Mapping[Path, Mapping[str, PackFile]]) -> None:
     for folder in intent.staging:
         folder.mkdir(parents=True)
     for root, files in trees.items():
         root.mkdir()
         for path, file in files.items():
-            _write(root / path, file)
+            _write_files(root / path, file)
 
 
-def _write(path: Path, file: PackFile) -> None:
+def _write_files(path: Path, file: PackFile) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, file.mode)
     with os.fdopen(handle, "wb") as opened:
@@ -182,24 +291,24 @@ def _write(path: Path, file: PackFile) -> None:
 # Finishing
 
 
-def _finish_or_back(store: Store, intent: Intent, step: Step) -> None:
+def _finish_or_revert(store: PackStore, intent: TransactionIntent, step: WriteStep) -> None:
     try:
         _finish(store, intent, step)
     except (ChangeError, OSError):
-        _back(store, intent)
+        _revert(store, intent)
         raise
     try:
-        _keep(intent, step)
+        _keep_changed_files(intent, step)
     except OSError as error:
         raise PackError(
-            f"The {intent.what} is done, but files that had changed cannot be kept: {reason_of(error)}.",
+            f"The {intent.what} is done, but files that had changed cannot be kept: {pack_error_reason(error)}.",
             "They wait beside it until the next of these commands can.",
         ) from None
-    noted = _noted(store, replace(intent, phase="clean"))
+    noted = _intent_in_phase(store, replace(intent, phase="clean"))
     _clean(store, intent, intent.empty, step, noted=noted)
 
 
-def _noted(store: Store, intent: Intent) -> bool:
+def _intent_in_phase(store: PackStore, intent: TransactionIntent) -> bool:
     """Write down how far it is. Not where a disk is full: whoever comes later does the same parts again."""
     try:
         write_intent(store.journal, intent)
@@ -208,7 +317,7 @@ def _noted(store: Store, intent: Intent) -> bool:
     return True
 
 
-def _finish(store: Store, intent: Intent, step: Step) -> None:
+def _finish(store: PackStore, intent: TransactionIntent, step: WriteStep) -> None:
     """Each part may have been done already, by somebody who was killed then."""
     for swap in intent.swaps:
         step("aside")
@@ -222,16 +331,16 @@ def _finish(store: Store, intent: Intent, step: Step) -> None:
     step("settings")
     exact = _write_settings(intent)
     step("records")
-    records = {name: record and _trusting(record, exact) for name, record in intent.records.items()}
+    records = {name: record and _accept_settings(record, exact) for name, record in intent.records.items()}
     store.book.put(intent.host, records)
 
 
-def _trusting(record: Mapping[str, Any], exact: bool) -> Mapping[str, Any]:
+def _accept_settings(record: Mapping[str, Any], exact: bool) -> Mapping[str, Any]:
     """What a record says of the whole settings file holds only where nobody else was at it."""
     return record if exact else {**record, "snapshot": None}
 
 
-def _write_settings(intent: Intent) -> bool:
+def _write_settings(intent: TransactionIntent) -> bool:
     """Is the file then what the intent says; False: somebody has changed it, and it has our edits too."""
     if intent.file is None or intent.old == intent.new:
         return True
@@ -239,26 +348,26 @@ def _write_settings(intent: Intent) -> bool:
     if now == intent.new:
         return True
     if now == intent.old:
-        _apply(Change(intent.file, intent.what, now, intent.new))
+        _apply_settings_change(Change(intent.file, intent.what, now, intent.new))
         return True
-    source, _ = unmade(now, intent.unset)
-    source, _ = made(source, intent.wanted)
-    _apply(Change(intent.file, intent.what, now, source))
+    source, _ = revert_settings(now, intent.unset)
+    source, _ = apply_settings(source, intent.wanted)
+    _apply_settings_change(Change(intent.file, intent.what, now, source))
     return False
 
 
-def _apply(change: Change) -> None:
+def _apply_settings_change(change: Change) -> None:
     """Under the lock that every edit of a settings file takes; one that was not there before goes again."""
     lock = lock_beside(real_path(change.path))
     alone = not os.path.lexists(lock)
     try:
-        apply(change)
+        apply_change(change)
     finally:
         if alone:
             lock.unlink(missing_ok=True)
 
 
-def _keep(intent: Intent, step: Step) -> None:
+def _keep_changed_files(intent: TransactionIntent, step: WriteStep) -> None:
     step("keep")
     for one, to in intent.keep:
         if os.path.lexists(one) and not os.path.islink(to):  # a link was kept by somebody killed then
@@ -266,13 +375,15 @@ def _keep(intent: Intent, step: Step) -> None:
             shutil.copy2(one, to, follow_symlinks=False)
 
 
-def _clean(store: Store, intent: Intent, empty: Iterable[Path], step: Step, *, noted: bool = True) -> None:
+def _clean(
+    store: PackStore, intent: TransactionIntent, empty: Iterable[Path], step: WriteStep, *, noted: bool = True
+) -> None:
     """`noted`: the journal says that only this is left; else nobody may take half of it for all of it."""
     step("clean")
     if not noted:
         store.journal.unlink(missing_ok=True)
     for folder in intent.staging:
-        remove(folder)
+        remove_tree(folder)
     remove_empty(empty)
     step("forget")
     store.journal.unlink(missing_ok=True)
@@ -280,9 +391,9 @@ def _clean(store: Store, intent: Intent, empty: Iterable[Path], step: Step, *, n
     step("done")
 
 
-def _back(store: Store, intent: Intent) -> None:
+def _revert(store: PackStore, intent: TransactionIntent) -> None:
     """As it was. Each part may never have been done."""
-    _noted(store, replace(intent, phase="back"))
+    _intent_in_phase(store, replace(intent, phase="back"))
     for swap in reversed(intent.swaps):
         if swap.fresh is not None and not os.path.lexists(swap.fresh) and os.path.lexists(swap.target):
             os.rename(swap.target, swap.fresh)
@@ -291,6 +402,12 @@ def _back(store: Store, intent: Intent) -> None:
     if intent.file is not None and intent.old != intent.new:
         with suppress(ChangeError):
             if read_settled(intent.file) == intent.new:
-                _apply(Change(intent.file, f"undo: {intent.what}", intent.new, intent.old))
-    noted = _noted(store, replace(intent, phase="clean", empty=intent.made))
+                _apply_settings_change(Change(intent.file, f"undo: {intent.what}", intent.new, intent.old))
+    noted = _intent_in_phase(store, replace(intent, phase="clean", empty=intent.made))
     _clean(store, intent, intent.made, no_step, noted=noted)
+
+
+def installed_packs(host: Host) -> tuple[InstalledPack, ...]:
+    """The packs of this host, oldest first. Reads one file; raises Refusal where it cannot be read."""
+    with errors_as_refusals():
+        return tuple(PackStore(state_folder() / "packs").book.all(host.state).values())

@@ -1,14 +1,7 @@
-"""Running handlers: dispatch, the lanes it hands batches to, and the workers behind them.
+"""Running handlers: dispatch, executors, worker processes and the sandbox.
 
-Who owns what: a Firing owns the task of one run. A lane owns what handlers run in: the task of a batch
-in this process, or a worker process. A thread owns that process: it spawns, awaits and reaps it.
-
-What always holds: a firing ends in exactly one Run, and every planned call in one result or one
-`not_run`. Dispatch never raises for what a handler did. Whoever ends something waits until it is
-gone, however often it is cancelled meanwhile. Limits of process lanes end in SIGKILL of the group.
-Output is kept within bounds, and nobody ever waits for its end.
-
-Names are loaded when they are used: a command line that runs nothing imports no asyncio.
+Names load when they are used: a command that runs nothing imports no asyncio. Never here: a screen, the
+journal, or a host known by name.
 """
 
 from importlib import import_module
@@ -17,70 +10,72 @@ from typing import TYPE_CHECKING, Any
 from hookscope.runtime.dispatch import dispatch  # not lazily: the submodule of that name would win
 
 if TYPE_CHECKING:
-    from hookscope.runtime.debugging import Debugger
-    from hookscope.runtime.digest import digest_of
+    from hookscope.runtime.content_digests import digest_of
+    from hookscope.runtime.debugger import Bound, Debugger, Logged, Member, Point, StackFrame, Stop
+    from hookscope.runtime.executors import Node, NoNode, find_node
+    from hookscope.runtime.fault_counter import FaultCounter
     from hookscope.runtime.firing import Firing
-    from hookscope.runtime.inprocess import InProcessLane
-    from hookscope.runtime.lanes import node_lane, python_lane
-    from hookscope.runtime.ledger import Ledger
+    from hookscope.runtime.in_process_executor import InProcessExecutor
     from hookscope.runtime.limits import Limits
-    from hookscope.runtime.node import Node, NoNode, find_node
-    from hookscope.runtime.peer import WorkerProgram
-    from hookscope.runtime.points import Point
-    from hookscope.runtime.process_lane import ProcessLane, WorkerFacts
-    from hookscope.runtime.stepping import Stepper
-    from hookscope.runtime.stops import Bound, Logged, Member, StackFrame, Stop
-    from hookscope.runtime.worker import Worker
+    from hookscope.runtime.process_executor import (
+        ProcessExecutor,
+        WorkerFacts,
+        node_executor,
+        python_executor,
+    )
+    from hookscope.runtime.stepper import Stepper
+    from hookscope.runtime.worker_handle import WorkerProgram
+    from hookscope.runtime.worker_process import WorkerProcess
 
 _HOMES = {
-    "Bound": "stops",
-    "Debugger": "debugging",
+    "Bound": "debugger",
+    "Debugger": "debugger",
+    "FaultCounter": "fault_counter",
     "Firing": "firing",
-    "InProcessLane": "inprocess",
-    "Ledger": "ledger",
+    "InProcessExecutor": "in_process_executor",
     "Limits": "limits",
-    "Logged": "stops",
-    "Member": "stops",
-    "NoNode": "node",
-    "Node": "node",
-    "Point": "points",
-    "ProcessLane": "process_lane",
-    "WorkerProgram": "peer",
-    "Stepper": "stepping",
-    "StackFrame": "stops",
-    "Stop": "stops",
-    "Worker": "worker",
-    "WorkerFacts": "process_lane",
-    "digest_of": "digest",
-    "find_node": "node",
-    "node_lane": "lanes",
-    "python_lane": "lanes",
+    "Logged": "debugger",
+    "Member": "debugger",
+    "NoNode": "executors",
+    "Node": "executors",
+    "Point": "debugger",
+    "ProcessExecutor": "process_executor",
+    "StackFrame": "debugger",
+    "Stepper": "stepper",
+    "Stop": "debugger",
+    "WorkerFacts": "process_executor",
+    "WorkerProcess": "worker_process",
+    "WorkerProgram": "worker_handle",
+    "digest_of": "content_digests",
+    "find_node": "executors",
+    "node_executor": "process_executor",
+    "python_executor": "process_executor",
 }
 
 __all__ = [
     "Bound",
     "Debugger",
+    "FaultCounter",
     "Firing",
-    "InProcessLane",
-    "Ledger",
+    "InProcessExecutor",
     "Limits",
     "Logged",
     "Member",
     "NoNode",
     "Node",
     "Point",
-    "ProcessLane",
+    "ProcessExecutor",
     "StackFrame",
     "Stepper",
     "Stop",
-    "Worker",
     "WorkerFacts",
+    "WorkerProcess",
     "WorkerProgram",
     "digest_of",
     "dispatch",
     "find_node",
-    "node_lane",
-    "python_lane",
+    "node_executor",
+    "python_executor",
 ]
 
 

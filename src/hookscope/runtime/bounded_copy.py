@@ -20,20 +20,19 @@ from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
-from hookscope.core.text import why_of
-from hookscope.runtime.file_changes import Print, open_file
-from hookscope.runtime.originals import Originals
+from hookscope.model.text import error_reason
+from hookscope.runtime.file_changes import Fingerprint, OriginalsWatch, open_regular_file
 from hookscope.values import dataclass
 
 MIB = 1024 * 1024
-LINE = 4096  # bytes of a file that holds one path
-KEPT_BACK = 4  # one part in so many of what is left stays for the folders behind
-NAMED = 3  # names that a sentence has, of what was left out
+MAX_GIT_FILE = 4096  # bytes of a file that holds one path
+RESERVED_FRACTION = 4  # one part in so many of what is left stays for the folders behind
+NAMED_ENTRIES = 3  # names that a sentence has, of what was left out
 
 # Folders that handlers hardly need and that would use up the bounds. By name, wherever they lie:
-ANYWHERE = {"__pycache__": "caches", ".venv": "installed packages", "venv": "installed packages"}
+SKIPPED_ANYWHERE = {"__pycache__": "caches", ".venv": "installed packages", "venv": "installed packages"}
 # By their path below the top of a copied folder:
-AT_TOP = {
+SKIPPED_AT_TOP = {
     **dict.fromkeys((".cache", "Library/Caches", ".npm", ".gradle", ".m2", ".ccache"), "caches"),
     **dict.fromkeys(
         (".cargo", ".rustup", ".pyenv", ".nvm", ".bun", ".deno", "go", "snap"), "installed programs"
@@ -41,18 +40,18 @@ AT_TOP = {
     **dict.fromkeys((".local/share/uv", ".local/lib", ".local/pipx", "Applications"), "installed programs"),
     **dict.fromkeys((".local/share/Trash", ".Trash"), "thrown away"),
 }
-LINKED = "a link leads to the original itself"
-LENT = "git reads them in the original"
-PACKAGES = "node_modules"
-SPECIAL = "devices, sockets and pipes"
-ELSEWHERE = "on another file system"  # a network's may take for ever
-TO_ORIGINAL = "git would write to the original"
-HARMLESS = frozenset(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))
-KERNEL = ("/proc", "/sys", "/dev")  # no files on a disk; reading some of them has effects
+LINKED_TO_ORIGINAL = "a link leads to the original itself"
+GIT_OBJECTS = "git reads them in the original"
+PACKAGE_FOLDER = "node_modules"
+SPECIAL_FILES = "devices, sockets and pipes"
+OTHER_FILE_SYSTEM = "on another file system"  # a network's may take for ever
+GIT_WRITES_TO_ORIGINAL = "git would write to the original"
+HARMLESS_DEVICES = frozenset(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))
+KERNEL_FOLDERS = ("/proc", "/sys", "/dev")  # no files on a disk; reading some of them has effects
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class CopyBounds:
     """What is copied at most."""
 
     files: int = 5_000  # files, folders and links, and those that are looked at and left out
@@ -60,20 +59,20 @@ class Bounds:
     largest: int = 4 * MIB  # bytes of one file
 
 
-USUAL = Bounds()
-OF_PACKAGES = Bounds(files=20_000, total=256 * MIB, largest=64 * MIB)  # of all `node_modules` together
+DEFAULT_BOUNDS = CopyBounds()
+PACKAGE_BOUNDS = CopyBounds(files=20_000, total=256 * MIB, largest=64 * MIB)  # of all `node_modules` together
 
 
-class Budget:
+class CopyBudget:
     """What is left of bounds."""
 
-    def __init__(self, bounds: Bounds) -> None:
+    def __init__(self, bounds: CopyBounds) -> None:
         self.bounds = bounds
         self.files, self.total = bounds.files, bounds.total
 
     def set_apart(self) -> tuple[int, int]:
         """Take a part away, for folders to come; `give_back` returns it."""
-        files, total = self.files // KEPT_BACK, self.total // KEPT_BACK
+        files, total = self.files // RESERVED_FRACTION, self.total // RESERVED_FRACTION
         self.files, self.total = self.files - files, self.total - total
         return files, total
 
@@ -83,14 +82,14 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CopiedPath:
     """A folder and its copy, both without links in their paths."""
 
     folder: str
     copy: str
 
 
-class Places:
+class CopyPaths:
     """Which path lies where in the copies: below `disk`, as it lies below the root of the disk.
 
     So what a handler writes to `../x` is found there, and a folder inside of another lies inside its copy.
@@ -102,9 +101,11 @@ class Places:
         for folder in folders:
             real, name = os.path.realpath(folder), os.path.abspath(folder)
             named[real] = name if name == real else named.get(real, name)
-        tops = [path for path in named if not any(path != other and within(path, other) for other in named)]
+        tops = [
+            path for path in named if not any(path != other and is_within(path, other) for other in named)
+        ]
         self.areas = (self.disk,)
-        self.all: tuple[Place, ...] = tuple(self._place(path) for path in named)  # in the order given
+        self.all: tuple[CopiedPath, ...] = tuple(self._place(path) for path in named)  # in the order given
         self._copies = {place.folder: place.copy for place in self.all}
         self._copies |= {os.path.abspath(path): self._copies[os.path.realpath(path)] for path in folders}
         self._reached = dict(self._copies)
@@ -113,18 +114,18 @@ class Places:
 
     def copy_of(self, path: str) -> str:
         """Where an absolute path lies in the copies, copied or not; itself outside of all folders."""
-        copy = _moved(path, self._copies)
+        copy = _path_in_copy(path, self._copies)
         if copy != os.path.abspath(path):
             return copy
         real = os.path.realpath(path)  # a link from outside may lead into a folder
-        inside = _moved(real, self._copies)
+        inside = _path_in_copy(real, self._copies)
         return inside if inside != real and os.path.isdir(os.path.dirname(inside)) else path
 
     def reached(self, path: str) -> str:
         """As `copy_of`, but also in what was added since."""
-        return _moved(path, self._reached)
+        return _path_in_copy(path, self._reached)
 
-    def add(self, path: str) -> Place:
+    def add(self, path: str) -> CopiedPath:
         """A place for one more file or folder, a path without links. `copy_of` does not know it."""
         place = self._place(path)
         self._reached[path] = place.copy
@@ -146,14 +147,14 @@ class Places:
         plain = os.path.normpath(os.path.join(parent, target)) == real and climbs <= parent.count("/")
         return target if not os.path.isabs(target) and (plain or ".." not in target.split("/")) else copy
 
-    def _place(self, path: str) -> Place:
-        return Place(path, self._mirrored(path))
+    def _place(self, path: str) -> CopiedPath:
+        return CopiedPath(path, self._mirrored(path))
 
     def _mirrored(self, path: str) -> str:
         return self.disk if path == "/" else f"{self.disk}{path}"
 
 
-class Copier:
+class FolderCopier:
     """Copies the folders of `places`, the first the most important. What is `apart` is never copied.
 
     `whole`: nothing in the copies may lead to an original. `also` are folders that handlers start in.
@@ -161,25 +162,25 @@ class Copier:
 
     def __init__(
         self,
-        places: Places,
-        bounds: Bounds,
+        places: CopyPaths,
+        bounds: CopyBounds,
         apart: Collection[str],
-        packages: Bounds = OF_PACKAGES,
+        packages: CopyBounds = PACKAGE_BOUNDS,
         *,
         whole: bool = False,
         also: Sequence[str] = (),
     ) -> None:
-        self.prints: dict[str, Print] = {}  # path of a copy → what was copied there
-        self.originals = Originals(apart)
+        self.prints: dict[str, Fingerprint] = {}  # path of a copy → what was copied there
+        self.originals = OriginalsWatch(apart)
         self._places, self._whole = places, whole
-        self._usual, self._packages = Budget(bounds), Budget(packages)
+        self._usual, self._packages = CopyBudget(bounds), CopyBudget(packages)
         self._there = [place for place in places.all if os.path.isdir(place.folder)]
         self._devices = {os.stat(place.folder).st_dev for place in self._there}
         self._never = frozenset(apart)
         self._apart = {*apart, *(place.folder for place in self._there)}  # not copied as part of another
         self._left: dict[tuple[str, str], list[str]] = {}  # copy of a folder, reason → names
         self._folders: list[tuple[str, os.stat_result]] = []
-        self._targets: deque[Place] = deque()  # of links, to be copied
+        self._targets: deque[CopiedPath] = deque()  # of links, to be copied
         self._also = [os.path.realpath(path) for path in also]
 
     def copy(self) -> None:
@@ -196,7 +197,7 @@ class Copier:
         for path in filter(os.path.isdir, self._also):
             self._devices.add(os.stat(path).st_dev)  # handlers are to start there: it answers
             if why := self._reach(path):
-                self._leave(Place(path, self._places.reached(path)), why, ".")
+                self._leave(CopiedPath(path, self._places.reached(path)), why, ".")
         self._copy_targets()
         for folder, status in sorted(self._folders, key=lambda pair: -len(pair[0])):
             with suppress(OSError):  # at worst it stays private
@@ -206,11 +207,11 @@ class Copier:
     def left_out(self) -> tuple[str, ...]:
         """What was not copied and why: one sentence a folder and reason."""
         return tuple(
-            f"Not copied from {self._places.original_of(copy)}: {_few(names)} ({reason})."
+            f"Not copied from {self._places.original_of(copy)}: {_name_list(names)} ({reason})."
             for (copy, reason), names in self._left.items()
         )
 
-    def _copy_folder(self, place: Place, budget: Budget, *, loose: bool = False) -> None:
+    def _copy_folder(self, place: CopiedPath, budget: CopyBudget, *, loose: bool = False) -> None:
         """Copy a folder and all below. `loose`: of packages only those for another folder below."""
         waiting = deque([(place.folder, place.copy, budget)])
         device = self._enter(place.folder, place.copy)
@@ -233,12 +234,12 @@ class Copier:
                         self._instead(entry, to, why)
                     elif entry.is_dir(follow_symlinks=False):
                         self._make_folder(entry.path, to)
-                        below = self._packages if self._whole and entry.name == PACKAGES else budget
+                        below = self._packages if self._whole and entry.name == PACKAGE_FOLDER else budget
                         waiting.append((entry.path, to, below))
                     else:
                         why = self._copy_entry(place, entry, to, budget)
                 except OSError as error:  # gone meanwhile, not readable, no space left, …
-                    why = why_of(error)
+                    why = error_reason(error)
                 if why:
                     self._leave(place, why, name)
 
@@ -247,7 +248,7 @@ class Copier:
             os.mkdir(to, 0o700)
         self._enter(folder, to)
 
-    def _copy_entry(self, place: Place, entry: os.DirEntry[str], to: str, budget: Budget) -> str:
+    def _copy_entry(self, place: CopiedPath, entry: os.DirEntry[str], to: str, budget: CopyBudget) -> str:
         """Copy a link or a file; why it was not, mostly empty."""
         if not entry.is_symlink():
             return self._copy_file(entry.path, to, budget)
@@ -259,7 +260,7 @@ class Copier:
 
     def _reach(self, real: str) -> str:
         """Make a place in the copies for what a link leads to; why it has no content there, mostly empty."""
-        if self._places.reached(real) != real or real in HARMLESS:
+        if self._places.reached(real) != real or real in HARMLESS_DEVICES:
             return ""
         try:
             status = os.lstat(real)
@@ -268,17 +269,19 @@ class Copier:
             if os.path.isdir(os.path.dirname(real)):
                 os.makedirs(os.path.dirname(copy), exist_ok=True)
             return ""
-        if _cannot_be_written(real, status):
+        if _is_read_only(real, status):
             return ""
         place = self._places.add(real)
         folder = stat.S_ISDIR(status.st_mode)
         os.makedirs(place.copy if folder else os.path.dirname(place.copy), exist_ok=True)
-        if any(within(real, path) for path in self._never):
+        if any(is_within(real, path) for path in self._never):
             return ""
-        if not (folder or stat.S_ISREG(status.st_mode)) or any(within(real, top) for top in KERNEL):
-            return SPECIAL
+        if not (folder or stat.S_ISREG(status.st_mode)) or any(
+            is_within(real, top) for top in KERNEL_FOLDERS
+        ):
+            return SPECIAL_FILES
         if folder and status.st_dev not in self._devices:
-            return f"a folder {ELSEWHERE}"
+            return f"a folder {OTHER_FILE_SYSTEM}"
         self._apart.add(real)
         self._targets.append(place)
         return ""
@@ -286,7 +289,7 @@ class Copier:
     def _copy_targets(self) -> None:
         while self._targets:
             place = self._targets.popleft()
-            budget = self._packages if os.path.basename(place.folder) == PACKAGES else self._usual
+            budget = self._packages if os.path.basename(place.folder) == PACKAGE_FOLDER else self._usual
             if os.path.isdir(place.folder):
                 with suppress(OSError):  # it is gone
                     self._copy_folder(place, budget)
@@ -296,9 +299,9 @@ class Copier:
                 self.originals.see(place.folder, os.lstat(place.folder))
                 why = self._copy_file(place.folder, place.copy, budget)
             except OSError as error:
-                why = why_of(error)
+                why = error_reason(error)
             if why:
-                self._leave(Place(parent, os.path.dirname(place.copy)), why, name)
+                self._leave(CopiedPath(parent, os.path.dirname(place.copy)), why, name)
 
     # Folders
 
@@ -307,7 +310,7 @@ class Copier:
         self._folders.append((copy, status))
         return status.st_dev
 
-    def _entries(self, place: Place, folder: str, budget: Budget) -> list[os.DirEntry[str]]:
+    def _entries(self, place: CopiedPath, folder: str, budget: CopyBudget) -> list[os.DirEntry[str]]:
         most = max(budget.files, 0) + 1
         try:
             status = os.lstat(folder)
@@ -315,7 +318,7 @@ class Copier:
                 found = sorted(islice(listing, most), key=lambda entry: entry.name)
         except OSError as error:
             name = os.path.relpath(folder, place.folder)
-            self._leave(place, why_of(error), f"what {name} holds")
+            self._leave(place, error_reason(error), f"what {name} holds")
             return []
         if len(found) < most:
             self.originals.see_folder(folder, status, [entry.name for entry in found])
@@ -326,28 +329,32 @@ class Copier:
         if entry.is_symlink():
             return ""
         if entry.is_file(follow_symlinks=False):
-            return TO_ORIGINAL if self._whole and entry.name == ".git" and _leads_git_out(entry.path) else ""
+            return (
+                GIT_WRITES_TO_ORIGINAL
+                if self._whole and entry.name == ".git" and _has_absolute_gitdir(entry.path)
+                else ""
+            )
         if not entry.is_dir(follow_symlinks=False):
-            return SPECIAL
-        if entry.name == PACKAGES:
+            return SPECIAL_FILES
+        if entry.name == PACKAGE_FOLDER:
             if not self._whole:
-                return LINKED
+                return LINKED_TO_ORIGINAL
             return "" if not loose or self._is_above_another(entry.path) else "installed packages"
         if entry.name == "objects" and os.path.basename(os.path.dirname(entry.path)) == ".git":
-            return LENT
+            return GIT_OBJECTS
         if entry.stat(follow_symlinks=False).st_dev != device:
-            return ELSEWHERE
-        return AT_TOP.get(name) or ANYWHERE.get(entry.name) or ""
+            return OTHER_FILE_SYSTEM
+        return SKIPPED_AT_TOP.get(name) or SKIPPED_ANYWHERE.get(entry.name) or ""
 
     def _is_above_another(self, packages: str) -> bool:
         """Are these the packages of one of the folders that come before."""
         parent = os.path.dirname(packages)
-        return any(within(place.folder, parent) for place in self._there[:-1])
+        return any(is_within(place.folder, parent) for place in self._there[:-1])
 
     def _instead(self, entry: os.DirEntry[str], to: str, why: str) -> None:
-        if why == LINKED:
+        if why == LINKED_TO_ORIGINAL:
             self._link(entry.path, to)
-        elif why == LENT:
+        elif why == GIT_OBJECTS:
             os.makedirs(os.path.join(to, "info"))
             self._write(os.path.join(to, "info", "alternates"), os.fsencode(f"{entry.path}\n"))
 
@@ -355,17 +362,17 @@ class Copier:
 
     def _link(self, target: str, to: str) -> None:
         os.symlink(target, to)
-        self.prints[to] = Print(len(os.fsencode(target)), link=target)
+        self.prints[to] = Fingerprint(len(os.fsencode(target)), link=target)
 
-    def _copy_file(self, source: str, to: str, budget: Budget) -> str:
-        with open_file(source) as file:
+    def _copy_file(self, source: str, to: str, budget: CopyBudget) -> str:
+        with open_regular_file(source) as file:
             status = os.fstat(file.fileno())
             room = min(budget.bounds.largest, budget.total)
             content = file.read(room + 1) if status.st_size <= room else b""
         if max(status.st_size, len(content)) > room:  # it may have grown while it was read
             large = status.st_size > budget.bounds.largest
-            most = f"{_in_mib(budget.bounds.total)} in all are the most"
-            return f"larger than {_in_mib(budget.bounds.largest)}" if large else most
+            most = f"{_size_text(budget.bounds.total)} in all are the most"
+            return f"larger than {_size_text(budget.bounds.largest)}" if large else most
         budget.total -= len(content)
         self._write(to, content, status)
         return ""
@@ -384,18 +391,18 @@ class Copier:
             with suppress(OSError):
                 os.unlink(to)
             raise
-        self.prints[to] = Print(len(content), sha256(content).digest())
+        self.prints[to] = Fingerprint(len(content), sha256(content).digest())
 
-    def _leave(self, place: Place, why: str, name: str) -> None:
+    def _leave(self, place: CopiedPath, why: str, name: str) -> None:
         self._left.setdefault((place.copy, why), []).append(name)
 
 
-def within(path: str, folder: str) -> bool:
+def is_within(path: str, folder: str) -> bool:
     """Is this the folder, or inside of it? By the text of the paths alone."""
     return path == folder or path.startswith(f"{folder.rstrip('/')}/")
 
 
-def _moved(path: str, copies: Mapping[str, str]) -> str:
+def _path_in_copy(path: str, copies: Mapping[str, str]) -> str:
     """The path in the copy of the innermost of these folders that holds it; itself where none does."""
     path = f"/{os.path.abspath(path).lstrip('/')}"
     folder = path
@@ -406,7 +413,7 @@ def _moved(path: str, copies: Mapping[str, str]) -> str:
     return os.path.normpath(os.path.join(copies[folder], os.path.relpath(path, folder)))
 
 
-def _cannot_be_written(path: str, status: os.stat_result) -> bool:
+def _is_read_only(path: str, status: os.stat_result) -> bool:
     """True on a file system that is read-only, and for another user's file that this one can only read."""
     with suppress(OSError):
         if os.statvfs(path).f_flag & os.ST_RDONLY:
@@ -415,16 +422,16 @@ def _cannot_be_written(path: str, status: os.stat_result) -> bool:
     return stat.S_ISREG(status.st_mode) and not own and not os.access(path, os.W_OK)
 
 
-def _leads_git_out(file: str) -> bool:
+def _has_absolute_gitdir(file: str) -> bool:
     """True for the `.git` file of a working tree whose repository has an absolute path."""
-    with open_file(file) as content:
-        return content.read(LINE).removeprefix(b"gitdir:").lstrip().startswith(b"/")
+    with open_regular_file(file) as content:
+        return content.read(MAX_GIT_FILE).removeprefix(b"gitdir:").lstrip().startswith(b"/")
 
 
-def _few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
+def _name_list(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED_ENTRIES:,} more" if len(names) > NAMED_ENTRIES else ""
+    return ", ".join(names[:NAMED_ENTRIES]) + more
 
 
-def _in_mib(size: int) -> str:
+def _size_text(size: int) -> str:
     return f"{size / MIB:g} MiB" if size >= MIB else f"{size:,} bytes"

@@ -1,4 +1,7 @@
-"""One dispatch for all hook systems: it knows groups, lanes and a policy, nothing of processes or time."""
+"""Dispatch a plan: call the groups of handlers on their executors and fold the results.
+
+Knows nothing of processes or time.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,32 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from hookscope.core.hooks import LogLine
-from hookscope.core.lanes import Lane, LaneOf
-from hookscope.core.runs import Ending, Fold, Group, Next, OnStep, Plan, Policy, Registration, Result, Step
-from hookscope.core.told import not_recorded
+from hookscope.model.executor import Executor, ExecutorOf
+from hookscope.model.hook import LogLine
+from hookscope.model.run import (
+    CallGroup,
+    Ending,
+    Fold,
+    Next,
+    OnStep,
+    Plan,
+    Policy,
+    Registration,
+    Result,
+    Step,
+    not_recorded_message,
+)
 from hookscope.runtime.python_worker.faults import safe_text
 
-Record: TypeAlias = Callable[[], Awaitable[object]]
-Batch: TypeAlias = tuple[Lane, tuple[Registration, ...]]
+RecordEvent: TypeAlias = Callable[[], Awaitable[object]]
+ExecutorCalls: TypeAlias = tuple[Executor, tuple[Registration, ...]]
 
 
 async def dispatch(
     plan: Plan,
-    lane_of: LaneOf,
+    lane_of: ExecutorOf,
     step: OnStep,
-    record: Record | None = None,
+    record: RecordEvent | None = None,
     kept: Callable[[Fold], object] | None = None,
 ) -> Ending:
     """Run a plan. Never raises for what a handler did; only being cancelled comes out of it.
@@ -45,7 +59,7 @@ async def dispatch(
             continue
         fold, then = await _run_group(group, policy, fold, lane_of, step, keep)
     if record is not None:
-        log = await _recorded(record)
+        log = await _record_event(record)
     if then is Next.GO and not (log and plan.event.kind == "stream"):
         for group in plan.groups:
             if group.after_record and then is Next.GO:
@@ -58,47 +72,49 @@ def _ignore(_: object) -> None:
     pass
 
 
-async def _recorded(record: Record) -> tuple[LogLine, ...]:
+async def _record_event(record: RecordEvent) -> tuple[LogLine, ...]:
     """Empty where it is on record, else the line that says why not."""
     try:
         await record()
     except Exception as error:  # a recorder is somebody else's; a full disk must not stop a command hook
-        return (LogLine("warn", not_recorded(safe_text(error))),)
+        return (LogLine("warn", not_recorded_message(safe_text(error))),)
     return ()
 
 
 async def _run_group(
-    group: Group,
+    group: CallGroup,
     policy: Policy,
     fold: Fold,
-    lane_of: LaneOf,
+    lane_of: ExecutorOf,
     step: OnStep,
     keep: Callable[[Fold], object],
 ) -> tuple[Fold, Next]:
     """Run the batches one after another, each on the fold that the one before it left."""
     if group.together:
-        return _take(policy, fold, await _run_together(group, policy, fold, lane_of, step), keep)
+        return _fold_results(policy, fold, await _run_concurrently(group, policy, fold, lane_of, step), keep)
     if not policy.batched:
-        return await _run_in_turn(group, policy, fold, lane_of, step, keep)
-    for lane, batch in _batches(group, lane_of):
-        fold, then = _take(policy, fold, await _run_in(lane, batch, policy.view(fold, batch[0]), step), keep)
+        return await _run_sequentially(group, policy, fold, lane_of, step, keep)
+    for lane, batch in _by_executor(group, lane_of):
+        fold, then = _fold_results(
+            policy, fold, await _run_batch(lane, batch, policy.view(fold, batch[0]), step), keep
+        )
         if then is not Next.GO:
             return fold, then
     return fold, Next.GO
 
 
-def _batches(group: Group, lane_of: LaneOf) -> Iterator[Batch]:
+def _by_executor(group: CallGroup, lane_of: ExecutorOf) -> Iterator[ExecutorCalls]:
     """Neighbours that share a lane."""
     for _, pairs in groupby(((lane_of(call), call) for call in group.calls), key=lambda pair: id(pair[0])):
         lanes, calls = zip(*pairs, strict=True)
         yield lanes[0], calls
 
 
-async def _run_in_turn(
-    group: Group,
+async def _run_sequentially(
+    group: CallGroup,
     policy: Policy,
     fold: Fold,
-    lane_of: LaneOf,
+    lane_of: ExecutorOf,
     step: OnStep,
     keep: Callable[[Fold], object],
 ) -> tuple[Fold, Next]:
@@ -109,18 +125,18 @@ async def _run_in_turn(
         nonlocal fold, then
         for call in calls:
             yield policy.view(fold, call)
-            fold, then = _take(policy, fold, [results[call]] if call in results else (), keep)
+            fold, then = _fold_results(policy, fold, [results[call]] if call in results else (), keep)
             if then is not Next.GO:
                 return
 
-    for lane, calls in _batches(group, lane_of):
-        await lane.run_in_turn(calls, views(calls), _noting(results, step))
+    for lane, calls in _by_executor(group, lane_of):
+        await lane.run_in_turn(calls, views(calls), _collecting(results, step))
         if then is not Next.GO:
             break
     return fold, then
 
 
-def _take(
+def _fold_results(
     policy: Policy, fold: Fold, results: Sequence[Result], keep: Callable[[Fold], object]
 ) -> tuple[Fold, Next]:
     """Fold results in order, until one ends the event."""
@@ -133,15 +149,15 @@ def _take(
     return fold, then
 
 
-async def _run_together(
-    group: Group, policy: Policy, fold: Fold, lane_of: LaneOf, step: OnStep
+async def _run_concurrently(
+    group: CallGroup, policy: Policy, fold: Fold, lane_of: ExecutorOf, step: OnStep
 ) -> list[Result]:
     """All at once, each on a view of the fold as it is now; the results in plan order."""
     import asyncio  # here, so that a command line that runs nothing does not pay for it
 
     results: dict[Registration, Result] = {}
-    arrived = _noting(results, step)
-    lanes: dict[int, tuple[Lane, list[tuple[Registration, Any]]]] = {}
+    arrived = _collecting(results, step)
+    lanes: dict[int, tuple[Executor, list[tuple[Registration, Any]]]] = {}
     for call in group.calls:
         lane = lane_of(call)
         lanes.setdefault(id(lane), (lane, []))[1].append((call, policy.view(fold, call)))
@@ -155,14 +171,14 @@ async def _run_together(
     return [results[call] for call in group.calls if call in results]
 
 
-async def _run_in(lane: Lane, batch: Sequence[Registration], view: Any, step: OnStep) -> list[Result]:
+async def _run_batch(lane: Executor, batch: Sequence[Registration], view: Any, step: OnStep) -> list[Result]:
     """A batch's results in plan order."""
     results: dict[Registration, Result] = {}
-    await lane.run(batch, view, _noting(results, step))
+    await lane.run(batch, view, _collecting(results, step))
     return [results[call] for call in batch if call in results]
 
 
-def _noting(results: dict[Registration, Result], step: OnStep) -> OnStep:
+def _collecting(results: dict[Registration, Result], step: OnStep) -> OnStep:
     """Notes results by their call. A registration equals itself only: a hook may be planned twice."""
 
     def arrived(news: Step) -> None:

@@ -1,29 +1,30 @@
-"""What became of copied files: which were written, changed and deleted, as diffs within bounds."""
+"""What became of copied files, as diffs within bounds, and which of their originals have changed."""
 
 from __future__ import annotations
 
 import difflib
 import os
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from io import BufferedReader
 from pathlib import Path
 from typing import Literal
 
-from hookscope.core.copies import FileChange
+from hookscope.model.sandbox_result import FileChange, TouchedFile
+from hookscope.model.sandbox_result import OriginalsCheck as Compared
 from hookscope.values import dataclass
 
-LOOKED_AT = 200_000  # files and folders; a handler can make more than anybody can wait for
-LISTED = 200
-TEXT = 64 * 1024  # bytes of a file that has a diff
-PORTION = 1024 * 1024  # bytes read at once
-LINES = 1_000  # of it: the time of a diff grows with their square
+MAX_SCANNED = 200_000  # files and folders; a handler can make more than anybody can wait for
+MAX_LISTED = 200
+MAX_DIFF_SIZE = 64 * 1024  # bytes of a file that has a diff
+READ_SIZE = 1024 * 1024  # bytes read at once
+MAX_DIFF_LINES = 1_000  # of it: the time of a diff grows with their square
 
 
 @dataclass(frozen=True, slots=True)
-class Print:
+class Fingerprint:
     """What stands for the content of a file: equal prints, equal content."""
 
     size: int
@@ -32,7 +33,7 @@ class Print:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class CopyChanges:
     """The changes in order of their paths."""
 
     listed: tuple[FileChange, ...] = ()
@@ -41,12 +42,12 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _CopyScan:
     files: dict[str, os.stat_result]
     unseen: int
 
 
-def open_file(path: str) -> BufferedReader:
+def open_regular_file(path: str) -> BufferedReader:
     """A file to read. Raises OSError for a link and for what is no file; never waits for a pipe."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -55,28 +56,28 @@ def open_file(path: str) -> BufferedReader:
     return os.fdopen(descriptor, "rb")
 
 
-def print_of(path: str, status: os.stat_result) -> Print:
+def fingerprint_of(path: str, status: os.stat_result) -> Fingerprint:
     """The print of what lies there. Raises OSError where it cannot be read."""
     if stat.S_ISLNK(status.st_mode):
-        return Print(status.st_size, link=os.readlink(path))
+        return Fingerprint(status.st_size, link=os.readlink(path))
     if not stat.S_ISREG(status.st_mode):
-        return Print(0)
+        return Fingerprint(0)
     digest = sha256()
-    with open_file(path) as file:
-        while portion := file.read(PORTION):
+    with open_regular_file(path) as file:
+        while portion := file.read(READ_SIZE):
             digest.update(portion)
-    return Print(status.st_size, digest.digest())
+    return Fingerprint(status.st_size, digest.digest())
 
 
-def changes_of(
-    areas: Sequence[str], prints: Mapping[str, Print], original_of: Callable[[str], str]
-) -> Changes:
+def changes_since(
+    areas: Sequence[str], prints: Mapping[str, Fingerprint], original_of: Callable[[str], str]
+) -> CopyChanges:
     """What differs from the prints, by size and content; modes and times do not count.
 
     The mode of what cannot be read is changed: these are copies. Files that are new beside the prints are
     written ones. Never raises for what lies there.
     """
-    found = _look(areas)
+    found = _scan_copies(areas)
     kinds: dict[str, Literal["written", "changed", "deleted"]] = {}
     for path, status in found.files.items():
         if (known := prints.get(path)) is None:
@@ -88,28 +89,28 @@ def changes_of(
             kinds[path] = "deleted"
     ordered = sorted((original_of(path).split("/"), path) for path in kinds)  # as paths are ordered
     listed = tuple(
-        _change(
+        _file_change(
             Path("/".join(original)), path, kinds[path], prints.get(path), found.files.get(path), original_of
         )
-        for original, path in ordered[:LISTED]
+        for original, path in ordered[:MAX_LISTED]
     )
-    return Changes(listed, len(ordered) - len(listed), found.unseen)
+    return CopyChanges(listed, len(ordered) - len(listed), found.unseen)
 
 
-def _look(areas: Sequence[str]) -> _Found:
+def _scan_copies(areas: Sequence[str]) -> _CopyScan:
     """All that is no folder, with its status. Links are not followed."""
     files: dict[str, os.stat_result] = {}
     waiting, looked, unseen = list(areas), 0, 0
     while waiting:
-        if looked > LOOKED_AT:
-            return _Found(files, unseen + len(waiting))
+        if looked > MAX_SCANNED:
+            return _CopyScan(files, unseen + len(waiting))
         folder = waiting.pop()
         try:
             make_readable(folder)
             with os.scandir(folder) as listing:
                 for entry in listing:
                     looked += 1
-                    if looked > LOOKED_AT:
+                    if looked > MAX_SCANNED:
                         unseen += 1
                         break
                     if entry.is_dir(follow_symlinks=False):
@@ -118,7 +119,7 @@ def _look(areas: Sequence[str]) -> _Found:
                         files[entry.path] = entry.stat(follow_symlinks=False)
         except OSError:  # its path is too long, or somebody is still at work here
             unseen += 1
-    return _Found(files, unseen)
+    return _CopyScan(files, unseen)
 
 
 def make_readable(path: str, *, dir_fd: int | None = None) -> None:
@@ -132,22 +133,22 @@ def make_readable(path: str, *, dir_fd: int | None = None) -> None:
         os.chmod(path, stat.S_IMODE(mode) | wanted, dir_fd=dir_fd)
 
 
-def _differs(path: str, status: os.stat_result, known: Print) -> bool:
+def _differs(path: str, status: os.stat_result, known: Fingerprint) -> bool:
     if status.st_size != known.size:
         return True
     try:
         if stat.S_ISREG(status.st_mode):
             make_readable(path)
-        return print_of(path, status) != known
+        return fingerprint_of(path, status) != known
     except OSError:
         return True
 
 
-def _change(
+def _file_change(
     original: Path,
     path: str,
     kind: Literal["written", "changed", "deleted"],
-    known: Print | None,
+    known: Fingerprint | None,
     status: os.stat_result | None,
     original_of: Callable[[str], str],
 ) -> FileChange:
@@ -174,12 +175,12 @@ def _digest(path: str, status: os.stat_result) -> str:
         return ""
     try:
         make_readable(path)
-        return print_of(path, status).digest.hex()
+        return fingerprint_of(path, status).digest.hex()
     except OSError:
         return ""
 
 
-def _text_before(original: Path, known: Print) -> str | None:
+def _text_before(original: Path, known: Fingerprint) -> str | None:
     """The text that was copied, from the original: it is taken only while it still is that text."""
     if known.link is not None:
         return known.link
@@ -201,11 +202,11 @@ def _text_after(path: str, status: os.stat_result) -> str | None:
 
 
 def _content(path: str, size: int) -> bytes | None:
-    if size > TEXT:
+    if size > MAX_DIFF_SIZE:
         return None
     try:
-        with open_file(path) as file:
-            return file.read(TEXT)
+        with open_regular_file(path) as file:
+            return file.read(MAX_DIFF_SIZE)
     except OSError:
         return None
 
@@ -215,7 +216,7 @@ def _text(content: bytes) -> str | None:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
         return None
-    return None if "\0" in text or text.count("\n") > LINES else text
+    return None if "\0" in text or text.count("\n") > MAX_DIFF_LINES else text
 
 
 def _diff(before: str, after: str, old: str, new: str) -> str:
@@ -229,3 +230,76 @@ def _lines(text: str) -> list[str]:
     """Lines as editors see them: only a line feed ends one."""
     *whole, last = text.split("\n")
     return [f"{line}\n" for line in whole] + ([last] if last else [])
+
+
+MAX_LISTED_ORIGINALS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class _FileState:
+    """Equal states, equal content: whoever writes a file sets its change time, and cannot set it back."""
+
+    mode: int
+    node: int
+    size: int = 0
+    written: int = 0  # nanoseconds
+    changed: int = 0
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> _FileState:
+        """Of a folder the mode alone: its names are compared instead."""
+        if stat.S_ISDIR(status.st_mode):
+            return cls(status.st_mode, status.st_ino)
+        times = status.st_mtime_ns, status.st_ctime_ns
+        return cls(status.st_mode, status.st_ino, status.st_size, *times)
+
+
+class OriginalsWatch:
+    """The files, links and folders that were seen while they were copied. What is `apart` is not watched."""
+
+    def __init__(self, apart: Collection[str]) -> None:
+        self._apart = tuple(apart)
+        self._seen: dict[str, _FileState] = {}
+        self._names: dict[str, tuple[int, frozenset[str]]] = {}  # folder → its change time, what was in it
+
+    def see(self, path: str, status: os.stat_result) -> None:
+        """Note the state of a file, a link or a folder."""
+        self._seen[path] = _FileState.of(status)
+
+    def see_folder(self, path: str, status: os.stat_result, names: Sequence[str]) -> None:
+        """Note all names in a folder. `status` is older than they are."""
+        self._names[path] = status.st_ctime_ns, frozenset(names)
+
+    def compared(self, named: Callable[[str], str]) -> Compared:
+        """Compare each of them with what is there now. `named` gives a path as its user named it."""
+        changed = sorted(self._changed())
+        listed = tuple(TouchedFile(Path(named(path)), kind) for path, kind in changed[:MAX_LISTED_ORIGINALS])
+        return Compared(len(self._seen), listed, len(changed) - len(listed))
+
+    def _changed(self) -> Iterator[tuple[str, Literal["written", "changed", "deleted"]]]:
+        for path, then in self._seen.items():
+            try:
+                now = _FileState.of(os.lstat(path))
+            except FileNotFoundError:
+                yield path, "deleted"
+            except OSError:
+                yield path, "changed"
+            else:
+                if now != then:
+                    yield path, "changed"
+        for folder in self._names:
+            yield from ((path, "written") for path in self._new(folder))
+
+    def _new(self, folder: str) -> Iterator[str]:
+        then, names = self._names[folder]
+        try:
+            if os.lstat(folder).st_ctime_ns == then:
+                return
+            now = os.listdir(folder)
+        except OSError:  # it is among the changed or the deleted, or above what is compared
+            return
+        yield from (path for name in now if name not in names and self._counts(path := f"{folder}/{name}"))
+
+    def _counts(self, path: str) -> bool:
+        """False for what is apart, and for the folders that lead there."""
+        return not any(ours == path or ours.startswith(f"{path}/") for ours in self._apart)

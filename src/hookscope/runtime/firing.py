@@ -1,22 +1,302 @@
-"""One firing of an event: the task that runs it, and everybody who listens."""
+"""One firing of an event.
+
+the task that runs it, the run in progress, and the firings that its handlers cause.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
+from contextvars import ContextVar
+from dataclasses import field, replace
+from itertools import count
+from time import perf_counter
 from typing import Any
 
-from hookscope.core.lanes import LaneOf, Recorder
-from hookscope.core.open_files import REACHED, THEN, is_exhausted
-from hookscope.core.runs import Event, Paused, Plan, Run, Step
-from hookscope.runtime.broadcast import Broadcast
-from hookscope.runtime.clock import begin_run
+from hookscope.model.executor import ExecutorOf, PlanRecorder, Recorder
+from hookscope.model.failure import InjectedFault
+from hookscope.model.hook import LogLine
+from hookscope.model.regular_file import FILE_LIMIT_HINT, FILE_LIMIT_REACHED, is_file_limit
+from hookscope.model.run import (
+    EVENT_NOT_RECORDED,
+    SKIPPED_BY_HAND,
+    Ending,
+    Event,
+    Fold,
+    NotRun,
+    Paused,
+    Plan,
+    Registration,
+    Result,
+    Run,
+    Skipped,
+    Step,
+    not_recorded_message,
+)
+from hookscope.runtime.async_helpers import (
+    Broadcast,
+    EndSignal,
+    await_uninterrupted,
+    start_run_clock,
+    wait_until_done,
+)
 from hookscope.runtime.dispatch import dispatch
-from hookscope.runtime.nesting import DEPTH, Nested
-from hookscope.runtime.old_versions import UNDER_WAY
+from hookscope.runtime.ignored_results import with_ignored_notes
+from hookscope.runtime.orphan_processes import worker_depth
+from hookscope.runtime.payloads import messages_in
 from hookscope.runtime.python_worker.faults import safe_text
-from hookscope.runtime.run_so_far import RunSoFar
-from hookscope.runtime.waiting import Bell, until_over
+from hookscope.values import dataclass
+
+_unrecorded_ids = count(1)  # of runs that nobody records, unique in this process
+
+
+@dataclass(slots=True)
+class RunInProgress:
+    """What is known of one run while it goes on, and the Run that this makes."""
+
+    plan: Plan
+    began: float
+    tell: Callable[[Step], None]
+    recorder: Recorder | None
+    begun: Callable[[], object]  # called when its beginning is on record, or cannot be
+    results: list[Result] = field(default_factory=list)
+    fold: Fold | None = None
+    ending: Ending | None = None
+    caused: list[Run] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    purposely: dict[str, None] = field(default_factory=dict)  # whose handlers were broken, as sentences
+    skipped: set[Registration] = field(default_factory=set)  # by hand
+    cancelled: bool = False
+    broken: str = ""
+    endless: str = ""  # why it was not fired at all
+    id: int | None = None
+    unrecorded: str = ""  # why it could not be recorded
+    asked: bool = False  # was the recorder asked to begin
+
+    def take(self, step: Step) -> None:
+        """A lane's step, on its way to the listeners."""
+        if isinstance(step, Result):
+            if step.call in self.plan.forced:
+                step = replace(step, forced=True)
+            if step.call.breakage is not None:
+                self.purposely[f"{step.call.name} was broken on purpose: {step.call.breakage.text}"] = None
+                step = replace(step, notes=(*self._on_purpose(step.call, step.call.breakage), *step.notes))
+            step = with_ignored_notes(step, self.plan.event, self.plan.needs, self.plan.policy)
+            self.results.append(step)
+        elif isinstance(step, Skipped):
+            self.skipped.add(step.call)
+        self.tell(step)
+
+    def keep(self, fold: Fold) -> None:
+        """What the answers have added up to: a run that breaks off has come to this."""
+        self.fold = fold
+
+    async def begin(self) -> None:
+        """Put the event on record. A cancel waits: a record that is begun must get its end."""
+        if self.recorder is None:
+            return
+        self.asked = True
+        await await_uninterrupted(self._begin(self.recorder))
+
+    async def _begin(self, recorder: Recorder) -> None:
+        try:
+            if isinstance(recorder, PlanRecorder):
+                self.id = await recorder.begin_plan(self.plan)
+            else:
+                self.id = await recorder.begin(self.plan.event)
+        except Exception as error:  # a recorder is somebody else's: dispatch decides what it means
+            self.unrecorded = safe_text(error)
+            raise
+        finally:
+            self.begun()
+
+    async def close(self, complete: Callable[[Run], Awaitable[Run]] | None = None) -> Run:
+        """The Run, with its end on record where its beginning is. Never raises."""
+        if self.recorder is not None and not self.asked:  # cancelled before its turn came; still recorded
+            try:
+                await self.begin()
+            except Exception:  # as `_begin` has kept it
+                self.notes.append(not_recorded_message(self.unrecorded))
+        run = self.run()
+        if complete is not None:
+            try:
+                run = await complete(run)
+            except Exception as error:  # somebody else's, too: the run is there all the same
+                run = replace(run, notes=(*run.notes, f"This run could not be completed: {safe_text(error)}"))
+        if self.recorder is None or self.id is None:
+            return run
+        try:
+            await self.recorder.end(run)
+        except Exception as error:  # a full disk is no reason to lose the run
+            note = f"The end of this run could not be recorded: {safe_text(error)}"
+            run = replace(run, notes=(*run.notes, note))
+        return run
+
+    def run(self) -> Run:
+        """The Run as far as it is known."""
+        plan, ending = self.plan, self._ending()
+        messages, context = self._event_afterwards()
+        if ending.context is not None:
+            context = ending.context
+        return Run(
+            id=self._number(),
+            event=plan.event,
+            results=self._in_plan_order(),
+            not_run=(*plan.not_run, *self._left_over(ending)),
+            ending=ending,
+            messages=messages,
+            context=context,
+            caused=tuple(self.caused),
+            took=perf_counter() - self.began,
+            cancelled=self.cancelled,
+            delivers=plan.delivers,
+            notes=(*plan.notes, *self.purposely, *self.notes),
+            assumed=plan.assumed,
+        )
+
+    def _in_plan_order(self) -> tuple[Result, ...]:
+        """The results in plan order: those that ran side by side too, whoever ended first."""
+        if not any(group.together for group in self.plan.groups):
+            return tuple(self.results)
+        places = {call: place for place, call in enumerate(self.plan.calls)}
+        return tuple(sorted(self.results, key=lambda result: places.get(result.call, len(places))))
+
+    def _on_purpose(self, call: Registration, breakage: InjectedFault) -> tuple[str, ...]:
+        """What was broken; and where it is ended early, how long its host would wait."""
+        said = f"broken on purpose: {breakage.text}"
+        if breakage.limit is None:
+            return (said,)
+        if self.plan.event.kind == "plugin" and call.limit:
+            return said, f"its host would wait for {call.limit:g} s"
+        return said, "its host sets no limit that is known here: it would wait for ever"
+
+    def _number(self) -> int:
+        if self.recorder is None:
+            return next(_unrecorded_ids)
+        return self.id or 0  # 0: on no record
+
+    def _ending(self) -> Ending:
+        """What it came to; of a run that broke off, what it had come to."""
+        ending = self.ending
+        if ending is None and self.fold is not None and not self.broken:
+            ending = self.plan.policy.finish(self.fold)
+            ending = replace(ending, follow_ups=())  # nobody fires them any more
+        ending = ending or Ending()
+        if not self.broken:
+            return ending
+        return replace(ending, failure=self.broken, log=(*ending.log, LogLine("error", self.broken)))
+
+    def _left_over(self, ending: Ending) -> tuple[NotRun, ...]:
+        have: set[Registration] = {result.call for result in self.results}
+        reason = self._why_not(ending)
+        left = (call for call in self.plan.calls if call not in have)
+        return tuple(
+            NotRun(call.name, SKIPPED_BY_HAND if call in self.skipped else reason, call.hook) for call in left
+        )
+
+    def _why_not(self, ending: Ending) -> str:
+        if self.broken:
+            return "handlers fired events without end" if self.endless else "Hookscope itself failed"
+        if self.cancelled:
+            return "the run was cancelled"
+        if self.unrecorded and self.plan.event.kind == "stream":
+            return EVENT_NOT_RECORDED
+        if ending.failure is not None:
+            return "an earlier handler failed the event"
+        return "an earlier handler ended the event"
+
+    def _event_afterwards(self) -> tuple[tuple[str, ...], Mapping[str, Any]]:
+        event = self.plan.event if self.fold is None else self.fold.event
+        context = getattr(event, "context", None)
+        if isinstance(context, Mapping):
+            return messages_in(event), dict(context)
+        if isinstance(event, Mapping):
+            return messages_in(event), dict(event)
+        return messages_in(event), {}
+
+
+MAX_DEPTH = 16  # events that cause events that cause events: further ones are a circle
+COUNTED_DEPTH = (
+    4  # levels; firings below it are counted: tasks that nobody awaits multiply from level to level
+)
+MAX_DEEP_FIRINGS = 2000  # of them, in one chain and period
+COUNTING_PERIOD = 5.0  # seconds
+CHAIN_PAUSE = 0.5  # seconds between the end of a firing and one that is no part of its circle
+COMMAND_DEPTH = 4  # levels that a command counts for which a handler started
+
+
+@dataclass(slots=True)
+class _FiringChain:
+    """All unfinished firings that one has caused."""
+
+    running: int = 0
+    ended: float = 0.0  # the last of them, of perf_counter
+    deep: int = 0  # firings far down, in this period
+    since: float = 0.0  # its begin
+    endless: set[str] = field(default_factory=set)  # keys that have reached the depth
+
+    def count(self) -> None:
+        """Count one more firing far down."""
+        now = perf_counter()
+        if now - self.since > COUNTING_PERIOD:
+            self.deep, self.since = 0, now
+        self.deep += 1
+
+    def is_over(self) -> bool:
+        """True if nothing of it runs, and long enough: what fires now waits for its time, as a clock does."""
+        return not self.running and perf_counter() - self.ended > CHAIN_PAUSE
+
+
+_current_chain: ContextVar[tuple[_FiringChain, int] | None] = ContextVar("hookscope_chain", default=None)
+
+
+class NestedFiring:
+    """The place of one firing among those that its handler's code has caused.
+
+    What a handler awaits, and the tasks and threads that it starts with its context, belong to its firing.
+    """
+
+    def __init__(self, key: str) -> None:
+        """In the firing's own task."""
+        above = _current_chain.get()
+        if above is None or above[0].is_over():
+            chain, self.depth, self._is_first = _FiringChain(), COMMAND_DEPTH * worker_depth(), True
+        else:
+            chain, self.depth, self._is_first = above[0], above[1] + 1, False
+        self._chain = chain
+        self.endless = self._why_endless(key)
+        chain.running += 1
+
+    def _why_endless(self, key: str) -> str:
+        """Why an event is not fired; empty where it may be. Once stopped, a circle is not begun again."""
+        if self.depth >= COUNTED_DEPTH:
+            self._chain.count()
+        too_many = self._chain.deep > MAX_DEEP_FIRINGS
+        if self.depth >= MAX_DEPTH or too_many or (self.depth > 1 and key in self._chain.endless):
+            self._chain.endless.add(key)
+            return _not_fired_note(key)
+        return ""
+
+    def enter(self, depth: int) -> None:
+        """From here on, what this task and what it starts fires lies one deeper than `depth`."""
+        _current_chain.set((self._chain, depth))
+
+    def stopped_below(self) -> list[str]:
+        """For the first firing of a chain: a sentence for each event that was stopped in it."""
+        return (
+            [*map(_not_fired_note, sorted(self._chain.endless))]
+            if self._is_first and not self.endless
+            else []
+        )
+
+    def leave(self) -> None:
+        """The firing has ended."""
+        self._chain.running -= 1
+        self._chain.ended = perf_counter()
+
+
+def _not_fired_note(key: str) -> str:
+    return f"`{key}` was not fired: handlers fired events from events without end"
 
 
 class Firing:
@@ -36,7 +316,7 @@ class Firing:
     def __init__(
         self,
         plan: Plan,
-        lane_of: LaneOf,
+        lane_of: ExecutorOf,
         *,
         recorder: Recorder | None = None,
         follow: Callable[[Event], Plan] | None = None,
@@ -51,13 +331,13 @@ class Firing:
         self._steps: Broadcast[Step] = Broadcast()
         self._cancelled = False
         self._begun = False  # a task that is cancelled before its first step never takes it
-        self._so_far: RunSoFar | None = None  # of the event itself, not of what it causes
+        self._so_far: RunInProgress | None = None  # of the event itself, not of what it causes
         self._run: Run | None = None
-        self._nested: Nested | None = None
-        self._over = Bell()
+        self._nested: NestedFiring | None = None
+        self._over = EndSignal()
         self._task = _running_loop().create_task(self._fire(plan))
-        UNDER_WAY.add(self._task)
-        self._task.add_done_callback(UNDER_WAY.discard)
+        UNFINISHED_FIRINGS.add(self._task)
+        self._task.add_done_callback(UNFINISHED_FIRINGS.discard)
 
     @property
     def done(self) -> bool:
@@ -96,7 +376,7 @@ class Firing:
         return self._awaited().__await__()
 
     async def _awaited(self) -> Run:
-        await until_over(self._task, self.cancel, self._over)
+        await wait_until_done(self._task, self.cancel, self._over)
         return self._task.result()
 
     def __aiter__(self) -> AsyncIterator[Step]:
@@ -105,7 +385,7 @@ class Firing:
 
     async def _fire(self, plan: Plan) -> Run:
         self._begun = True
-        self._nested = nested = Nested(plan.event.key)
+        self._nested = nested = NestedFiring(plan.event.key)
         try:
             self._run = await self._fired(plan, nested.depth, nested.endless)
         finally:
@@ -122,7 +402,7 @@ class Firing:
         if self._nested is not None:
             self._nested.enter(depth)
         ends = self._begins(plan) if self._begins is not None else None
-        so_far = RunSoFar(plan, begin_run(), self._steps.tell, self._recorder, self._steps.stir)
+        so_far = RunInProgress(plan, start_run_clock(), self._steps.tell, self._recorder, self._steps.stir)
         self._so_far = self._so_far or so_far
         try:
             if self._cancelled:
@@ -133,16 +413,18 @@ class Firing:
                 so_far.ending = await dispatch(plan, self._lane_of, so_far.take, so_far.begin, so_far.keep)
             follow_ups = so_far.ending.follow_ups if so_far.ending is not None else ()
             for event in follow_ups if self._follow is not None else ():
-                if depth >= DEPTH:
-                    so_far.notes.append(f"`{event.key}` was not fired: events caused each other {DEPTH} deep")
+                if depth >= MAX_DEPTH:
+                    so_far.notes.append(
+                        f"`{event.key}` was not fired: events caused each other {MAX_DEPTH} deep"
+                    )
                     continue
                 await self._caused(so_far, event, depth)
         except asyncio.CancelledError:  # `cancel` says so, or the loop itself is closing
             so_far.cancelled = self._cancelled = True
         except Exception as error:  # ours or a policy's: the run must end, be recorded, and say it
             so_far.broken = f"Hookscope failed: {type(error).__name__}: {safe_text(error)}"
-            if is_exhausted(error):
-                so_far.broken = f"Hookscope failed: {REACHED}. {THEN}"
+            if is_file_limit(error):
+                so_far.broken = f"Hookscope failed: {FILE_LIMIT_REACHED}. {FILE_LIMIT_HINT}"
         if self._nested is not None and so_far is self._so_far:
             so_far.notes += self._nested.stopped_below()
         run = await self._ended(so_far, None if so_far is not self._so_far else self._complete)
@@ -150,7 +432,7 @@ class Firing:
             ends(run)
         return run
 
-    async def _caused(self, so_far: RunSoFar, event: Event, depth: int) -> None:
+    async def _caused(self, so_far: RunInProgress, event: Event, depth: int) -> None:
         if self._follow is None:
             return
         try:
@@ -162,7 +444,7 @@ class Firing:
         if self._cancelled:
             raise asyncio.CancelledError
 
-    async def _ended(self, so_far: RunSoFar, complete: Callable[[Run], Awaitable[Run]] | None) -> Run:
+    async def _ended(self, so_far: RunInProgress, complete: Callable[[Run], Awaitable[Run]] | None) -> Run:
         """The Run, recorded. No cancel gets in between."""
         if self._recorder is None and complete is None:  # then nothing awaits, and a task would be in vain
             return so_far.run()
@@ -181,3 +463,6 @@ def _running_loop() -> asyncio.AbstractEventLoop:
     except RuntimeError:
         then = "call fire() in a coroutine, such as one that `asyncio.run` runs"
         raise RuntimeError(f"an event is fired in a running event loop: {then}") from None
+
+
+UNFINISHED_FIRINGS = set[asyncio.Task[Any]]()  # firings that have not ended; the loop holds tasks weakly

@@ -1,4 +1,4 @@
-"""How long and how large: the limits of a worker and of each handler, and where each comes from."""
+"""Limits of handlers and workers, in seconds and bytes, and where each limit comes from."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Literal
 
-from hookscope.core.runs import Registration
+from hookscope.model.run import Registration
 from hookscope.values import dataclass
 
 LimitName = Literal["spawn", "load", "run", "warn", "memory"]
 MIB = 1024 * 1024
-HOOKS_OWN: tuple[LimitName, LimitName] = ("load", "run")  # that a hook may set for itself
-ON_PURPOSE = "--break"
-COMMAND_LINE = "--timeout"  # an origin that beats what a hook says of itself
-IN_MANIFEST = "its HOOK.md"
+HOOK_LIMITS: tuple[LimitName, LimitName] = ("load", "run")  # that a hook may set for itself
+FAULT_ORIGIN = "--break"
+COMMAND_LINE_ORIGIN = "--timeout"  # an origin that beats what a hook says of itself
+MANIFEST_ORIGIN = "its HOOK.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,40 +38,42 @@ class Limits:
             return self if call.breakage is None else self._of_breakage(call)
         limits = self
         if call.load_limit is not None:
-            limits = limits._own("load", call.load_limit, IN_MANIFEST)
+            limits = limits._own("load", call.load_limit, MANIFEST_ORIGIN)
         if call.limit is not None:
-            limits = limits._own("run", call.limit, call.limit_from or IN_MANIFEST)
+            limits = limits._own("run", call.limit, call.limit_from or MANIFEST_ORIGIN)
         return limits._of_breakage(call)
 
     def _of_breakage(self, call: Registration) -> Limits:
         """A handler that hangs on purpose is ended earlier, unless the command line says when."""
         limit = call.breakage.limit if call.breakage is not None else None
-        if limit is None or self.origins.get("run") == COMMAND_LINE or (self.run and self.run < limit):
+        if limit is None or self.origins.get("run") == COMMAND_LINE_ORIGIN or (self.run and self.run < limit):
             return self
-        return self.with_limit("run", limit, ON_PURPOSE)
+        return self.with_limit("run", limit, FAULT_ORIGIN)
 
     def of_hook(self, own: Mapping[str, float], origin: str = "") -> Limits:
         """The same with those that are said of a hook alone, in its HOOK.md where no `origin` is named."""
         limits = self
-        for name in HOOKS_OWN:
+        for name in HOOK_LIMITS:
             if name in own:
-                limits = limits._own(name, own[name], origin or IN_MANIFEST)
+                limits = limits._own(name, own[name], origin or MANIFEST_ORIGIN)
         return limits
 
     def _own(self, name: LimitName, seconds: float, origin: str) -> Limits:
         """The same with one of a hook's own; what the command line says beats it."""
-        return self if self.origins.get(name) == COMMAND_LINE else self.with_limit(name, seconds, origin)
+        return (
+            self if self.origins.get(name) == COMMAND_LINE_ORIGIN else self.with_limit(name, seconds, origin)
+        )
 
     def without_time(self) -> Limits:
         """The same without limits in seconds, whatever a hook says of itself: somebody takes their time."""
-        origins = {**self.origins, "load": COMMAND_LINE, "run": COMMAND_LINE}
+        origins = {**self.origins, "load": COMMAND_LINE_ORIGIN, "run": COMMAND_LINE_ORIGIN}
         return replace(self, spawn=None, load=None, run=None, warn=None, origins=origins)
 
     def in_words(self) -> str:
         """`load 10 s, run 60 s (its HOOK.md)`: those of a handler, with the origin of each that was set."""
         parts = []
         for name, seconds in (("load", self.load), ("run", self.run)):
-            origin = self.origins.get(HOOKS_OWN[name == "run"])
+            origin = self.origins.get(HOOK_LIMITS[name == "run"])
             by = f" ({origin})" if origin else ""
             parts.append(f"{name} {'without limit' if seconds is None else f'{seconds:g} s'}{by}")
         return ", ".join(parts)

@@ -21,8 +21,11 @@ process is killed, the copies stay in the folder for temporary files, where only
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+import struct
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
@@ -30,25 +33,102 @@ from pathlib import Path
 from tempfile import mkdtemp
 from types import TracebackType
 
-from hookscope.core.copies import Originals
-from hookscope.core.open_files import raise_exhausted
-from hookscope.helpers import answer_of
-from hookscope.runtime.bounded_copy import OF_PACKAGES, USUAL, Bounds, Copier, Places, within
-from hookscope.runtime.file_changes import Changes, changes_of, make_readable
-from hookscope.runtime.socket_filter import socket_filter
+from hookscope.helpers import helper_output
+from hookscope.model.regular_file import reraise_file_limit
+from hookscope.model.sandbox_result import OriginalsCheck
+from hookscope.runtime.bounded_copy import (
+    DEFAULT_BOUNDS,
+    PACKAGE_BOUNDS,
+    CopyBounds,
+    CopyPaths,
+    FolderCopier,
+    is_within,
+)
+from hookscope.runtime.file_changes import CopyChanges, changes_since, make_readable
 from hookscope.values import dataclass
 
-__all__ = ["Bounds", "Changes", "Sandbox", "Walls", "find_bwrap"]
+FAMILIES = (2, 10, 16)  # of Linux: IPv4, IPv6, and netlink, which lists a namespace's own interfaces
+STREAMS = (1, 5)  # SOCK_STREAM, SOCK_SEQPACKET. A datagram socket of a pair could be sent elsewhere
+TYPE_MASK = 0xF  # of a type, without its flags
+X32_BIT = 0x40000000  # x32 calls of a 64-bit kernel carry this bit
 
-PATIENCE = 5.0  # seconds for bwrap to show that it works, which takes some milliseconds
-ROUNDS = 3  # of removing: something may still be writing there
-HIDDEN = "/tmp"  # other programs' sockets and files lie there, and handlers write to it by name
-SERVICES = ("/run", "/var/run")  # the sockets and pipes of services, which do what they are asked
-SESSION = "/run/user"
+# Of linux/bpf_common.h and linux/seccomp.h
+LOAD, JUMP_EQUAL, JUMP_AT_LEAST, AND, RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
+NUMBER, ARCHITECTURE, FIRST, SECOND = 0, 4, 16, 24  # offsets in struct seccomp_data, little-endian
+ALLOW, FAIL, KILL = 0x7FFF0000, 0x00050000, 0x80000000
 
 
 @dataclass(frozen=True, slots=True)
-class Walls:
+class SystemCalls:
+    """An architecture's number, and the numbers of its system calls."""
+
+    architecture: int
+    socket: int
+    socketpair: int
+    absent: tuple[int, ...]  # add_key, request_key, keyctl, io_uring_setup
+
+
+MACHINES = {
+    "x86_64": SystemCalls(0xC000003E, 41, 53, (248, 249, 250, 425)),
+    "aarch64": SystemCalls(0xC00000B7, 198, 199, (217, 218, 219, 425)),
+    "riscv64": SystemCalls(0xC00000F3, 198, 199, (217, 218, 219, 425)),
+}
+
+
+def socket_filter(machine: str = "") -> bytes:
+    """Return the filter for a machine, this one by default, as `bwrap --seccomp` reads it.
+
+    It is empty where the numbers of its system calls are not known here.
+    """
+    calls = MACHINES.get(machine or os.uname().machine)
+    if calls is None or sys.byteorder != "little":
+        return b""
+    return b"".join(_filter_program(calls))
+
+
+def _filter_program(calls: SystemCalls) -> Iterator[bytes]:
+    yield _instruction(LOAD, ARCHITECTURE)
+    yield _instruction(JUMP_EQUAL, calls.architecture, 1, 0)
+    yield _instruction(RETURN, KILL)  # a program for another architecture has other numbers
+    yield _instruction(LOAD, NUMBER)
+    yield _instruction(JUMP_AT_LEAST, X32_BIT, 0, 1)
+    yield _instruction(RETURN, FAIL | errno.ENOSYS)
+    for number in calls.absent:
+        yield _instruction(JUMP_EQUAL, number, 0, 1)
+        yield _instruction(RETURN, FAIL | errno.ENOSYS)
+    yield from _allow_only(calls.socket, [_instruction(LOAD, FIRST)], FAMILIES)
+    yield from _allow_only(
+        calls.socketpair, [_instruction(LOAD, SECOND), _instruction(AND, TYPE_MASK)], STREAMS
+    )
+    yield _instruction(RETURN, ALLOW)
+
+
+def _allow_only(call: int, load: Sequence[bytes], allowed: Sequence[int]) -> Iterator[bytes]:
+    """The call passes with these values, and fails with EACCES otherwise."""
+    yield _instruction(JUMP_EQUAL, call, 0, len(load) + len(allowed) + 2)
+    yield from load
+    for number, value in enumerate(allowed):
+        yield _instruction(JUMP_EQUAL, value, len(allowed) - number, 0)
+    yield _instruction(RETURN, FAIL | errno.EACCES)
+    yield _instruction(RETURN, ALLOW)
+
+
+def _instruction(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
+    """One struct sock_filter."""
+    return struct.pack("<HBBI", code, yes, no, value)
+
+
+__all__ = ["CopyBounds", "CopyChanges", "Isolation", "Sandbox", "find_bwrap"]
+
+START_TIMEOUT = 5.0  # seconds for bwrap to show that it works, which takes some milliseconds
+REMOVE_ROUNDS = 3  # of removing: something may still be writing there
+HIDDEN_FOLDER = "/tmp"  # other programs' sockets and files lie there, and handlers write to it by name
+SERVICE_FOLDERS = ("/run", "/var/run")  # the sockets and pipes of services, which do what they are asked
+SESSION_FOLDER = "/run/user"
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
     """What stood between handlers and the machine."""
 
     network: bool  # there was none
@@ -118,19 +198,21 @@ class Sandbox:
         bwrap: str | None,
         apart: Sequence[Path] = (),
         also: Sequence[Path] = (),
-        bounds: Bounds = USUAL,
-        packages: Bounds = OF_PACKAGES,
+        bounds: CopyBounds = DEFAULT_BOUNDS,
+        packages: CopyBounds = PACKAGE_BOUNDS,
     ) -> None:
         self._root = os.path.realpath(mkdtemp(prefix="hookscope-sandbox-"))
         self._bwrap = bwrap
-        self._walls, self.filter = _strictest(bwrap) if bwrap is not None else ((), b"")
+        self._walls, self.filter = _strongest_isolation(bwrap) if bwrap is not None else ((), b"")
         try:
             self.temporary = Path(self._root, "tmp")  # for handlers' own temporary files: not listed
             self.temporary.mkdir()
-            self._places = Places(folders, self._root)
+            self._places = CopyPaths(folders, self._root)
             never = {self._root, *map(os.path.realpath, apart)}
             starts = () if bwrap is not None else tuple(map(os.fspath, also))
-            self._copier = Copier(self._places, bounds, never, packages, whole=bwrap is None, also=starts)
+            self._copier = FolderCopier(
+                self._places, bounds, never, packages, whole=bwrap is None, also=starts
+            )
             self._copier.copy()
         except BaseException:
             self.close()
@@ -138,7 +220,7 @@ class Sandbox:
         there = (folder.absolute() for folder in folders if os.path.isdir(folder))
         wall = bwrap is not None
         left_out, sockets = self._copier.left_out(), bool(self.filter)
-        self.walls = Walls(wall, wall, tuple(dict.fromkeys(there)), left_out, sockets)
+        self.walls = Isolation(wall, wall, tuple(dict.fromkeys(there)), left_out, sockets)
 
     def __enter__(self) -> Sandbox:
         return self
@@ -192,15 +274,15 @@ class Sandbox:
         if self._bwrap is None:
             return tuple(argv)
         folders = [place.folder for place in self._places.all]
-        shown = _hidden([*argv, *map(os.fspath, needs), *folders], self._root)
+        shown = _entries_to_show([*argv, *map(os.fspath, needs), *folders], self._root)
         binds = (word for path in shown for word in ("--ro-bind", path, path))
         return (self._bwrap, *self._walls, *binds, "--bind", self._root, self._root, "--", *argv)
 
-    def changes(self) -> Changes:
+    def changes(self) -> CopyChanges:
         """What handlers did to the copies, so far."""
-        return changes_of(self._places.areas, self._copier.prints, self.original_of)
+        return changes_since(self._places.areas, self._copier.prints, self.original_of)
 
-    def originals(self) -> Originals:
+    def originals(self) -> OriginalsCheck:
         """Originals that are not as they were: by handlers past the copies, or by others."""
         return self._copier.originals.compared(
             lambda path: self.original_of(self._places.reached(path))  # as its folder was named
@@ -208,7 +290,7 @@ class Sandbox:
 
     def close(self) -> bool:
         """Remove all copies, whatever was done to them. False where the system kept something of them."""
-        return any(_remove(self._root) for _ in range(ROUNDS))
+        return any(_remove_tree(self._root) for _ in range(REMOVE_ROUNDS))
 
 
 def find_bwrap(path: Sequence[str] | str) -> str | None:
@@ -220,10 +302,10 @@ def find_bwrap(path: Sequence[str] | str) -> str | None:
     found = shutil.which("bwrap", path=os.pathsep.join(filter(os.path.isabs, folders)))
     if found is None:
         return None
-    return found if _starts(found, _walls()) else None
+    return found if _can_start(found, _isolation_options()) else None
 
 
-def _strictest(bwrap: str) -> tuple[tuple[str, ...], bytes]:
+def _strongest_isolation(bwrap: str) -> tuple[tuple[str, ...], bytes]:
     """The most walls that this bwrap can put up here, and the filter of system calls that goes with them.
 
     Root may have to do without a user namespace: in one, a container's /proc cannot be mounted. Anybody
@@ -232,65 +314,65 @@ def _strictest(bwrap: str) -> tuple[tuple[str, ...], bytes]:
     sockets = socket_filter()
     for filtered in dict.fromkeys((sockets, b"")):
         for user in (True, False):
-            if _starts(bwrap, _walls(user=user), filtered):
-                return _walls(user=user), filtered
-    return _walls(), b""
+            if _can_start(bwrap, _isolation_options(user=user), filtered):
+                return _isolation_options(user=user), filtered
+    return _isolation_options(), b""
 
 
-def _starts(bwrap: str, walls: Sequence[str], filtered: bytes = b"") -> bool:
+def _can_start(bwrap: str, walls: Sequence[str], filtered: bytes = b"") -> bool:
     """True if bwrap runs a program behind these walls."""
-    shown = (word for path in _hidden([bwrap], "") for word in ("--ro-bind", path, path))
+    shown = (word for path in _entries_to_show([bwrap], "") for word in ("--ro-bind", path, path))
     into, out = os.pipe()
     try:
         os.write(out, filtered)  # far less than a pipe holds
         os.close(out)
         seccomp = ("--seccomp", str(into)) if filtered else ()
         command = (bwrap, *seccomp, *walls, *shown, "--", bwrap, "--version")
-        return answer_of(command, seconds=PATIENCE, pass_fds=(into,)).code == 0
+        return helper_output(command, seconds=START_TIMEOUT, pass_fds=(into,)).code == 0
     except OSError as error:
-        raise_exhausted(error)
+        reraise_file_limit(error)
         return False
     finally:
         os.close(into)
 
 
-def _walls(*, user: bool = False) -> tuple[str, ...]:
+def _isolation_options(*, user: bool = False) -> tuple[str, ...]:
     """Namespaces and mounts. Capabilities are dropped for root, who could take the walls down with them.
 
     Root writes the kernel's settings without any capability, as their owner: all of /proc is read-only.
     """
-    hidden = (word for folder in _services() for word in ("--tmpfs", folder))
+    hidden = (word for folder in _existing_service_folders() for word in ("--tmpfs", folder))
     return (
         *("--die-with-parent", "--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts"),
         *("--unshare-cgroup-try", *(("--unshare-user-try",) if user else ()), "--cap-drop", "ALL"),
         *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc"),
-        *("--tmpfs", HIDDEN, *hidden),
+        *("--tmpfs", HIDDEN_FOLDER, *hidden),
     )
 
 
-def _services() -> list[str]:
+def _existing_service_folders() -> list[str]:
     """The folders of `SERVICES` that are there, and no links to each other."""
-    return [folder for folder in SERVICES if os.path.isdir(folder) and not os.path.islink(folder)]
+    return [folder for folder in SERVICE_FOLDERS if os.path.isdir(folder) and not os.path.islink(folder)]
 
 
-def _hidden(paths: Sequence[str], own: str) -> list[str]:
+def _entries_to_show(paths: Sequence[str], own: str) -> list[str]:
     """What of the hidden folders must be shown again, so that these paths lead on: entries, as a whole."""
     real = {os.path.realpath(path) for path in paths if os.path.isabs(path)}
-    below = {path for path in {*paths, *real} if not (own and within(path, own))}
-    entries = {entry for path in below if (entry := _entry(path))}
+    below = {path for path in {*paths, *real} if not (own and is_within(path, own))}
+    entries = {entry for path in below if (entry := _hidden_entry(path))}
     return sorted(entry for entry in entries if os.path.exists(entry))
 
 
-def _entry(path: str) -> str:
+def _hidden_entry(path: str) -> str:
     """The entry of a hidden folder that holds this path, of a session the path; empty where none does."""
-    for folder in (HIDDEN, *_services()):
+    for folder in (HIDDEN_FOLDER, *_existing_service_folders()):
         if path.startswith(f"{folder}/"):
             first = path[len(folder) + 1 :].split("/")[0]
-            return path if within(path, SESSION) else f"{folder}/{first}"
+            return path if is_within(path, SESSION_FOLDER) else f"{folder}/{first}"
     return ""
 
 
-def _remove(root: str) -> bool:
+def _remove_tree(root: str) -> bool:
     """Remove a folder with all that is in it; True once it is gone. Links are not followed.
 
     Each folder is moved to the top before it is emptied: so no path gets too long, however deep it lay.
@@ -304,7 +386,7 @@ def _remove(root: str) -> bool:
             make_readable(folder)
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:
-                waiting += _empty(descriptor, names)
+                waiting += _empty_folder(descriptor, names)
             finally:
                 os.close(descriptor)
             if folder != root:
@@ -314,7 +396,7 @@ def _remove(root: str) -> bool:
     return not os.path.lexists(root)
 
 
-def _empty(folder: int, names: Iterator[str]) -> list[str]:
+def _empty_folder(folder: int, names: Iterator[str]) -> list[str]:
     """Unlink the files of an open folder, and move its folders to these names; those that were moved."""
     moved = []
     with os.scandir(folder) as listing:

@@ -1,16 +1,18 @@
 """`hookscope check`."""
 
-from hookscope.cli import answers, host_format, tables
+from hookscope.app import json_documents
+from hookscope.app.options import Options
+from hookscope.app.trust_requests import untrusted_program_messages
+from hookscope.cli import answers, host_format
 from hookscope.cli.answers import Answer
-from hookscope.workbench import Options, documents
-from hookscope.workbench.left_out import not_trusted_programs
+from hookscope.cli.render import hook_output
 
 
-@answers.command("check", *host_format.asked_options())
+@answers.command("check", *host_format.host_list_options())
 def command(options: Options, shape: str, eligible: bool, verbose: bool) -> Answer:
     """How many hooks are ready, and what stops the others."""
-    if host_format.is_host(shape, eligible=eligible):
-        return host_format.checked(options, verbose)
-    view = answers.bench_of(options).look()
-    told = tables.check(view, verbose=verbose)
-    return Answer(documents.check(view), told, aside=not_trusted_programs(view))
+    if host_format.is_host_format(shape, eligible=eligible):
+        return host_format.host_check(options, verbose)
+    view = answers.workbench_for(options).look()
+    told = hook_output.check_text(view, verbose=verbose)
+    return Answer(json_documents.check_document(view), told, aside=untrusted_program_messages(view))

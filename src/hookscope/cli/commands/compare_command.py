@@ -7,13 +7,22 @@ from collections.abc import Sequence
 
 import click
 
-from hookscope.cli import answers, compare_runs, compare_tables
+from hookscope.analysis import comparison_document
+from hookscope.analysis.host_runs import RunAtHost, outcomes_differ
+from hookscope.analysis.several_hosts import (
+    HostRuns,
+    chosen_dialects,
+    compare_hosts,
+    only_hooks,
+    template_or_saved_event,
+    usual_dialects,
+)
+from hookscope.app.options import Options
+from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.interrupting import ended_by_interrupt
-from hookscope.core.side.runs import RunThere, differ
-from hookscope.workbench import Options, Refusal, comparison_document
-from hookscope.workbench.hosts import chosen_dialects, compared, only, usual_dialects
-from hookscope.workbench.hosts_firing import HostsFiring, written_event
+from hookscope.cli.interrupts import cancel_on_interrupt
+from hookscope.cli.render import comparison_output
+from hookscope.model.refusal import Refusal
 
 PARAMETERS = (
     click.Argument(["names"], metavar="[NAME...]", nargs=-1),
@@ -67,56 +76,58 @@ def command(
         if fire is not None or trust or sandbox:
             then = "`hookscope fire KEY --env-from SOURCE` fires an event in another one."
             raise Refusal("--surroundings compares, and fires nothing.", then, code=2)
-        return _surroundings(options, names, surroundings, different)
+        return _compare_machines(options, names, surroundings, different)
     if fire is None and (trust or sandbox):
         raise Refusal("--trust and --sandbox say how to fire.", "Name the event with --fire KEY.", code=2)
     if dialects is not None and shipped:
         raise Refusal("--dialects and --shipped both say which hosts.", "Give one of them.", code=2)
     if fire is not None and len(names) > 1:
         raise Refusal("--fire fires at one hook, or at all of them.", "Name one, or none.", code=2)
-    bench = answers.bench_of(options)
+    bench = answers.workbench_for(options)
     chosen = chosen_dialects(dialects) if dialects is not None else usual_dialects(bench, shipped=shipped)
-    found = compared(bench, chosen)
+    found = compare_hosts(bench, chosen)
     if names:
-        found = only(found, names)
-    document = comparison_document.document(found, different=different)
-    text = compare_tables.text(found, different=different)
+        found = only_hooks(found, names)
+    document = comparison_document.comparison_document(found, different=different)
+    text = comparison_output.comparison_text(found, different=different)
     if fire is None:
         return Answer(document, text, yes=not found.differing)
     only_one = names[0] if names else None
-    firing = HostsFiring(bench, chosen, written_event(fire), only=only_one, trust_all=trust, sandbox=sandbox)
-    runs = asyncio.run(_fired(firing))
+    firing = HostRuns(
+        bench, chosen, template_or_saved_event(fire), only=only_one, trust_all=trust, sandbox=sandbox
+    )
+    runs = asyncio.run(_fire_at_hosts(firing))
     if not any(one.run for one in runs):
         raise Refusal(f"{fire} was fired at none of them: {runs[0].problem}")
     left = (
-        *answers.not_trusted(firing.untrusted, bench.setup.surroundings),
+        *answers.untrusted_folder_warnings(firing.untrusted, bench.setup.surroundings),
         *dict.fromkeys(text for one in runs for text in one.left),
     )
     return Answer(
-        {**document, "runs": comparison_document.runs(runs)},
-        f"{text}\n\n{compare_runs.text(fire, runs)}",
-        yes=not (found.differing or left or differ(runs)),
+        {**document, "runs": comparison_document.run_documents(runs)},
+        f"{text}\n\n{comparison_output.run_comparison_text(fire, runs)}",
+        yes=not (found.differing or left or outcomes_differ(runs)),
         aside=left,
     )
 
 
-def _surroundings(options: Options, names: Sequence[str], text: str, different: bool) -> Answer:
-    from hookscope.workbench.whatif.places import compared_places, places_of
+def _compare_machines(options: Options, names: Sequence[str], text: str, different: bool) -> Answer:
+    from hookscope.analysis.several_machines import compare_machines, compared_machines
 
-    places = places_of(text, options)
-    bench = answers.bench_of(places[0].options)
-    found = compared_places(places, bench.dialect.name)
+    places = compared_machines(text, options)
+    bench = answers.workbench_for(places[0].options)
+    found = compare_machines(places, bench.dialect.name)
     if names:
-        found = only(found, names)
+        found = only_hooks(found, names)
     return Answer(
-        comparison_document.document(found, different=different),
-        compare_tables.text(found, different=different),
+        comparison_document.comparison_document(found, different=different),
+        comparison_output.comparison_text(found, different=different),
         yes=not found.differing,
         aside=tuple(f"{place.label}: {note}" for place in places[1:] for note in place.notes),
     )
 
 
-async def _fired(firing: HostsFiring) -> tuple[RunThere, ...]:
+async def _fire_at_hosts(firing: HostRuns) -> tuple[RunAtHost, ...]:
     """Ctrl-C cancels the run on its way; what is known is still the answer."""
-    with ended_by_interrupt(firing.cancel):
+    with cancel_on_interrupt(firing.cancel):
         return await firing.run()

@@ -6,8 +6,8 @@ from pathlib import PurePath
 
 import click
 
-from hookscope.cli.completing.scripts import READ_BY, SHELLS, script_of
-from hookscope.cli.exampled import ExampledCommand
+from hookscope.cli.completion_shells import SETUP_LINES, SHELLS, completion_script
+from hookscope.cli.lazy_group import ExampledCommand
 
 
 @click.command("completion", cls=ExampledCommand)
@@ -20,8 +20,8 @@ def command(shell: str | None, as_json: bool) -> int:
     """
     shell = shell or PurePath(os.environ.get("SHELL", "")).name
     if shell not in SHELLS:
-        raise click.UsageError(f"Which shell is it? One of {', '.join(SHELLS)}: `{READ_BY['bash']}`.")
-    script = script_of(shell)
-    told = {"shell": shell, "read_by": READ_BY[shell], "script": script}
+        raise click.UsageError(f"Which shell is it? One of {', '.join(SHELLS)}: `{SETUP_LINES['bash']}`.")
+    script = completion_script(shell)
+    told = {"shell": shell, "read_by": SETUP_LINES[shell], "script": script}
     click.echo(json.dumps(told, indent=2) if as_json else script.rstrip())
     return 0

@@ -6,11 +6,14 @@ import sys
 
 import click
 
-from hookscope.cli import answers, run_tables
+from hookscope.app.options import Options
+from hookscope.app.snapshot import Snapshot
+from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.firing_options import trust_option
-from hookscope.core.runs import Plan, Run
-from hookscope.workbench import Options, Refusal, View
+from hookscope.cli.render import run_output
+from hookscope.cli.shared_options import trust_option
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import Plan, Run
 
 
 @answers.command("dap", trust_option())
@@ -24,14 +27,14 @@ def command(options: Options, trust: bool) -> Answer:
     if sys.stdin.isatty():
         then = "`hookscope help debugging` says how; `hookscope fire KEY --debug` is for a terminal."
         raise Refusal("`hookscope dap` is started by an editor.", then, code=2)
-    from hookscope.adapter.serving import serve
+    from hookscope.integrations.dap.session import serve_editor
 
-    if why := serve(options, trusts=trust, report=_report):
+    if why := serve_editor(options, trusts=trust, report=_run_report):
         raise Refusal(
             f"What came is not the Debug Adapter Protocol: {why}.", "Is this what the editor starts?"
         )
     raise click.exceptions.Exit(0)  # the answers were told as they came
 
 
-def _report(run: Run, plan: Plan, view: View) -> str:
-    return run_tables.run(run, view.host.surroundings, plan)
+def _run_report(run: Run, plan: Plan, view: Snapshot) -> str:
+    return run_output.run_text(run, view.host.surroundings, plan)

@@ -2,9 +2,9 @@
 
 import click
 
-from hookscope.cli import answers, host_format, toggling
+from hookscope.app.options import Options
+from hookscope.cli import answers, hook_toggle, host_format
 from hookscope.cli.answers import Answer
-from hookscope.workbench import Options
 
 
 @answers.command(
@@ -15,6 +15,6 @@ from hookscope.workbench import Options
 )
 def command(options: Options, name: str, dry_run: bool, shape: str) -> Answer:
     """Switch a hook off in the host's settings, as its own command does; prints the edit."""
-    if host_format.is_host(shape):
-        return host_format.switched(options, name, False, dry_run)
-    return toggling.switched(options, name, False, dry_run)
+    if host_format.is_host_format(shape):
+        return host_format.host_toggle(options, name, False, dry_run)
+    return hook_toggle.toggle_hook(options, name, False, dry_run)

@@ -1,16 +1,16 @@
 """`hookscope doctor`."""
 
+from hookscope.app.options import Options
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.folding import folded
-from hookscope.core.text import one_line
-from hookscope.workbench import Options
+from hookscope.cli.render.layout import fold_text
+from hookscope.model.text import one_line
 
 
 @answers.command("doctor")
 def command(options: Options) -> Answer:
     """What was detected and from where, and what is missing, each with the next step."""
-    bench = answers.bench_of(options)
+    bench = answers.workbench_for(options)
     findings = bench.doctor(bench.look())
     width = max(len(item.name) for item in findings)
     lines = []
@@ -21,4 +21,4 @@ def command(options: Options) -> Answer:
     document = [
         {"name": item.name, "found": item.found, "well": item.well, "next": item.then} for item in findings
     ]
-    return Answer({"findings": document}, folded(lines))
+    return Answer({"findings": document}, fold_text(lines))

@@ -2,11 +2,12 @@
 
 import click
 
-from hookscope.cli import answers, event_tables, saved_tables
+from hookscope.app.options import Options
+from hookscope.app.unknown_names import no_such_event
+from hookscope.authoring.testing.saved_events import saved_listing
+from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.workbench import Options
-from hookscope.workbench.asking import no_such_event
-from hookscope.workbench.saved import saved_listing
+from hookscope.cli.render import event_output
 
 PARAMETERS = (
     click.Argument(["key"], metavar="[KEY]", required=False),
@@ -17,18 +18,21 @@ PARAMETERS = (
 @answers.command("events", *PARAMETERS)
 def command(options: Options, key: str | None, saved: bool) -> Answer:
     """What the host sends: when, with which fields, what becomes of answers, and who listens."""
-    bench = answers.bench_of(options)
+    bench = answers.workbench_for(options)
     if saved:
         host = bench.open()
         rows, canonical = saved_listing(host.workspace), host.dialect.catalogue().canonical
         rows = tuple(row for row in rows if key is None or canonical(row.key) == canonical(key))
-        return Answer([saved_tables.document(row) for row in rows], saved_tables.listed(rows, key or ""))
+        return Answer(
+            [event_output.saved_event_document(row) for row in rows],
+            event_output.saved_event_list_text(rows, key or ""),
+        )
     view = bench.look()
     catalogue = view.host.dialect.catalogue()
     if key is None:
-        documents = [event_tables.document(event, view) for event in catalogue.events]
-        return Answer(documents, event_tables.listed(view))
+        documents = [event_output.event_type_document(event, view) for event in catalogue.events]
+        return Answer(documents, event_output.event_list_text(view))
     event = catalogue.by_key.get(catalogue.canonical(key))
     if event is None:
         raise no_such_event(view, key, catalogue.nearest(key))
-    return Answer(event_tables.document(event, view), event_tables.shown(event, view))
+    return Answer(event_output.event_type_document(event, view), event_output.event_type_text(event, view))

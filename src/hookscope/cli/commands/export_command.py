@@ -12,25 +12,29 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hookscope.app.options import Options
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.filters import filter_options, nothing_found, wanted_of
-from hookscope.cli.numbers import Whole
-from hookscope.core.text import printable, why_of
-from hookscope.workbench import Options, Refusal
+from hookscope.cli.options import WholeNumber
+from hookscope.cli.shared_options import no_runs_message, run_filter_of, run_filter_options
+from hookscope.model.refusal import Refusal
+from hookscope.model.text import error_reason, printable
 
 if TYPE_CHECKING:
-    from hookscope.workbench import Journal, StoredRun
-    from hookscope.workbench.hiding import Redaction
-    from hookscope.workbench.history import Wanted
+    from hookscope.storage.journal.journal import Journal
+    from hookscope.storage.journal.reader import StoredRun
+    from hookscope.storage.journal.redaction import Redaction
+    from hookscope.storage.journal.run_filter import RunFilter
 
 STANDARD_OUTPUT = "-"
 PARAMETERS = (
-    click.Argument(["numbers"], metavar="[RUN...]", nargs=-1, type=Whole(1, 2**62)),
+    click.Argument(["numbers"], metavar="[RUN...]", nargs=-1, type=WholeNumber(1, 2**62)),
     click.Option(["--jsonl"], metavar="FILE", help="A line of JSON for each run; - is standard output."),
     click.Option(["--html"], metavar="FILE", help="A page of one run, whole in one file; - as above."),
-    click.Option(["--limit"], metavar="N", type=Whole(1, 10_000), help="Only the last N that fit; else all."),
-    *filter_options(),
+    click.Option(
+        ["--limit"], metavar="N", type=WholeNumber(1, 10_000), help="Only the last N that fit; else all."
+    ),
+    *run_filter_options(),
 )
 
 
@@ -62,20 +66,20 @@ def command(
         raise Refusal("A page has one run; --jsonl takes several.", code=2)
     if limit is not None and (numbers or html is not None):
         raise Refusal("--limit is for lines of runs that are looked for.", "Leave it out.", code=2)
-    wanted = wanted_of(given)
-    bench = answers.bench_of(options)
+    wanted = run_filter_of(given)
+    bench = answers.workbench_for(options)
     journal = bench.record.journal(bench.open())
     try:
-        runs = _chosen(journal, numbers, wanted, limit if html is None else 1)
+        runs = _selected_runs(journal, numbers, wanted, limit if html is None else 1)
         first = next(runs, None)
         if first is None:
-            raise Refusal(nothing_found(given))
+            raise Refusal(no_runs_message(given))
         hidden = bench.redaction
         if html is not None:
-            texts = _page(journal, first, hidden)
+            texts = _html_page(journal, first, hidden)
         else:
-            texts = _lines(journal, chain([first], runs), hidden)
-        count = _written(target, texts)
+            texts = _jsonl_lines(journal, chain([first], runs), hidden)
+        count = _write_export(target, texts)
     except OSError as error:
         raise Refusal(str(error)) from None
     finally:
@@ -86,32 +90,32 @@ def command(
     return Answer({"file": target, "runs": count}, f"Wrote {what} to {printable(target)}.")
 
 
-def _chosen(
-    journal: Journal, numbers: Sequence[int], wanted: Wanted, limit: int | None
+def _selected_runs(
+    journal: Journal, numbers: Sequence[int], wanted: RunFilter, limit: int | None
 ) -> Iterator[StoredRun]:
     """Those of the numbers in that order, else those that are wanted, oldest first."""
-    from hookscope.workbench.history import named
+    from hookscope.app.runs.past_runs import runs_numbered
 
     if numbers:
-        return iter(named(journal, numbers))
+        return iter(runs_numbered(journal, numbers))
     return journal.each(wanted) if limit is None else reversed(journal.select(wanted, limit))
 
 
-def _lines(journal: Journal, runs: Iterator[StoredRun], redaction: Redaction) -> Iterator[str]:
-    from hookscope.workbench.history import export_lines
+def _jsonl_lines(journal: Journal, runs: Iterator[StoredRun], redaction: Redaction) -> Iterator[str]:
+    from hookscope.app.runs.past_runs import export_lines
 
     return (f"{line}\n" for line in export_lines(journal, runs, redaction))
 
 
-def _page(journal: Journal, run: StoredRun, redaction: Redaction) -> Iterator[str]:
-    from hookscope.cli.page import page_of
-    from hookscope.workbench.history import as_exported
+def _html_page(journal: Journal, run: StoredRun, redaction: Redaction) -> Iterator[str]:
+    from hookscope.app.runs.past_runs import masked_run
+    from hookscope.cli.render.html_page import run_html
 
     settings: Mapping[str, Any] = journal.settings([run])
-    yield page_of(*as_exported(run, settings.get(run.settings or ""), redaction))
+    yield run_html(*masked_run(run, settings.get(run.settings or ""), redaction))
 
 
-def _written(target: str, texts: Iterable[str]) -> int:
+def _write_export(target: str, texts: Iterable[str]) -> int:
     """Write them all; how many they were. A file is there whole, or not at all. Raises Refusal, OSError."""
     if target == STANDARD_OUTPUT:
         return sum(1 for text in texts if sys.stdout.write(text) >= 0)
@@ -121,7 +125,9 @@ def _written(target: str, texts: Iterable[str]) -> int:
     try:
         file = aside.open("w", encoding="utf-8", newline="\n")
     except OSError as error:
-        raise Refusal(f"Cannot write {target}: {why_of(error)}.", "Name another file.", code=2) from None
+        raise Refusal(
+            f"Cannot write {target}: {error_reason(error)}.", "Name another file.", code=2
+        ) from None
     try:
         with file:
             count = sum(1 for text in texts if file.write(text) >= 0)

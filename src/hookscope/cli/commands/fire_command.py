@@ -9,43 +9,112 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import field
 from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from hookscope.cli import answers, fire_rules, run_tables
+from hookscope.analysis.order_search import FEWEST_RUNS
+from hookscope.analysis.repeated_runs import MOST_REPETITIONS, repeated_firings
+from hookscope.app import json_documents
+from hookscope.app.json_documents import Document
+from hookscope.app.options import Options
+from hookscope.app.snapshot import Snapshot
+from hookscope.app.trust_requests import cannot_run_messages, waiting_for_trust
+from hookscope.app.unknown_names import undocumented_event_note
+from hookscope.app.workbench import Workbench
+from hookscope.authoring.lint.silent_handlers import silent_handler_reasons
+from hookscope.authoring.testing.fire_request import FireRequest, parse_faults, plan_request
+from hookscope.cli import answers, fire_arguments
 from hookscope.cli.answers import Answer
-from hookscope.cli.asked import Asked, saved, trusted_now
-from hookscope.cli.debugging import debugged
-from hookscope.cli.firing_options import only_option, timeout_option, trust_option, wait_option
-from hookscope.cli.following import stepped, streamed, warned
-from hookscope.cli.interrupting import ended_by_interrupt
-from hookscope.cli.numbers import Whole
-from hookscope.cli.objects import STANDARD_INPUT, object_from
-from hookscope.cli.order_options import except_option, seed_of, shuffle_options
-from hookscope.cli.several import Several, several_of
-from hookscope.cli.stop_at import Stops
-from hookscope.core.event_notes import notes_on_event
-from hookscope.core.open_files import is_exhausted
-from hookscope.core.orders import LEAST
-from hookscope.core.runs import UNRECORDED, Plan, Run
-from hookscope.core.surroundings import Surroundings
-from hookscope.core.text import one_line
-from hookscope.values import dataclass
-from hookscope.workbench import (
-    Firing,
-    Options,
-    Refusal,
-    Stepper,
-    View,
-    Workbench,
-    run_documents,
+from hookscope.cli.fire_arguments import (
+    STANDARD_INPUT,
+    FireArguments,
+    ask_for_trust,
+    except_option,
+    read_json_object,
+    save_event_as,
+    shuffle_options,
+    shuffle_seed,
 )
-from hookscope.workbench.asking import stranger
-from hookscope.workbench.breaking import breakages_of
-from hookscope.workbench.did_nothing import why_nothing_shows
-from hookscope.workbench.left_out import could_not, waiting_for_trust
-from hookscope.workbench.repeating import MOST
-from hookscope.workbench.wishes import Wish, planned
+from hookscope.cli.interactive_run import (
+    NamedStops,
+    debug_run,
+    step_through,
+    stream_steps,
+    warn_of_slow_handlers,
+)
+from hookscope.cli.interrupts import cancel_on_interrupt
+from hookscope.cli.options import WholeNumber
+from hookscope.cli.render import repetition_output, run_output
+from hookscope.cli.shared_options import only_option, timeout_option, trust_option, wait_option
+from hookscope.model.event_schema import event_note_texts
+from hookscope.model.machine import Machine
+from hookscope.model.refusal import Refusal
+from hookscope.model.regular_file import is_file_limit
+from hookscope.model.run import EVENT_NOT_RECORDED, Plan, Run
+from hookscope.model.run_comparison import summarize_repetition
+from hookscope.model.text import one_line
+from hookscope.runtime.firing import Firing
+from hookscope.runtime.stepper import Stepper
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.analysis.order_runs import OrderRuns
+
+
+EndedRuns: TypeAlias = Sequence[tuple[Run, Plan]]
+
+
+@dataclass(frozen=True, slots=True)
+class RepetitionReport:
+    """What all runs together say: under its name in the document, and for people."""
+
+    name: str
+    document: Document
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedFiring:
+    """Fires of one plan, and what they say together."""
+
+    bench: Workbench
+    view: Snapshot
+    plan: Plan
+    times: int
+    sandbox: bool
+    shuffling: OrderRuns | None
+
+    def firings(self) -> AsyncGenerator[Firing]:
+        """Raises OSError where copies cannot be made."""
+        if self.shuffling is not None:
+            return self.shuffling.firings()
+        return repeated_firings(self.bench, self.view, self.plan, self.times, sandbox=self.sandbox)
+
+    def told(self, done: EndedRuns, here: Machine) -> RepetitionReport:
+        """Of the runs that there are."""
+        if self.shuffling is not None:
+            found = self.shuffling.told()
+            text = repetition_output.order_text(done, found, here, copies=self.sandbox)
+            return RepetitionReport("shuffled", repetition_output.order_document(found), text)
+        again = summarize_repetition([run for run, _ in done])
+        text = repetition_output.repetition_text(done, again, here)
+        return RepetitionReport("repeated", repetition_output.repetition_document(again, self.times), text)
+
+
+def repeated_firing(
+    bench: Workbench, view: Snapshot, plan: Plan, times: int | None, *, seed: int | None, sandbox: bool
+) -> RepeatedFiring | None:
+    """None where an event is fired once. Raises Refusal where there is nothing to shuffle."""
+    if times is None:
+        return None
+    shuffling = None
+    if seed is not None:
+        from hookscope.analysis.order_runs import OrderRuns
+
+        shuffling = OrderRuns(bench, view, plan, times, seed=seed, sandbox=sandbox)
+    return RepeatedFiring(bench, view, plan, times, sandbox, shuffling)
+
 
 PARAMETERS = (
     click.Argument(["what"], metavar="KEY|FILE...", nargs=-1, required=True),
@@ -60,7 +129,7 @@ PARAMETERS = (
         help="Break it on purpose: exception, hang, slow[:SECONDS], junk, exit[:STATUS].",
     ),
     click.Option(
-        ["--repeat"], type=Whole(2, MOST), metavar="N", help="N times, and what was done again."
+        ["--repeat"], type=WholeNumber(2, MOST_REPETITIONS), metavar="N", help="N times, and what was done again."
     ),
     *shuffle_options(),
     timeout_option(),
@@ -121,11 +190,11 @@ def command(
     """
     at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
     given = {
-        fire_rules.SEVERAL: len(what) > 1,
-        fire_rules.TERMINAL: at_terminal,
-        fire_rules.PIPED: context == STANDARD_INPUT,
-        fire_rules.PIPED_CTX: ctx == STANDARD_INPUT,
-        fire_rules.ENOUGH: repeat is not None and repeat >= LEAST,
+        fire_arguments.SEVERAL_KEYS: len(what) > 1,
+        fire_arguments.AT_TERMINAL: at_terminal,
+        fire_arguments.CONTEXT_FROM_INPUT: context == STANDARD_INPUT,
+        fire_arguments.CTX_FROM_INPUT: ctx == STANDARD_INPUT,
+        fire_arguments.ENOUGH_REPEATS: repeat is not None and repeat >= FEWEST_RUNS,
         "--only": only is not None,
         "--except": left_out,
         "--force": force,
@@ -139,22 +208,22 @@ def command(
         "--json": as_json,
         "--json-lines": json_lines,
     }
-    fire_rules.check({name for name, there in given.items() if there})
+    fire_arguments.check_option_combinations({name for name, there in given.items() if there})
     lingers = wait if repeat is None else None  # a host does not wait between two events
-    bench = answers.bench_of(options, trust_all=trust, timeout=timeout, lingers=lingers, compares=False)
-    wish = Wish(
+    bench = answers.workbench_for(options, trust_all=trust, timeout=timeout, lingers=lingers, compares=False)
+    wish = FireRequest(
         session,
-        None if context is None else object_from(context, "--context"),
-        None if ctx is None else object_from(ctx, "--ctx"),
+        None if context is None else read_json_object(context, "--context"),
+        None if ctx is None else read_json_object(ctx, "--ctx"),
         only,
         left_out,
         force,
-        breakages_of(breaks),
+        parse_faults(breaks),
     )
-    asked = Asked(
+    asked = FireArguments(
         wish,
         repeat,
-        seed_of(shuffle, seed),
+        shuffle_seed(shuffle, seed),
         step,
         debug,
         stop_at,
@@ -165,9 +234,9 @@ def command(
         ask=at_terminal and not (as_json or json_lines),
     )
     fired = asyncio.run(_fire_all(bench, what, asked))
-    runs = [run_documents.run(run, bench.dialect.name) for run in fired.runs]
+    runs = [json_documents.run_document(run, bench.dialect.name) for run in fired.runs]
     document: object = runs[0] if len(what) == len(runs) == 1 else runs
-    text = "\n\n".join(run_tables.run(run, bench.setup.surroundings, plan) for run, plan in fired.done)
+    text = "\n\n".join(run_output.run_text(run, bench.setup.surroundings, plan) for run, plan in fired.done)
     steps = [{"step": "run", **run} for run in runs]
     if fired.several is not None:
         told = fired.several.told(fired.done, bench.setup.surroundings)
@@ -176,24 +245,24 @@ def command(
     return Answer(
         document=document,
         text="\n".join(map(json.dumps, steps)) if json_lines else text,
-        yes=not fired.left and all(_went_well(run) for run in fired.runs),
+        yes=not fired.left and all(_is_success(run) for run in fired.runs),
         aside=(*fired.said, *fired.left),
     )
 
 
-def _went_well(run: Run) -> bool:
-    unrecorded = any(item.reason == UNRECORDED for item in run.not_run)
+def _is_success(run: Run) -> bool:
+    unrecorded = any(item.reason == EVENT_NOT_RECORDED for item in run.not_run)
     return not run.failed and not run.cancelled and run.ending.failure is None and not unrecorded
 
 
 @dataclass(slots=True)
-class Fired:
+class FireResults:
     """What came of all that was asked for. Grows while events are fired."""
 
     done: list[tuple[Run, Plan]] = field(default_factory=list)
     left: dict[str, None] = field(default_factory=dict)  # sentences: who should have run and could not
     said: list[str] = field(default_factory=list)  # sentences that change no answer
-    several: Several | None = None
+    several: RepeatedFiring | None = None
 
     @property
     def runs(self) -> list[Run]:
@@ -201,41 +270,43 @@ class Fired:
         return [run for run, _ in self.done]
 
 
-async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fired:
+async def _fire_all(bench: Workbench, what: Sequence[str], asked: FireArguments) -> FireResults:
     """Fire one after another, until one is cancelled."""
-    fired = Fired()
-    trusts = partial(trusted_now, bench) if asked.ask else None
+    fired = FireResults()
+    trusts = partial(ask_for_trust, bench) if asked.ask else None
     try:
         for item in what:
-            view, plan = await planned(bench, item, asked.wish, trusts)
+            view, plan = await plan_request(bench, item, asked.wish, trusts)
             if not (asked.sandbox or asked.debug):  # those have workers of their own
                 await bench.expect(view, plan)
-            fired.said += [text for text in answers.unread_settings(view.host) if text not in fired.said]
-            if strange := stranger(view, plan.event.key):
+            fired.said += [
+                text for text in answers.unreadable_settings_warnings(view.host) if text not in fired.said
+            ]
+            if strange := undocumented_event_note(view, plan.event.key):
                 fired.said.append(strange)
-            notes = notes_on_event(plan.event, view.host.dialect.catalogue())
+            notes = event_note_texts(plan.event, view.host.dialect.catalogue())
             fired.said += [f"note: {one_line(plan.event.key)}: {note}" for note in notes]
             if asked.save is not None:
-                fired.said.append(await asyncio.to_thread(saved, bench, view, plan.event, asked.save))
+                fired.said.append(await asyncio.to_thread(save_event_as, bench, view, plan.event, asked.save))
             fired.left |= dict.fromkeys(
-                answers.not_trusted(waiting_for_trust(view, plan), view.host.surroundings)
+                answers.untrusted_folder_warnings(waiting_for_trust(view, plan), view.host.surroundings)
             )
-            fired.left |= dict.fromkeys(could_not(view, plan, only=asked.wish.only))
+            fired.left |= dict.fromkeys(cannot_run_messages(view, plan, only=asked.wish.only))
             by_hand = (
-                Stepper() if asked.step else Stops(plan, view.host.surroundings) if asked.debug else None
+                Stepper() if asked.step else NamedStops(plan, view.host.surroundings) if asked.debug else None
             )
-            if isinstance(by_hand, Stops):
+            if isinstance(by_hand, NamedStops):
                 await by_hand.name(asked.stop_at)
-            fired.several = several_of(
+            fired.several = repeated_firing(
                 bench, view, plan, asked.repeat, seed=asked.seed, sandbox=asked.sandbox
             )
-            async with aclosing(_begun(bench, view, plan, asked, by_hand, fired.several)) as begun:
+            async with aclosing(_started_firings(bench, view, plan, asked, by_hand, fired.several)) as begun:
                 async for firing in begun:
                     fired.done.append(
-                        (await _fired(firing, plan, asked, by_hand, view.host.surroundings), plan)
+                        (await _run_to_end(firing, plan, asked, by_hand, view.host.surroundings), plan)
                     )
             last = fired.done[-1][0]
-            fired.said += await asyncio.to_thread(why_nothing_shows, last, view)
+            fired.said += await asyncio.to_thread(silent_handler_reasons, last, view)
             if last.cancelled:
                 break
     finally:
@@ -243,29 +314,29 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fire
     return fired
 
 
-async def _fired(
-    firing: Firing, plan: Plan, asked: Asked, by_hand: Stepper | Stops | None, here: Surroundings
+async def _run_to_end(
+    firing: Firing, plan: Plan, asked: FireArguments, by_hand: Stepper | NamedStops | None, here: Machine
 ) -> Run:
     """One run. Ctrl-C cancels it, and what is known is still the answer."""
-    with ended_by_interrupt(firing.cancel):
+    with cancel_on_interrupt(firing.cancel):
         if isinstance(by_hand, Stepper):
-            await stepped(firing, by_hand, plan, here)
+            await step_through(firing, by_hand, plan, here)
         elif by_hand is not None:
-            await debugged(firing, by_hand)
+            await debug_run(firing, by_hand)
         elif asked.stream:
-            await streamed(firing, plan)
+            await stream_steps(firing, plan)
         elif asked.warns:
-            await warned(firing)
+            await warn_of_slow_handlers(firing)
         return await firing
 
 
-async def _begun(
+async def _started_firings(
     bench: Workbench,
-    view: View,
+    view: Snapshot,
     plan: Plan,
-    asked: Asked,
-    by_hand: Stepper | Stops | None,
-    several: Several | None,
+    asked: FireArguments,
+    by_hand: Stepper | NamedStops | None,
+    several: RepeatedFiring | None,
 ) -> AsyncGenerator[Firing]:
     """One firing; with --repeat one after another."""
     try:
@@ -274,17 +345,17 @@ async def _begun(
                 async for firing in begun:
                     yield firing
         else:
-            yield await _one(bench, view, plan, by_hand, sandbox=asked.sandbox)
+            yield await _start_firing(bench, view, plan, by_hand, sandbox=asked.sandbox)
     except OSError as error:
-        if not asked.sandbox or is_exhausted(error):
+        if not asked.sandbox or is_file_limit(error):
             raise
         raise Refusal(f"Cannot make copies for --sandbox: {error}.", "Nothing was fired.") from None
 
 
-async def _one(
-    bench: Workbench, view: View, plan: Plan, by_hand: Stepper | Stops | None, *, sandbox: bool
+async def _start_firing(
+    bench: Workbench, view: Snapshot, plan: Plan, by_hand: Stepper | NamedStops | None, *, sandbox: bool
 ) -> Firing:
     """Raises OSError where copies for the `sandbox` cannot be made."""
-    if isinstance(by_hand, Stops):
+    if isinstance(by_hand, NamedStops):
         return await bench.fire_debugged(view, plan, by_hand.debugger, sandbox=sandbox)
     return await bench.fire_guarded(view, plan, by_hand) if sandbox else bench.fire(view, plan, by_hand)

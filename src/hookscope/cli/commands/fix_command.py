@@ -2,12 +2,13 @@
 
 import click
 
-from hookscope.cli import answers, fix_tables
+from hookscope.app.options import Options, command_on
+from hookscope.authoring.fix.model import FixValues, Repair
+from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.toggling import by_hand
-from hookscope.workbench import Options, Refusal
-from hookscope.workbench.fixing.fix import Given, Repair
-from hookscope.workbench.options import command_on
+from hookscope.cli.hook_toggle import with_manual_command
+from hookscope.cli.render import change_output
+from hookscope.model.refusal import Refusal
 
 
 @answers.command(
@@ -42,38 +43,40 @@ def command(
     Exit code 0: the hook is ready then, or would be. Install hints are shown and never run; whose code may
     run is asked by `hookscope trust`.
     """
-    bench = answers.bench_of(options)
+    bench = answers.workbench_for(options)
     view = bench.look()
     wanted = rules if lint or rules else None
     _check_rules(rules)
     repair = bench.edits.repair(view, name, gate=gate, rules=wanted)
     _check_gate(repair, gate)
     if values:
-        repair = bench.edits.repair(view, name, _given(values, repair), gate=gate, rules=wanted)
+        repair = bench.edits.repair(view, name, _parse_values(values, repair), gate=gate, rules=wanted)
     written = apply and bool(repair.changes)
     aside: tuple[str, ...] = ()
     if written:
         files = dict.fromkeys(change.path for change in repair.changes)
-        aside = tuple(text for file in files for text in answers.really_written(options, file))
+        aside = tuple(text for file in files for text in answers.written_despite_what_if(options, file))
         try:
             bench.edits.mend(repair)
         except Refusal as refused:
-            raise by_hand(refused, command_on(options, "fix", name, *_typed(gate, lint, rules))) from None
+            raise with_manual_command(
+                refused, command_on(options, "fix", name, *_typed_options(gate, lint, rules))
+            ) from None
         repair = bench.edits.mended(repair)
         bench.close_now()
     failed = None if repair.fixes else bench.edits.failed_run(view, repair)
-    words = ("fix", name, *_typed(gate, lint, rules))
-    shown = fix_tables.Shown(view, written, failed, command_on(options, *words))
-    unread = answers.unread_settings(view.host)
+    words = ("fix", name, *_typed_options(gate, lint, rules))
+    shown = change_output.RepairContext(view, written, failed, command_on(options, *words))
+    unread = answers.unreadable_settings_warnings(view.host)
     return Answer(
-        fix_tables.document(repair, shown),
-        fix_tables.text(repair, shown),
+        change_output.repair_document(repair, shown),
+        change_output.repair_text(repair, shown),
         yes=repair.ready,
         aside=(*unread, *aside),
     )
 
 
-def _typed(gate: str | None, lint: bool, rules: tuple[str, ...]) -> list[str]:
+def _typed_options(gate: str | None, lint: bool, rules: tuple[str, ...]) -> list[str]:
     """The options of this command, as they were typed."""
     typed = ["--gate", gate] if gate is not None else []
     typed += ["--lint"] if lint else []
@@ -83,7 +86,7 @@ def _typed(gate: str | None, lint: bool, rules: tuple[str, ...]) -> list[str]:
 def _check_rules(rules: tuple[str, ...]) -> None:
     """Raises Refusal for a rule that there is none of."""
     if rules:
-        from hookscope.workbench.linting import rule_named  # here: most fixes lint nothing
+        from hookscope.authoring.lint.linting import rule_named  # here: most fixes lint nothing
 
         for rule in rules:
             rule_named(rule)
@@ -97,7 +100,7 @@ def _check_gate(repair: Repair, gate: str | None) -> None:
         raise Refusal(f"{repair.name} has no check {gate!r}.", f"It has {listed}.", code=2)
 
 
-def _given(values: tuple[str, ...], repair: Repair) -> Given:
+def _parse_values(values: tuple[str, ...], repair: Repair) -> FixValues:
     """Values with names and one without. Raises Refusal for one that nothing asks for."""
     named: dict[str, str] = {}
     for text in values:
@@ -110,4 +113,4 @@ def _given(values: tuple[str, ...], repair: Repair) -> Given:
             wanted = ", ".join(f"--value {name}=…" for name in repair.asks) or "no value"
             what = f"--value {name}=…" if sign else "A --value without a name"  # it may be a secret
             raise Refusal(f"{what} is not asked for.", f"Asked for: {wanted}.", code=2)
-    return Given(named)
+    return FixValues(named)

@@ -8,25 +8,28 @@ import sys
 
 import click
 
-from hookscope.cli import answers, fuzz_tables
+from hookscope.analysis.fuzzing import LIMIT, MOST_EXAMPLES, Fuzzer, FuzzResult, save_failures
+from hookscope.app.options import Options
+from hookscope.app.trust_requests import cannot_run_messages, waiting_for_trust
+from hookscope.app.workbench import Workbench
+from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.firing_options import only_option, timeout_option, trust_option
-from hookscope.cli.interrupting import ended_by_interrupt
-from hookscope.cli.numbers import SEEDS, Whole
-from hookscope.core.runs import Result
-from hookscope.core.text import one_line
-from hookscope.workbench import Options, Refusal, Workbench
-from hookscope.workbench.fuzzing import EXAMPLES, LIMIT, Fuzz, Fuzzed, kept
-from hookscope.workbench.left_out import could_not, waiting_for_trust
+from hookscope.cli.interrupts import cancel_on_interrupt
+from hookscope.cli.options import SEED_NUMBER, WholeNumber
+from hookscope.cli.render import fuzz_output
+from hookscope.cli.shared_options import only_option, timeout_option, trust_option
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import Result
+from hookscope.model.text import one_line
 
 PARAMETERS = (
     click.Argument(["key"]),
     only_option(),
     click.Option(
-        ["--examples"], type=Whole(1, 100_000), metavar="N", default=EXAMPLES,
-        help=f"Events for each hook; else {EXAMPLES}. Shrinking takes more.",
+        ["--examples"], type=WholeNumber(1, 100_000), metavar="N", default=MOST_EXAMPLES,
+        help=f"Events for each hook; else {MOST_EXAMPLES}. Shrinking takes more.",
     ),
-    click.Option(["--seed"], type=SEEDS, metavar="N", help="The same seed gives the same events."),
+    click.Option(["--seed"], type=SEED_NUMBER, metavar="N", help="The same seed gives the same events."),
     click.Option(["--save"], metavar="NAME", help="Keep failing events under this name."),
     timeout_option(LIMIT),
     click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, which are thrown away."),
@@ -56,21 +59,21 @@ def command(
     that `hookscope test` passes once the hook is mended. Exit 1 where a failure was found. Needs
     hypothesis, which the extra `hookscope[fuzz]` brings.
     """
-    bench = answers.bench_of(
+    bench = answers.workbench_for(
         options, trust_all=trust, timeout=LIMIT if timeout is None else timeout, compares=False
     )
     if seed is None:
         seed = secrets.randbelow(2**32)
-    fuzzed, left = asyncio.run(_all(bench, key, only, examples, seed, sandbox, save))
+    fuzzed, left = asyncio.run(_fuzz_hooks(bench, key, only, examples, seed, sandbox, save))
     return Answer(
-        fuzz_tables.document(fuzzed),
-        fuzz_tables.text(fuzzed, bench.setup.surroundings),
+        fuzz_output.fuzz_document(fuzzed),
+        fuzz_output.fuzz_text(fuzzed, bench.setup.surroundings),
         yes=not (fuzzed.found or left or fuzzed.stopped),
         aside=tuple(left),
     )
 
 
-async def _all(
+async def _fuzz_hooks(
     bench: Workbench,
     key: str,
     only: str | None,
@@ -78,37 +81,37 @@ async def _all(
     seed: int,
     sandbox: bool,
     save: str | None,
-) -> tuple[Fuzzed, list[str]]:
+) -> tuple[FuzzResult, list[str]]:
     try:
         view = bench.look()
         template = bench.template(view, key)
         view = await bench.ready(view, template.kind)
         plan = bench.plan(view, template, only=only)
         left = [
-            *answers.not_trusted(waiting_for_trust(view, plan), view.host.surroundings),
-            *could_not(view, plan, only=only),
+            *answers.untrusted_folder_warnings(waiting_for_trust(view, plan), view.host.surroundings),
+            *cannot_run_messages(view, plan, only=only),
         ]
         if left and not plan.calls:
             raise Refusal(left[0])
-        told = _seen if sys.stderr.isatty() else None
-        fuzz = Fuzz(
+        told = _report_failure if sys.stderr.isatty() else None
+        fuzz = Fuzzer(
             bench, view, template, only=only, examples=examples, seed=seed, sandbox=sandbox, told=told
         )
-        return kept(bench, view, await _run(fuzz), save), left
+        return save_failures(bench, view, await _run_fuzz(fuzz), save), left
     finally:
         await bench.close()
 
 
-async def _run(fuzz: Fuzz) -> Fuzzed:
+async def _run_fuzz(fuzz: Fuzzer) -> FuzzResult:
     """Ctrl-C ends the search, and what is known is still the answer."""
     try:
-        with ended_by_interrupt(fuzz.stop):
+        with cancel_on_interrupt(fuzz.stop):
             return await fuzz.run()
     except OSError as error:
         raise Refusal(f"Cannot make copies for --sandbox: {error}.", "Nothing was fired.") from None
 
 
-def _seen(result: Result) -> None:
+def _report_failure(result: Result) -> None:
     error = result.error
     what = f"{error.type}: {error.message}" if error is not None else result.status
     click.echo(

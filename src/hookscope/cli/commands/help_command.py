@@ -4,13 +4,13 @@ import sys
 
 import click
 
-from hookscope.cli.answers import Answer, printed
-from hookscope.cli.completing.words import with_completion
-from hookscope.cli.exampled import ExampledCommand
-from hookscope.core.text import nearest, one_line
+from hookscope.cli.answers import Answer, print_answer
+from hookscope.cli.completion_parameters import with_completion
+from hookscope.cli.lazy_group import ExampledCommand
 from hookscope.manual import TOPICS, Chapter, chapter_of, readme
+from hookscope.model.text import nearest_word, one_line
 
-WIDEST = 100  # cells: longer lines are hard to read
+MAX_WIDTH = 100  # cells: longer lines are hard to read
 
 
 @click.command("help", cls=ExampledCommand)
@@ -23,26 +23,26 @@ def command(ctx: click.Context, topic: str | None, as_json: bool) -> int:
     if topic is None:
         lines = [f"  {name:<14}{title}" for name, title in TOPICS.items()]
         text = "\n".join(["hookscope help TOPIC", "", *lines, "", "hookscope help COMMAND is its --help."])
-        return printed(Answer({"topics": dict(TOPICS)}, text), as_json=as_json)
+        return print_answer(Answer({"topics": dict(TOPICS)}, text), as_json=as_json)
     known = group.list_commands(ctx) if isinstance(group, click.Group) else []
     chapter = chapter_of(topic, readme())
     if chapter is not None:
         document = {"topic": topic, "title": chapter.title, "text": chapter.text}
         options = f"\n\n`hookscope {topic} --help` has the options." if topic in known else ""
-        return printed(Answer(document, shown(chapter) + options), as_json=as_json)
+        return print_answer(Answer(document, chapter_text(chapter) + options), as_json=as_json)
     if topic in known and isinstance(group, click.Group):
         found = group.get_command(ctx, topic)
         assert found is not None
         with click.Context(found, info_name=topic, parent=ctx.parent) as its:
-            return printed(
+            return print_answer(
                 Answer({"topic": topic, "text": found.get_help(its)}, found.get_help(its)), as_json=as_json
             )
-    near = nearest(topic, (*TOPICS, *known))
+    near = nearest_word(topic, (*TOPICS, *known))
     then = f"did you mean `{near}`?" if near else "`hookscope help` lists them."
     raise click.UsageError(f"There is no topic {one_line(topic)!r}; {then}", ctx)
 
 
-def shown(chapter: Chapter) -> str:
+def chapter_text(chapter: Chapter) -> str:
     """The chapter for a terminal; elsewhere as it was written."""
     written = f"# {chapter.title}\n\n{chapter.text}"
     if not sys.stdout.isatty():
@@ -51,7 +51,7 @@ def shown(chapter: Chapter) -> str:
     from rich.markdown import Markdown
 
     console = Console()
-    console.width = min(console.width, WIDEST)
+    console.width = min(console.width, MAX_WIDTH)
     with console.capture() as told:
         console.print(Markdown(written))
     return told.get().rstrip()

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import click
 
-from hookscope.cli import answers, host_format, one_hook
+from hookscope.app import json_documents
+from hookscope.app.options import Options
+from hookscope.cli import answers, host_format
 from hookscope.cli.answers import Answer
-from hookscope.workbench import Options, documents
+from hookscope.cli.render import hook_output
 
 
 @answers.command(
@@ -18,25 +20,29 @@ from hookscope.workbench import Options, documents
 def command(options: Options, name: str, places: bool, shape: str) -> Answer:
     """One hook, by its name or settings key: every check, what has come of it so far – loaded, registered,
     an event that came, its last run – which copy wins, what it declares."""
-    if host_format.is_host(shape):
-        return host_format.described(options, name)
-    bench = answers.bench_of(options)
+    if host_format.is_host_format(shape):
+        return host_format.host_info(options, name)
+    bench = answers.workbench_for(options)
     view = bench.look()
     row = bench.hook(view, name)
-    from hookscope.workbench.links.chain import links_of  # here: it loads the database
-    from hookscope.workbench.links.link import agreed, unfit
+    from hookscope.app.runs.activation_chain import activation_chain  # here: it loads the database
+    from hookscope.app.runs.activation_links import chain_problem, gates_with_links
 
-    aside = answers.unread_settings(view.host)
+    aside = answers.unreadable_settings_warnings(view.host)
     try:
-        links = links_of(bench, view, row)
+        links = activation_chain(bench, view, row)
     except OSError as error:
         links, aside = (), (*aside, f"What has come of it is not known: {error}.")
-    verdict = replace(row.verdict, gates=agreed(row.verdict.gates, links))
+    verdict = replace(row.verdict, gates=gates_with_links(row.verdict.gates, links))
     told = replace(row, verdict=verdict)
     document = {
-        **documents.hook(told, view),
-        **documents.declared(row.hook),
-        "chain": [documents.link(one) for one in links],
-        "limits": documents.limits(view.limits_of(row.hook)),
+        **json_documents.hook_document(told, view),
+        **json_documents.declared_document(row.hook),
+        "chain": [json_documents.link_document(one) for one in links],
+        "limits": json_documents.limits_document(view.limits_of(row.hook)),
     }
-    return Answer(document, one_hook.info(view, told, links, unfit(links), places=places), aside=aside)
+    return Answer(
+        document,
+        hook_output.hook_info_text(view, told, links, chain_problem(links), places=places),
+        aside=aside,
+    )

@@ -2,13 +2,12 @@
 
 import click
 
-from hookscope.cli import answers
+from hookscope.app.options import Options
+from hookscope.cli import answers, pack_operations
 from hookscope.cli.answers import Answer
-from hookscope.cli.host_format import format_option, is_host
-from hookscope.cli.packs import asking, host
-from hookscope.cli.packs.asking import How
-from hookscope.workbench import Options
-from hookscope.workbench.packs.planning import Asked
+from hookscope.cli.host_format import format_option, is_host_format
+from hookscope.cli.pack_operations import ConfirmationOptions
+from hookscope.packs.install_plan import InstallOptions
 
 
 @answers.command(
@@ -18,10 +17,10 @@ from hookscope.workbench.packs.planning import Asked
     click.Option(["--pin"], is_flag=True, help="Of npm: keep to this very version and its integrity."),
     click.Option(["--force"], is_flag=True, help="In place of what is installed under this name."),
     click.Option(["--dependencies"], is_flag=True, help="Install what it depends on too, scripts off."),
-    asking.accept_changed_option(),
-    asking.yes_option(),
-    asking.dry_run_option(),
-    asking.diff_option(),
+    pack_operations.accept_changed_option(),
+    pack_operations.yes_option(),
+    pack_operations.dry_run_option(),
+    pack_operations.diff_option(),
     format_option(),
 )
 def command(
@@ -45,9 +44,13 @@ def command(
     and checked as a whole; then everything that would be written is shown, and a terminal is asked. Nothing
     of it is run. `hookscope uninstall` takes exactly that back.
     """
-    asked = Asked(link=link, pin=pin, force=force, dependencies=dependencies)
-    if is_host(shape):
-        return host.install(options, spec, asked, dry_run=dry_run, accept_changed=accept_changed)
-    bench, desk = asking.desk_of(options, writes=not dry_run)
-    planned = desk.plan_install(spec, asked, asking.progress(as_json))
-    return asking.carried_out(bench, desk, planned, How(yes, dry_run, as_json, diff, accept_changed))
+    asked = InstallOptions(link=link, pin=pin, force=force, dependencies=dependencies)
+    if is_host_format(shape):
+        return pack_operations.install_in_host_format(
+            options, spec, asked, dry_run=dry_run, accept_changed=accept_changed
+        )
+    bench, desk = pack_operations.open_pack_desk(options, writes=not dry_run)
+    planned = desk.plan_install(spec, asked, pack_operations.progress_reporter(as_json))
+    return pack_operations.confirm_and_apply(
+        bench, desk, planned, ConfirmationOptions(yes, dry_run, as_json, diff, accept_changed)
+    )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
+from hookscope.app.options import Options
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.folding import beside
-from hookscope.core.text import one_line, printable
-from hookscope.workbench import Options
+from hookscope.cli.render.layout import row_with_text
+from hookscope.model.text import one_line, printable
 
 
 @answers.command(
@@ -23,15 +23,18 @@ def command(options: Options, preset: str | None, commands: bool) -> Answer:
     `action: [key, key]`, and `preset: vim`. Mistakes in it are told here, and the answer is no.
     `--commands` names the command that does the same in a shell, or says why there is none.
     """
-    from hookscope.console.keymap.listing import listing, presets  # here: it loads the console's panes
-    from hookscope.workbench.preferences import read_keys
+    from hookscope.app.preferences import read_keys
+    from hookscope.console.keymap.key_listing import (  # here: it loads the console's panes
+        key_listing_of,
+        preset_names,
+    )
 
-    if preset is not None and preset not in presets():
+    if preset is not None and preset not in preset_names():
         raise click.UsageError(
-            f"There is no preset {one_line(preset, 40)!r}; there are {', '.join(presets())}."
+            f"There is no preset {one_line(preset, 40)!r}; there are {', '.join(preset_names())}."
         )
     file = read_keys()
-    found = listing(file, preset)
+    found = key_listing_of(file, preset)
     wide = max(len(row.id) for row in found.actions) + 2
     keys = max(len(" ".join(row.keys)) for row in found.actions) + 2
     lines = [f"preset {found.preset}, {'with' if file.file.exists() else 'no'} {printable(str(file.file))}"]
@@ -43,11 +46,11 @@ def command(options: Options, preset: str | None, commands: bool) -> Answer:
             room = row.room
             lines += ["", f"{room}{', where letters are typed' if row.typing else ''}"]
         told = (row.command or f"– {row.without}") if commands else row.meaning
-        lines += beside(f"  {row.id:<{wide}}{' '.join(row.keys) or '–':<{keys}}"[:-2], told)
+        lines += row_with_text(f"  {row.id:<{wide}}{' '.join(row.keys) or '–':<{keys}}"[:-2], told)
     document = {
         "file": str(file.file),
         "preset": found.preset,
-        "presets": list(presets()),
+        "presets": list(preset_names()),
         "actions": [
             {
                 "id": row.id,

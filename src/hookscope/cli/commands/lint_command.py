@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hookscope.cli import answers, lint_tables
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.report_files import ReportFile, write_report
-from hookscope.workbench import Options, Workbench
+from hookscope.cli.render import lint_output
+from hookscope.cli.shared_options import ReportFile, write_report
 
 if TYPE_CHECKING:
-    from hookscope.workbench.linting import Linted
+    from hookscope.authoring.lint.linting import LintResult
 
 PARAMETERS = (
     click.Argument(["paths"], metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path)),
@@ -45,25 +47,27 @@ def command(
     `metadata: {hookscope: {lint: {ignore: [ID]}}}` in a HOOK.md ignores a rule for the hook, and a comment
     `hookscope: ignore[ID]` in its handler for that line.
     """
-    from hookscope.workbench.linting import lint_hooks, rule_named, rules_in_short
+    from hookscope.authoring.lint.linting import lint_hooks, rule_named, rule_titles
 
     if explain is not None and (paths or rules or sarif):
         raise click.UsageError("--explain stands alone: it is about a rule, and lints nothing")
     if explain == "all":
-        return Answer(rules_in_short(), lint_tables.listed(rules_in_short()))
+        return Answer(rule_titles(), lint_output.rule_list_text(rule_titles()))
     if explain is not None:
         rule, told = rule_named(explain)
-        return Answer(lint_tables.rule_document(rule, told), lint_tables.explained(rule, told))
-    bench = answers.bench_of(options)
+        return Answer(lint_output.rule_document(rule, told), lint_output.rule_text(rule, told))
+    bench = answers.workbench_for(options)
     linted = lint_hooks(bench, paths, rules)
     if sarif is not None:
-        _write(sarif, linted, bench)
-    return Answer(lint_tables.document(linted), lint_tables.shown(linted), yes=not linted.report.failed)
+        _write_sarif(sarif, linted, bench)
+    return Answer(
+        lint_output.lint_document(linted), lint_output.lint_text(linted), yes=not linted.report.failed
+    )
 
 
-def _write(file: Path, linted: Linted, bench: Workbench) -> None:
-    from hookscope.cli.sarif import sarif
-    from hookscope.workbench.linting import rule_named, rules_in_short
+def _write_sarif(file: Path, linted: LintResult, bench: Workbench) -> None:
+    from hookscope.authoring.lint.linting import rule_named, rule_titles
+    from hookscope.cli.render.lint_output import sarif_document
 
-    rules = [rule_named(name) for name in rules_in_short()]
-    write_report(file, sarif(linted, rules, bench.setup.surroundings.cwd, bench.redaction))
+    rules = [rule_named(name) for name in rule_titles()]
+    write_report(file, sarif_document(linted, rules, bench.setup.surroundings.cwd, bench.redaction))

@@ -3,33 +3,37 @@
 from dataclasses import replace
 from functools import partial
 
+from hookscope.app import json_documents
+from hookscope.app.options import Options
+from hookscope.app.snapshot import Snapshot
+from hookscope.app.trust_requests import untrusted_program_messages
 from hookscope.cli import answers, host_format
 from hookscope.cli.answers import Answer
-from hookscope.core.inventory import Inventory
-from hookscope.workbench import Options, View, documents
-from hookscope.workbench.left_out import not_trusted_programs
+from hookscope.model.inventory import Inventory
 
 
-@answers.command("list", *host_format.asked_options())
+@answers.command("list", *host_format.host_list_options())
 def command(options: Options, shape: str, eligible: bool, verbose: bool) -> Answer:
     """What hooks there are, and why some would not run."""
-    if host_format.is_host(shape):
-        return host_format.listed(options, eligible, verbose)
-    view = answers.bench_of(options).look()
+    if host_format.is_host_format(shape):
+        return host_format.host_list(options, eligible, verbose)
+    view = answers.workbench_for(options).look()
     found = view.inventory
     if eligible:
         view = only_eligible(view)
-    told = partial(_in_words, view, verbose, found)
-    return Answer(documents.inventory(view, found), told, aside=not_trusted_programs(view))
+    told = partial(_list_text, view, verbose, found)
+    return Answer(
+        json_documents.inventory_document(view, found), told, aside=untrusted_program_messages(view)
+    )
 
 
-def _in_words(view: View, verbose: bool, found: Inventory) -> str:
-    from hookscope.cli import tables  # here: JSON sets no tables
+def _list_text(view: Snapshot, verbose: bool, found: Inventory) -> str:
+    from hookscope.cli.render import hook_output  # here: JSON sets no tables
 
-    return tables.inventory(view, verbose=verbose, found=found)
+    return hook_output.hook_list_text(view, verbose=verbose, found=found)
 
 
-def only_eligible(view: View) -> View:
+def only_eligible(view: Snapshot) -> Snapshot:
     """The same look, without the hooks whose requirements are not met and without what is none."""
     hooks = tuple(row for row in view.inventory.hooks if row.verdict.eligible)
     return replace(view, inventory=replace(view.inventory, hooks=hooks, rejected=()))

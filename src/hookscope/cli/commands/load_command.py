@@ -4,14 +4,17 @@ import asyncio
 
 import click
 
-from hookscope.cli import answers, run_tables
+from hookscope.app import json_documents
+from hookscope.app.options import Options
+from hookscope.app.runs.activation_chain import load_report
+from hookscope.app.trust_requests import untrusted_folders
+from hookscope.app.workbench import Workbench
+from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.core.registry import LoadReport
-from hookscope.core.standing import State
-from hookscope.core.trust import trust_target
-from hookscope.workbench import Options, Workbench, run_documents
-from hookscope.workbench.left_out import untrusted_folders
-from hookscope.workbench.loads import load
+from hookscope.cli.render import run_output
+from hookscope.engine.registry import LoadReport
+from hookscope.model.hook_status import State
+from hookscope.model.trust import trust_target
 
 
 @answers.command(
@@ -22,25 +25,25 @@ from hookscope.workbench.loads import load
 def command(options: Options, name: str | None, trust: bool) -> Answer:
     """Import all trusted handlers, or that of one hook, in a worker process and report as the host's
     loader does."""
-    bench = answers.bench_of(options, trust_all=trust)
+    bench = answers.workbench_for(options, trust_all=trust)
     view = bench.look()
     folders = untrusted_folders(view)
     if name is not None:
         row = bench.hook(view, name)
         name = row.hook.name
         folders = (trust_target(row.hook, view.host),) if row.state is State.UNTRUSTED else ()
-    left = answers.not_trusted(folders, bench.setup.surroundings)
-    report = asyncio.run(_load(bench, name))
+    left = answers.untrusted_folder_warnings(folders, bench.setup.surroundings)
+    report = asyncio.run(_load_hooks(bench, name))
     return Answer(
-        run_documents.load(report),
-        run_tables.load(report, bench.setup.surroundings),
+        json_documents.load_document(report),
+        run_output.load_text(report, bench.setup.surroundings),
         yes=not (report.failed or report.stopped or left) and (name is None or report.registered > 0),
-        aside=(*answers.unread_settings(view.host), *left),
+        aside=(*answers.unreadable_settings_warnings(view.host), *left),
     )
 
 
-async def _load(bench: Workbench, name: str | None) -> LoadReport:
+async def _load_hooks(bench: Workbench, name: str | None) -> LoadReport:
     try:
-        return await load(bench, only=name)
+        return await load_report(bench, only=name)
     finally:
         await bench.close()

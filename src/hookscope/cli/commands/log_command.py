@@ -12,32 +12,36 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hookscope.cli import answers, run_tables
+from hookscope.app import json_documents
+from hookscope.app.options import Options
+from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.cells import fitted
-from hookscope.cli.filters import filter_options, nothing_found, wanted_of
-from hookscope.cli.numbers import Whole
-from hookscope.core.event import iso
-from hookscope.core.local_time import in_local_time
-from hookscope.core.text import as_typed, duration, one_line
-from hookscope.workbench import Options, Refusal, run_documents
+from hookscope.cli.options import WholeNumber
+from hookscope.cli.render import run_output
+from hookscope.cli.render.layout import fit_to_width
+from hookscope.cli.shared_options import no_runs_message, run_filter_of, run_filter_options
+from hookscope.model.hook_event import iso
+from hookscope.model.refusal import Refusal
+from hookscope.model.text import duration, in_local_time, one_line, shell_path
 
 if TYPE_CHECKING:
-    from hookscope.core.dialect import Host
-    from hookscope.workbench import Entry, Journal, StoredRun, Workbench
-    from hookscope.workbench.history import Wanted
+    from hookscope.app.workbench import Workbench
+    from hookscope.model.host import Host
+    from hookscope.storage.journal.journal import Journal
+    from hookscope.storage.journal.reader import JournalEntry, StoredRun
+    from hookscope.storage.journal.run_filter import RunFilter
 
-SIGNS = {"ok": "✓", "failed": "✗", "cancelled": "⊘", "interrupted": "☠", "running": "»"}
-WHEN = "%Y-%m-%d %H:%M:%S"
-PATIENCE = 0.25  # seconds between two looks for new runs
+OUTCOME_SIGNS = {"ok": "✓", "failed": "✗", "cancelled": "⊘", "interrupted": "☠", "running": "»"}
+TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
+POLL_SECONDS = 0.25  # seconds between two looks for new runs
 
-LIMIT = 20  # runs, where nobody says how many
-LONGEST = 4000  # characters of a context
+DEFAULT_LIMIT = 20  # runs, where nobody says how many
+CONTEXT_LENGTH_LIMIT = 4000  # characters of a context
 
 PARAMETERS = (
-    click.Argument(["numbers"], metavar="[RUN...]", nargs=-1, type=Whole(1, 2**62)),
-    click.Option(["--limit"], metavar="N", type=Whole(1, 10_000), help=f"How many runs; else {LIMIT}."),
-    *filter_options(),
+    click.Argument(["numbers"], metavar="[RUN...]", nargs=-1, type=WholeNumber(1, 2**62)),
+    click.Option(["--limit"], metavar="N", type=WholeNumber(1, 10_000), help=f"How many runs; else {DEFAULT_LIMIT}."),
+    *run_filter_options(),
     click.Option(["--follow"], is_flag=True, help="Go on with new runs as they come; Ctrl-C ends it."),
     click.Option(["--from", "file"], metavar="FILE", help="Runs that `hookscope export` wrote there."),
 )  # fmt: skip
@@ -61,7 +65,7 @@ def command(
     not, with accents or not. It looks into the first 2,000 characters of each text and 32,000 of each run;
     names of fields are not searched.
     """
-    wanted = wanted_of(given)
+    wanted = run_filter_of(given)
     if numbers and (limit is not None or follow or any(given.values())):
         raise Refusal("Runs are named by number, or looked for.", "Leave out one of them.", code=2)
     if file is not None and follow:
@@ -70,88 +74,92 @@ def command(
             "Leave out one of them.",
             code=2,
         )
-    bench = answers.bench_of(options)
+    bench = answers.workbench_for(options)
     if numbers:
-        return _told_whole(bench, tuple(dict.fromkeys(numbers)), file)
-    limit = limit or LIMIT
+        return _runs_in_full(bench, tuple(dict.fromkeys(numbers)), file)
+    limit = limit or DEFAULT_LIMIT
     if file is not None:
-        return _of_file(Path(file), wanted, limit, given)
+        return _runs_of_file(Path(file), wanted, limit, given)
     journal = bench.record.journal(bench.open())
     try:
         newest = journal.recent(1)  # asked first: what comes meanwhile is followed
         runs = journal.select(wanted, limit)[::-1]
         entries = () if any(given.values()) else journal.entries(limit)[::-1]
         if follow:
-            _follow(journal, runs, newest[0].id if newest else 0, wanted, as_json)
+            _follow_journal(journal, runs, newest[0].id if newest else 0, wanted, as_json)
         settings = journal.settings(runs)
     except OSError as error:
         raise Refusal(str(error)) from None
-    nothing = nothing_found(given) if any(given.values()) else "Nothing was fired in this workspace yet."
-    return _answer(runs, entries, settings, nothing)
+    nothing = no_runs_message(given) if any(given.values()) else "Nothing was fired in this workspace yet."
+    return _log_answer(runs, entries, settings, nothing)
 
 
-def _told_whole(bench: Workbench, numbers: Sequence[int], file: str | None) -> Answer:
+def _runs_in_full(bench: Workbench, numbers: Sequence[int], file: str | None) -> Answer:
     """These runs, of the journal or of an exported file."""
-    from hookscope.workbench.history import RunFile, named, named_in
+    from hookscope.app.runs.past_runs import RunFile, file_runs_numbered, runs_numbered
 
     host = bench.open()
     try:
         if file is not None:
             source = RunFile(Path(file))
-            runs = named_in(source, numbers)
+            runs = file_runs_numbered(source, numbers)
             settings = source.settings(runs)
         else:
             journal = bench.record.journal(host)
-            runs = named(journal, numbers)
+            runs = runs_numbered(journal, numbers)
             settings = journal.settings(runs)
     except OSError as error:
         raise Refusal(str(error)) from None
-    text = "\n\n".join(whole(run, host) for run in runs)
-    return Answer({"runs": [document(run) for run in runs], "entries": [], "settings": dict(settings)}, text)
+    text = "\n\n".join(logged_run_text(run, host) for run in runs)
+    return Answer(
+        {"runs": [logged_run_document(run) for run in runs], "entries": [], "settings": dict(settings)}, text
+    )
 
 
-def _of_file(path: Path, wanted: Wanted, limit: int, given: Mapping[str, Any]) -> Answer:
+def _runs_of_file(path: Path, wanted: RunFilter, limit: int, given: Mapping[str, Any]) -> Answer:
     """The last of a file's runs that are wanted."""
-    from hookscope.workbench.history import RunFile
+    from hookscope.app.runs.past_runs import RunFile
 
     source = RunFile(path)
     fit = (run for run in source.runs() if wanted.in_time(run) and wanted.takes(run))
     runs = deque(fit, maxlen=limit)
     nothing = f"{one_line(str(path))} holds no run. `hookscope export --jsonl FILE` writes some into one."
     if any(given.values()):
-        nothing = nothing_found(given, f"hookscope log --from {as_typed(path)}")
-    return _answer(runs, (), source.settings(runs), nothing)
+        nothing = no_runs_message(given, f"hookscope log --from {shell_path(path)}")
+    return _log_answer(runs, (), source.settings(runs), nothing)
 
 
-def _answer(
+def _log_answer(
     runs: Sequence[StoredRun],
-    entries: Sequence[Entry],
+    entries: Sequence[JournalEntry],
     settings: Mapping[str, object],
     nothing: str,
 ) -> Answer:
     told = {
-        "runs": [document(run) for run in runs],
+        "runs": [logged_run_document(run) for run in runs],
         "entries": [entry_document(entry) for entry in entries],
         "settings": dict(settings),
     }
-    return Answer(told, "\n".join(lines(runs, entries) or [nothing]))
+    return Answer(told, "\n".join(log_lines(runs, entries) or [nothing]))
 
 
-def _follow(journal: Journal, runs: Sequence[StoredRun], newest: int, wanted: Wanted, as_json: bool) -> None:
+def _follow_journal(
+    journal: Journal, runs: Sequence[StoredRun], newest: int, wanted: RunFilter, as_json: bool
+) -> None:
     """Print what is there, then every run that is wanted when it has ended. Ends by Ctrl-C only."""
-    for run in _as_they_end(journal, [run for run in runs if run.id <= newest], newest, wanted):
-        click.echo(json.dumps(document(run)) if as_json else line(run))
+    for run in _runs_as_they_end(journal, [run for run in runs if run.id <= newest], newest, wanted):
+        click.echo(json.dumps(logged_run_document(run)) if as_json else run_line(run))
         sys.stdout.flush()
 
 
-def _as_they_end(
-    journal: Journal, runs: Sequence[StoredRun], newest: int, wanted: Wanted
+def _runs_as_they_end(
+    journal: Journal, runs: Sequence[StoredRun], newest: int, wanted: RunFilter
 ) -> Iterator[StoredRun]:
     yield from runs
     going: list[int] = [run.id for run in runs if run.outcome == "running"]
     while True:
         fresh = journal.newer_than(newest, 200)
-        if not fresh and _begins_anew(journal, newest):
+        if not fresh and _was_recreated(journal, newest):
             newest = 0
             continue
         newest = max((run.id for run in fresh), default=newest)
@@ -159,45 +167,50 @@ def _as_they_end(
         now = [run for number in going if (run := journal.run(number)) is not None]
         going = [run.id for run in now if run.outcome == "running"]
         yield from (run for run in now if run.outcome != "running" and wanted.takes(run))
-        time.sleep(PATIENCE)
+        time.sleep(POLL_SECONDS)
 
 
-def _begins_anew(journal: Journal, newest: int) -> bool:
+def _was_recreated(journal: Journal, newest: int) -> bool:
     """Has the file gone of which that is a run: ids are never given twice in one, and it keeps the last."""
     last = journal.recent(1)
     return newest > 0 and (not last or last[0].id < newest)
 
 
-def document(run: StoredRun) -> dict[str, object]:
+def logged_run_document(run: StoredRun) -> dict[str, object]:
     """One run of `log --json`: when, what came of it, what held then, and the document of `fire --json`.
 
     `settings` is a digest, and what it stands for is beside the runs.
     """
-    from hookscope.workbench.history import run_document
+    from hookscope.storage.journal.exported_runs import exported_run_document
 
-    told = run_documents.of_record(run.document)
-    return {**run_document(run), "run": told, "version": run.version or None, "settings": run.settings}
+    told = json_documents.stored_run_document(run.document)
+    return {
+        **exported_run_document(run),
+        "run": told,
+        "version": run.version or None,
+        "settings": run.settings,
+    }
 
 
-def whole(run: StoredRun, host: Host) -> str:
+def logged_run_text(run: StoredRun, host: Host) -> str:
     """A run: when and under which rules, the event, and what `fire` told of it."""
-    from hookscope.workbench.past import told_of
+    from hookscope.app.runs.past_runs import run_and_plan
 
     event = run.event
-    context = json.dumps(run_documents.plain(event.context), ensure_ascii=False)
-    when, pinned = in_local_time(run.started).strftime(WHEN), ", pinned" if run.pinned else ""
-    head = f"run {run.id}  {when}  under {one_line(run.dialect)}  {SIGNS[run.outcome]} {run.outcome}{pinned}"
+    context = json.dumps(json_documents.plain_value(event.context), ensure_ascii=False)
+    when, pinned = in_local_time(run.started).strftime(TIME_FORMAT), ", pinned" if run.pinned else ""
+    head = f"run {run.id}  {when}  under {one_line(run.dialect)}  {OUTCOME_SIGNS[run.outcome]} {run.outcome}{pinned}"
     said = [head, f"session  {one_line(event.session_key)}"]
-    said += [f"context  {one_line(context, LONGEST)}"] if event.context else []
-    done, plan = told_of(run, host)
+    said += [f"context  {one_line(context, CONTEXT_LENGTH_LIMIT)}"] if event.context else []
+    done, plan = run_and_plan(run, host)
     if done is None:
         said += ["", "Its end is not on record: nothing is known of its handlers."]
     else:
-        said += ["", run_tables.run(done, host.surroundings, plan)]
+        said += ["", run_output.run_text(done, host.surroundings, plan)]
     return "\n".join(said)
 
 
-def entry_document(entry: Entry) -> dict[str, object]:
+def entry_document(entry: JournalEntry) -> dict[str, object]:
     """A load or a change in `log --json`."""
     return {
         "at": iso(entry.at),
@@ -209,27 +222,29 @@ def entry_document(entry: Entry) -> dict[str, object]:
     }
 
 
-def lines(runs: Sequence[StoredRun], entries: Sequence[Entry]) -> list[str]:
+def log_lines(runs: Sequence[StoredRun], entries: Sequence[JournalEntry]) -> list[str]:
     """Runs, loads and changes in order of time."""
-    told = [(run.started, line(run)) for run in runs] + [(entry.at, entry_line(entry)) for entry in entries]
+    told = [(run.started, run_line(run)) for run in runs] + [
+        (entry.at, entry_line(entry)) for entry in entries
+    ]
     told.sort(key=lambda pair: pair[0])
     return [text for _, text in told]
 
 
-def entry_line(entry: Entry) -> str:
+def entry_line(entry: JournalEntry) -> str:
     """One line of `log` for a load or a change."""
-    when = in_local_time(entry.at).strftime(WHEN)
+    when = in_local_time(entry.at).strftime(TIME_FORMAT)
     about = f"{one_line(entry.subject)}: {one_line(entry.text)}"
-    return f"{'':>5}  {when}  {fitted(one_line(entry.kind), 22)}  {about}"
+    return f"{'':>5}  {when}  {fit_to_width(one_line(entry.kind), 22)}  {about}"
 
 
-def line(run: StoredRun) -> str:
+def run_line(run: StoredRun) -> str:
     """Number, time, event, outcome, and which handlers failed."""
     results = run.document.get("results") or []
     failed = [result["hook"] for result in results if result["status"] != "ok"]
     took = "" if run.took is None else duration(run.took)
-    when = in_local_time(run.started).strftime(WHEN)
+    when = in_local_time(run.started).strftime(TIME_FORMAT)
     about = f"{len(results)} ran" + (f", failed: {one_line(', '.join(failed))}" if failed else "")
     about += ", pinned" if run.pinned else ""
-    outcome = fitted(f"{SIGNS[run.outcome]} {run.outcome}", 13)
-    return f"{run.id:>5}  {when}  {fitted(one_line(run.key), 22)}  {outcome} {took:>9}  {about}"
+    outcome = fit_to_width(f"{OUTCOME_SIGNS[run.outcome]} {run.outcome}", 13)
+    return f"{run.id:>5}  {when}  {fit_to_width(one_line(run.key), 22)}  {outcome} {took:>9}  {about}"

@@ -9,14 +9,21 @@ from pathlib import Path
 
 import click
 
-from hookscope.cli import answers, new_tables
+from hookscope.app.external_editor import editor_command, editor_of, run_editor
+from hookscope.app.options import Options
+from hookscope.authoring.scaffold.request import (
+    LANGUAGES,
+    ScaffoldKind,
+    ScaffoldRequest,
+    ScriptLanguage,
+    kind_named,
+)
+from hookscope.authoring.scaffold.scaffold_writer import plan_new, write_scaffold
+from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.core.hooks import Place
-from hookscope.workbench import Options, Refusal
-from hookscope.workbench.external_editor import command as editor_command
-from hookscope.workbench.external_editor import editor_of, run_editor
-from hookscope.workbench.making.wish import LANGUAGES, Kind, Script, Wish, kind_named
-from hookscope.workbench.making.writing import make, sketch_new
+from hookscope.cli.render import scaffold_output
+from hookscope.model.hook import FilePosition
+from hookscope.model.refusal import Refusal
 
 
 @answers.command(
@@ -38,7 +45,7 @@ def command(
     options: Options,
     name: str,
     events: tuple[str, ...],
-    language: Script | None,
+    language: ScriptLanguage | None,
     dialects: str | None,
     where: str,
     description: str,
@@ -54,32 +61,37 @@ def command(
     Nothing is overwritten, and `hookscope undo` takes all of it back. The new folder may run: it was not
     there before, and what lies in it comes from here.
     """
-    wish = Wish(
+    wish = ScaffoldRequest(
         name,
-        _kind(kind, pack, plugin),
+        _hook_kind(kind, pack, plugin),
         tuple(key.strip() for text in events for key in text.split(",") if key.strip()),
         language,
         tuple(part.strip() for part in (dialects or "").split(",") if part.strip()),
         where,
         description,
     )
-    bench = answers.bench_of(options)
-    sketch = sketch_new(bench, bench.look(), wish)
+    bench = answers.workbench_for(options)
+    sketch = plan_new(bench, bench.look(), wish)
     if dry_run:
         return Answer(
-            new_tables.planned_document(sketch), new_tables.planned(sketch, bench.setup.surroundings)
+            scaffold_output.planned_files_document(sketch),
+            scaffold_output.planned_files_text(sketch, bench.setup.surroundings),
         )
-    made = make(bench, sketch, trust=trust)
+    made = write_scaffold(bench, sketch, trust=trust)
     bench.close_now()
     if edit:
-        made = replace(made, notes=(*made.notes, *_edited(sketch.main, bench.open().workspace)))
-    really = answers.really_written(options, sketch.main)
-    return Answer(new_tables.document(made), new_tables.text(made, bench.setup.surroundings), aside=really)
+        made = replace(made, notes=(*made.notes, *_open_editor(sketch.main, bench.open().workspace)))
+    really = answers.written_despite_what_if(options, sketch.main)
+    return Answer(
+        scaffold_output.written_files_document(made),
+        scaffold_output.written_files_text(made, bench.setup.surroundings),
+        aside=really,
+    )
 
 
-def _kind(kind: str | None, pack: bool, plugin: bool) -> Kind | None:
+def _hook_kind(kind: str | None, pack: bool, plugin: bool) -> ScaffoldKind | None:
     """Raises Refusal where several are named."""
-    named: list[Kind] = [kind_named(kind)] if kind is not None else []
+    named: list[ScaffoldKind] = [kind_named(kind)] if kind is not None else []
     named += ["pack"] if pack else []
     named += ["plugin"] if plugin else []
     if len(set(named)) > 1:
@@ -87,7 +99,7 @@ def _kind(kind: str | None, pack: bool, plugin: bool) -> Kind | None:
     return named[0] if named else None
 
 
-def _edited(file: Path, workspace: Path) -> tuple[str, ...]:
+def _open_editor(file: Path, workspace: Path) -> tuple[str, ...]:
     """Its author's editor, until it ends; what kept it from opening, as a sentence."""
     editor = editor_of(os.environ)  # one that is assumed chooses no program
     if not editor:
@@ -95,7 +107,7 @@ def _edited(file: Path, workspace: Path) -> tuple[str, ...]:
     if not sys.stdin.isatty():
         return (f"There is no terminal for an editor. The place is {file}",)
     try:
-        problem = run_editor(editor_command(editor, Place(file)), workspace)
+        problem = run_editor(editor_command(editor, FilePosition(file)), workspace)
     except ValueError as error:
         problem = f"VISUAL or EDITOR is no command: {error}."
     return (f"{problem} The place is {file}",) if problem else ()

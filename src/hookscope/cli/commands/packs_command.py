@@ -1,20 +1,20 @@
 """`hookscope packs`."""
 
-from hookscope.cli import answers
+from hookscope.app.options import Options
+from hookscope.cli import answers, pack_operations
 from hookscope.cli.answers import Answer
-from hookscope.cli.packs import asking, documents, shown
-from hookscope.workbench import Options
+from hookscope.cli.render import pack_output
 
 
 @answers.command("packs")
 def command(options: Options) -> Answer:
     """What is installed for this host: version, source, hooks, and what has changed on disk since."""
-    bench, desk = asking.desk_of(options, writes=False)
+    bench, desk = pack_operations.open_pack_desk(options, writes=False)
     host = bench.open()
     statuses, theirs = desk.statuses(), desk.of_host()
     document = {
         "dialect": host.dialect.name,
-        "packs": [documents.status(item) for item in statuses],
-        "of_host": [documents.of_host(item) for item in theirs],
+        "packs": [pack_output.pack_status_document(item) for item in statuses],
+        "of_host": [pack_output.host_install_document(item) for item in theirs],
     }
-    return Answer(document, shown.packs(statuses, host, theirs))
+    return Answer(document, pack_output.pack_list_text(statuses, host, theirs))

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 
 import click
 
+from hookscope.app.options import Options
+from hookscope.app.runs.past_runs import NEXT_STEP
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.numbers import Whole
-from hookscope.workbench import Options, Refusal
-from hookscope.workbench.past import THEN
+from hookscope.cli.options import WholeNumber
+from hookscope.model.refusal import Refusal
 
 PARAMETERS = (
     click.Argument(
-        ["numbers"], metavar="RUN...", nargs=-1, required=True, type=Whole(1, 2**62)
+        ["numbers"], metavar="RUN...", nargs=-1, required=True, type=WholeNumber(1, 2**62)
     ),
     click.Option(["--off"], is_flag=True, help="Let them go with the others when they are old."),
 )  # fmt: skip
@@ -26,7 +27,7 @@ def command(options: Options, numbers: Sequence[int], off: bool) -> Answer:
     """Keep runs: a pinned run is never cleared away to make room. `hookscope log` shows the numbers, and
     with --pinned those that are pinned. Exit 1 where a run is not there.
     """
-    bench = answers.bench_of(options)
+    bench = answers.workbench_for(options)
     journal = bench.record.journal(bench.open())
     asked = tuple(dict.fromkeys(numbers))
     try:
@@ -41,5 +42,5 @@ def command(options: Options, numbers: Sequence[int], off: bool) -> Answer:
         {"pinned": not off, "runs": sorted(found), "missing": missing},
         "\n".join(f"Run {number} is {done}." for number in sorted(found)),
         yes=not missing,
-        aside=tuple(f"There is no run {number} in this workspace. {THEN}" for number in missing),
+        aside=tuple(f"There is no run {number} in this workspace. {NEXT_STEP}" for number in missing),
     )

@@ -2,16 +2,18 @@
 
 import click
 
-from hookscope.cli import answers, plan_tables
+from hookscope.app import json_documents
+from hookscope.app.options import Options
+from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.workbench import Options, run_documents
+from hookscope.cli.render import plan_output
 
 
 @answers.command("plan", click.Argument(["key"]))
 def command(options: Options, key: str) -> Answer:
     """Who would run for an event such as command:new, in order, and who not. Runs nothing."""
-    bench = answers.bench_of(options)
+    bench = answers.workbench_for(options)
     view = bench.look()
     plan = bench.plan(view, bench.template(view, key))
-    aside = answers.unread_settings(view.host)
-    return Answer(run_documents.plan(plan), plan_tables.plan(plan, view), aside=aside)
+    aside = answers.unreadable_settings_warnings(view.host)
+    return Answer(json_documents.plan_document(plan), plan_output.plan_text(plan, view), aside=aside)

@@ -10,22 +10,26 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hookscope.cli import answers, plays
+from hookscope.app.options import Options
+from hookscope.app.trust_requests import topmost_targets, untrusted_folders
+from hookscope.app.workbench import Workbench
+from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.firing_options import timeout_option, wait_option
-from hookscope.cli.interrupting import ended_by_interrupt
-from hookscope.core.registry import LoadReport
-from hookscope.workbench import Options, Refusal, Workbench
-from hookscope.workbench.cast import cast_of, untrusted_in
-from hookscope.workbench.left_out import topmost, untrusted_folders
-from hookscope.workbench.loads import staged
-from hookscope.workbench.play import Played, Playing, Wanted
-from hookscope.workbench.replies import Script, read_script
+from hookscope.cli.interrupts import cancel_on_interrupt
+from hookscope.cli.render import session_output
+from hookscope.cli.shared_options import timeout_option, wait_option
+from hookscope.engine.registry import LoadReport
+from hookscope.model.refusal import Refusal
+from hookscope.sessions.scripted_replies import ReplyScript, read_script
+from hookscope.sessions.session_agents import session_agents_of, untrusted_agent_folders
+from hookscope.sessions.session_engine import session_engine
+from hookscope.sessions.session_runner import SessionRequest
+from hookscope.sessions.simulation import Simulation, SimulationResult
 
 if TYPE_CHECKING:
-    from hookscope.core.trust import TrustTarget
+    from hookscope.model.trust import TrustTarget
 
-FIRST = "hi"  # what is said where nobody says anything
+FIRST_MESSAGE = "hi"  # what is said where nobody says anything
 PARAMETERS = (
     click.Argument(["messages"], metavar="[MESSAGE...]", nargs=-1),
     click.Option(
@@ -55,31 +59,33 @@ def command(
     project's own.
     """
     late: list[str] = []
-    bench = answers.bench_of(
+    bench = answers.workbench_for(
         options,
         trust_all=trust,
         timeout=timeout,
         told_late=lambda who, what: late.append(f"{who}, after it had answered: {what}"),
         compares=False,
     )
-    wanted = Wanted(tuple(messages) or (FIRST,), secrets.token_hex(8), _script(replies, script))
-    played, report, folders = asyncio.run(_play(bench, wanted, late, wait))
-    left = answers.not_trusted(topmost(folders), bench.setup.surroundings)
+    wanted = SessionRequest(
+        tuple(messages) or (FIRST_MESSAGE,), secrets.token_hex(8), _read_script(replies, script)
+    )
+    played, report, folders = asyncio.run(_play_session(bench, wanted, late, wait))
+    left = answers.untrusted_folder_warnings(topmost_targets(folders), bench.setup.surroundings)
     not_loaded = [f"{name} did not load; `hookscope load` says why." for name in report.failed]
     return Answer(
-        plays.document(played, bench.dialect.name),
-        plays.text(played, bench.setup.surroundings),
-        yes=not (left or report.failed) and went_well(played),
+        session_output.session_document(played, bench.dialect.name),
+        session_output.session_text(played, bench.setup.surroundings),
+        yes=not (left or report.failed) and is_success(played),
         aside=(*left, *not_loaded, *late),
     )
 
 
-def went_well(played: Played) -> bool:
+def is_success(played: SimulationResult) -> bool:
     """No hook has failed, and the last turn has not."""
     return not played.failed and played.failure is None and played.rest == "waiting"
 
 
-def _script(replies: Sequence[str], script: str | None) -> Script | None:
+def _read_script(replies: Sequence[str], script: str | None) -> ReplyScript | None:
     """Raises Refusal where both are given, or the file holds no script."""
     if replies and script is not None:
         raise Refusal("--reply and --script both say what the model answers.", "Give one of them.", code=2)
@@ -88,19 +94,21 @@ def _script(replies: Sequence[str], script: str | None) -> Script | None:
     return tuple(replies) or None
 
 
-async def _play(
-    bench: Workbench, wanted: Wanted, late: list[str], wait: float
-) -> tuple[Played, LoadReport, Sequence[TrustTarget]]:
+async def _play_session(
+    bench: Workbench, wanted: SessionRequest, late: list[str], wait: float
+) -> tuple[SimulationResult, LoadReport, Sequence[TrustTarget]]:
     """Ctrl-C cancels it, and what was played is still the answer. `late` gets what comes behind it."""
     try:
-        engine, report = await staged(bench)
+        engine, report = await session_engine(bench)
         folders = untrusted_folders(bench.look())
-        playing = Playing(engine, wanted)
-        with ended_by_interrupt(playing.cancel):
+        playing = Simulation(engine, wanted)
+        with cancel_on_interrupt(playing.cancel):
             played = await playing
         if played.rest != "cancelled":
             late += await bench.settled(wait)
-        refused = untrusted_in(cast_of(engine.host), engine.host) if played.untrusted else ()
+        refused = (
+            untrusted_agent_folders(session_agents_of(engine.host), engine.host) if played.untrusted else ()
+        )
         return played, report, (*folders, *refused)
     except OSError as error:
         raise Refusal(f"Cannot read the project's agents: {error}.", "Nothing was played.") from None

@@ -8,23 +8,33 @@ from typing import Any
 
 import click
 
-from hookscope.cli import answers, replay_tables
+from hookscope.app.options import Options
+from hookscope.app.snapshot import PastRun
+from hookscope.app.workbench import Workbench
+from hookscope.authoring.testing.replay import ReplayResult, replay_run, runs_to_replay
+from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.dry import only_planned
-from hookscope.cli.filters import filter_options, wanted_of
-from hookscope.cli.firing_options import only_option, timeout_option, trust_option, wait_option
-from hookscope.cli.interrupting import Running, fired_in_turn
-from hookscope.cli.numbers import Whole
-from hookscope.core.runs import Plan
+from hookscope.cli.interrupts import Cancellable, fire_in_turn
+from hookscope.cli.options import WholeNumber
+from hookscope.cli.render import replay_output
+from hookscope.cli.render.plan_output import dry_run_answer
+from hookscope.cli.shared_options import (
+    only_option,
+    run_filter_of,
+    run_filter_options,
+    timeout_option,
+    trust_option,
+    wait_option,
+)
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import Plan
 from hookscope.values import dataclass
-from hookscope.workbench import Options, PastRun, Refusal, Workbench
-from hookscope.workbench.replay import Replayed, again, past_runs
 
 PARAMETERS = (
-    click.Argument(["numbers"], metavar="[RUN...]", nargs=-1, type=Whole(min=1)),
-    click.Option(["--last"], type=Whole(1, 10_000), metavar="N", help="The last N runs; else one."),
+    click.Argument(["numbers"], metavar="[RUN...]", nargs=-1, type=WholeNumber(min=1)),
+    click.Option(["--last"], type=WholeNumber(1, 10_000), metavar="N", help="The last N runs; else one."),
     click.Option(["--all", "every"], is_flag=True, help="All runs, or all of those below."),
-    *filter_options(),
+    *run_filter_options(),
     only_option(),
     click.Option(
         ["--from", "start"], metavar="K|HOOK", help="Fire from its handler K on, with the event as it was."
@@ -38,7 +48,7 @@ PARAMETERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReplayArguments:
     """What the command line asks of every run."""
 
     only: str | None
@@ -78,30 +88,30 @@ def command(
     if numbers and (every or last or asked_for or given["failed"]):
         raise Refusal("Runs are named by number, or looked for.", "Leave out one of them.", code=2)
     wide = last is None and (every or bool(asked_for))
-    bench = answers.bench_of(options, trust_all=trust, timeout=timeout, lingers=wait, compares=False)
+    bench = answers.workbench_for(options, trust_all=trust, timeout=timeout, lingers=wait, compares=False)
     try:
-        past = past_runs(bench, numbers, wanted_of(given), None if wide else last or 1)
+        past = runs_to_replay(bench, numbers, run_filter_of(given), None if wide else last or 1)
     except OSError as error:
         raise Refusal(str(error)) from None
-    asked = Asked(only, start, sandbox, dry)
-    done, refused = asyncio.run(_all(bench, past, asked))
+    asked = ReplayArguments(only, start, sandbox, dry)
+    done, refused = asyncio.run(_replay_runs(bench, past, asked))
     if dry:
-        return only_planned([plan for plan in done if isinstance(plan, Plan)], refused)
-    runs = [one for one in done if isinstance(one, Replayed)]
+        return dry_run_answer([plan for plan in done if isinstance(plan, Plan)], refused)
+    runs = [one for one in done if isinstance(one, ReplayResult)]
     left = dict.fromkeys(sentence for one in runs for sentence in one.left)
     return Answer(
-        [replay_tables.document(one, bench.dialect.name) for one in runs],
-        "\n\n".join(map(replay_tables.text, runs)),
+        [replay_output.replay_document(one, bench.dialect.name) for one in runs],
+        "\n\n".join(map(replay_output.replay_text, runs)),
         yes=all(one.same for one in runs) and not refused,
         aside=(*left, *refused),
     )
 
 
-async def _all(
-    bench: Workbench, past: Sequence[PastRun], asked: Asked
-) -> tuple[list[Replayed | Plan], list[str]]:
-    def fire(one: PastRun, told: Callable[[Running], object]) -> Awaitable[Replayed | Plan]:
+async def _replay_runs(
+    bench: Workbench, past: Sequence[PastRun], asked: ReplayArguments
+) -> tuple[list[ReplayResult | Plan], list[str]]:
+    def fire(one: PastRun, told: Callable[[Cancellable], object]) -> Awaitable[ReplayResult | Plan]:
         start, sandbox = asked.start, asked.sandbox
-        return again(bench, one, only=asked.only, start=start, sandbox=sandbox, dry=asked.dry, told=told)
+        return replay_run(bench, one, only=asked.only, start=start, sandbox=sandbox, dry=asked.dry, told=told)
 
-    return await fired_in_turn(bench, past, fire, lambda one: f"Run {one.id}")
+    return await fire_in_turn(bench, past, fire, lambda one: f"Run {one.id}")

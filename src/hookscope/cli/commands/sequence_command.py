@@ -7,15 +7,21 @@ from collections.abc import Sequence
 
 import click
 
-from hookscope.cli import answers, sequence_tables
+from hookscope.app.options import Options
+from hookscope.app.trust_requests import waiting_for_trust
+from hookscope.app.unknown_names import undocumented_event_note
+from hookscope.app.workbench import Workbench
+from hookscope.authoring.testing.sequence_runs import (
+    SequenceResult,
+    SequenceRun,
+    plan_sequence,
+)
+from hookscope.authoring.testing.sequences import EventSequence, sequence_named, sequences_of
+from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.firing_options import timeout_option, trust_option, wait_option
-from hookscope.cli.interrupting import ended_by_interrupt
-from hookscope.workbench import Options, Workbench
-from hookscope.workbench.asking import stranger
-from hookscope.workbench.left_out import waiting_for_trust
-from hookscope.workbench.sequences import EventSequence, sequence_named, sequences_of
-from hookscope.workbench.sequencing import Sequenced, Sequencing, planned
+from hookscope.cli.interrupts import cancel_on_interrupt
+from hookscope.cli.render import sequence_output
+from hookscope.cli.shared_options import timeout_option, trust_option, wait_option
 
 PARAMETERS = (
     click.Argument(["names"], metavar="[NAME|FILE...]", nargs=-1),
@@ -48,41 +54,46 @@ def command(
     All steps run in the same workers, as in a host: what a handler keeps in memory is there at the next
     step. Exit 1 where a handler fails or a step is not what its `expect:` says.
     """
-    bench = answers.bench_of(options, trust_all=trust, timeout=timeout, compares=False)
+    bench = answers.workbench_for(options, trust_all=trust, timeout=timeout, compares=False)
     view = bench.look()
     host = view.host
     if not names:
         rows = sequences_of(host.workspace, host.dialect)
         return Answer(
-            [sequence_tables.row(item) for item in rows], sequence_tables.listed(rows, host.dialect.name)
+            [sequence_output.sequence_row_document(item) for item in rows],
+            sequence_output.sequence_list_text(rows, host.dialect.name),
         )
     cwd = host.surroundings.cwd
     wanted = [sequence_named(name, host.workspace, host.dialect, cwd) for name in names]
-    plans = [planned(bench, sequence) for sequence in wanted]  # a mistake in the last step fires no first one
+    plans = [
+        plan_sequence(bench, sequence) for sequence in wanted
+    ]  # a mistake in the last step fires no first one
     keys = dict.fromkeys(plan.event.key for several in plans for plan in several)
-    strange = [told for key in keys if (told := stranger(view, key))]
+    strange = [told for key in keys if (told := undocumented_event_note(view, key))]
     if dry:
         pairs = list(zip(wanted, plans, strict=True))
-        documents = [sequence_tables.planned(*pair) for pair in pairs]
+        documents = [sequence_output.planned_sequence_document(*pair) for pair in pairs]
         return Answer(
             documents[0] if len(names) == len(documents) == 1 else documents,
-            "\n\n".join(sequence_tables.planned_text(*pair) for pair in pairs),
+            "\n\n".join(sequence_output.planned_sequence_text(*pair) for pair in pairs),
             aside=tuple(strange),
         )
     folders = dict.fromkeys(
         one for several in plans for plan in several for one in waiting_for_trust(view, plan)
     )
-    over, late = asyncio.run(_all(bench, wanted, delays=not no_delays, stop=stop, sandbox=sandbox, wait=wait))
-    documents = [sequence_tables.document(one, bench.dialect.name) for one in over]
+    over, late = asyncio.run(
+        _fire_sequences(bench, wanted, delays=not no_delays, stop=stop, sandbox=sandbox, wait=wait)
+    )
+    documents = [sequence_output.sequence_document(one, bench.dialect.name) for one in over]
     return Answer(
         documents[0] if len(names) == len(documents) == 1 else documents,
-        "\n\n".join(sequence_tables.text(one, bench.setup.surroundings) for one in over),
+        "\n\n".join(sequence_output.sequence_text(one, bench.setup.surroundings) for one in over),
         yes=len(over) == len(wanted) and all(one.passed for one in over),
-        aside=(*strange, *answers.not_trusted(folders, bench.setup.surroundings), *late),
+        aside=(*strange, *answers.untrusted_folder_warnings(folders, bench.setup.surroundings), *late),
     )
 
 
-async def _all(
+async def _fire_sequences(
     bench: Workbench,
     wanted: Sequence[EventSequence],
     *,
@@ -90,15 +101,15 @@ async def _all(
     stop: bool,
     sandbox: bool,
     wait: float,
-) -> tuple[list[Sequenced], tuple[str, ...]]:
+) -> tuple[list[SequenceResult], tuple[str, ...]]:
     """One after another, until one is cancelled; with `stop`, until one has failed. And in sentences what
     handlers did behind the last."""
-    over: list[Sequenced] = []
+    over: list[SequenceResult] = []
     late: tuple[str, ...] = ()
     try:
         for sequence in wanted:
-            running = Sequencing(bench, sequence, delays=delays, stop=stop, sandbox=sandbox)
-            with ended_by_interrupt(running.cancel):
+            running = SequenceRun(bench, sequence, delays=delays, stop=stop, sandbox=sandbox)
+            with cancel_on_interrupt(running.cancel):
                 over.append(await running.run())
             if running.cancelled or (stop and not over[-1].passed):
                 break

@@ -9,21 +9,26 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hookscope.bringing import brings
+from hookscope.app.options import Options
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.numbers import Whole
-from hookscope.core.text import printable
-from hookscope.workbench import Options, Refusal
+from hookscope.cli.options import WholeNumber
+from hookscope.install_hints import install_command
+from hookscope.model.refusal import Refusal
+from hookscope.model.text import printable
 
 if TYPE_CHECKING:
-    from hookscope.serve.serving import Address
+    from hookscope.integrations.serve.server import ServerAddress
 
-PORT = 4665
+DEFAULT_PORT = 4665
 PARAMETERS = (
     click.Option(["--host"], metavar="ADDRESS", default="127.0.0.1", help="Where to listen; else 127.0.0.1."),
     click.Option(
-        ["--port"], metavar="N", type=Whole(0, 65535), default=PORT, help=f"0: any that is free; else {PORT}."
+        ["--port"],
+        metavar="N",
+        type=WholeNumber(0, 65535),
+        default=DEFAULT_PORT,
+        help=f"0: any that is free; else {DEFAULT_PORT}.",
     ),
     click.Option(["--token"], metavar="TEXT", help="What lets one in; `auto` makes one, as on 127.0.0.1."),
     click.Option(
@@ -33,7 +38,7 @@ PARAMETERS = (
     click.Option(
         ["--sessions"],
         metavar="N",
-        type=Whole(1, 64),
+        type=WholeNumber(1, 64),
         default=4,
         help="Consoles at once; else 4.",
     ),
@@ -64,24 +69,25 @@ def command(
     """
     if find_spec("textual_serve") is None:
         raise Refusal(
-            "A console in a browser needs the package textual-serve.", f"`{brings('serve')}` brings it."
+            "A console in a browser needs the package textual-serve.",
+            f"`{install_command('serve')}` brings it.",
         )
-    bench = answers.bench_of(options)  # errors in options are reported here, not in the page
-    from hookscope.serve.serving import Wish, serve, signpost
+    bench = answers.workbench_for(options)  # errors in options are reported here, not in the page
+    from hookscope.integrations.serve.server import ServeOptions, browser_opener, serve_consoles
 
-    def tell(address: Address) -> None:
+    def tell(address: ServerAddress) -> None:
         url = address.entrance if address.shown else f"{address.origin}/?token=…"
         if as_json:
-            click.echo(answers.as_text({"url": url, "origin": address.origin}))
+            click.echo(answers.json_text({"url": url, "origin": address.origin}))
             return
         click.echo(f"The console is at {printable(url)}\nCtrl-C ends it.")
 
-    with signpost(bench.open().workspace) as post:
+    with browser_opener(bench.open().workspace) as post:
 
-        def open_page(address: Address) -> None:
+        def open_page(address: ServerAddress) -> None:
             if not post(address):
                 click.echo("hookscope: no browser opens here; open that address yourself.", err=True)
 
-        wish = Wish(host, port, token, token_file, public_url, sessions)
-        asyncio.run(serve(options, wish, tell, open_page if opens else None))
+        wish = ServeOptions(host, port, token, token_file, public_url, sessions)
+        asyncio.run(serve_consoles(options, wish, tell, open_page if opens else None))
     raise click.exceptions.Exit(0)  # the answer was told when there was one

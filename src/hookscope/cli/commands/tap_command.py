@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from hookscope.cli.lazy import LazyGroup
+from hookscope.cli.lazy_group import LazyGroup
 
 # Name → the line in `--help`. A command's module in `cli/tap` has its name.
-COMMANDS = {
+TAP_COMMANDS = {
     "install": "Put the tap into the host's own folder of hooks.",
     "status": "Whether it stands, what else the host wants, what was recorded.",
     "events": "The real events that were recorded, newest last.",
@@ -18,21 +18,22 @@ COMMANDS = {
 }
 
 
-class Commands(LazyGroup):
+class TapGroup(LazyGroup):
     """What the tap can do, a module each."""
 
-    commands_by_name = COMMANDS
-    module = "hookscope.cli.tap.{}"
+    commands_by_name = TAP_COMMANDS
+    module = "hookscope.cli.commands.tap_subcommands"
+    attribute = "tap_{}"
 
     def stranger(self, name: str) -> str:
-        from hookscope.core.text import nearest, one_line
+        from hookscope.model.text import nearest_word, one_line
 
-        near = nearest(name, COMMANDS)
-        then = f"did you mean `hookscope tap {near}`?" if near else f"it has {', '.join(COMMANDS)}."
+        near = nearest_word(name, TAP_COMMANDS)
+        then = f"did you mean `hookscope tap {near}`?" if near else f"it has {', '.join(TAP_COMMANDS)}."
         return f"`hookscope tap` has no {one_line(name)!r}; {then}"
 
 
-@click.group("tap", cls=Commands, invoke_without_command=True)
+@click.group("tap", cls=TapGroup, invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
     """Keep the real events of a running agent, and work with them here.
@@ -41,4 +42,4 @@ def command(ctx: click.Context) -> None:
     changes nothing.
     """
     if ctx.invoked_subcommand is None:
-        raise click.UsageError(f"`hookscope tap` wants one of {', '.join(COMMANDS)}.", ctx)
+        raise click.UsageError(f"`hookscope tap` wants one of {', '.join(TAP_COMMANDS)}.", ctx)

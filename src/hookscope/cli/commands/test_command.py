@@ -13,28 +13,36 @@ from typing import NoReturn
 
 import click
 
-from hookscope.cli import answers, test_tables
+from hookscope.app.options import Options
+from hookscope.app.variables import DOTENV
+from hookscope.app.watching import AUTHORED, POLL, Watch, WatchedPaths, watched_paths
+from hookscope.app.workbench import Workbench
+from hookscope.app.yaml_sections import ENVIRONMENTS_FOLDER, YAML_ENDINGS
+from hookscope.authoring.testing.acceptance import accept as accept_run
+from hookscope.authoring.testing.masked_expectations import expectation_masking_of
+from hookscope.authoring.testing.saved_events import EVENTS_FOLDER
+from hookscope.authoring.testing.sequence_runs import test_file
+from hookscope.authoring.testing.sequences import SEQUENCES_FOLDER
+from hookscope.authoring.testing.test_runs import SavedEventResult, saved_event_paths
+from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.cli.firing_options import timeout_option, trust_option, wait_option
-from hookscope.cli.interrupting import OneAfterAnother, ended_by_interrupt
-from hookscope.cli.report_files import ReportFile, check_writable, write_report
-from hookscope.core.dialect import Host
-from hookscope.core.text import one_line
+from hookscope.cli.interrupts import InterruptibleSeries, cancel_on_interrupt
+from hookscope.cli.render import test_output
+from hookscope.cli.shared_options import (
+    ReportFile,
+    check_report_writable,
+    timeout_option,
+    trust_option,
+    wait_option,
+    write_report,
+)
+from hookscope.model.host import Host
+from hookscope.model.refusal import Refusal
+from hookscope.model.text import one_line
 from hookscope.values import dataclass
-from hookscope.workbench import Options, Refusal, Watch, Workbench
-from hookscope.workbench.accepting import accept as accept_run
-from hookscope.workbench.environments import ENVIRONMENTS
-from hookscope.workbench.hiding import hiding_of
-from hookscope.workbench.saved import EVENTS
-from hookscope.workbench.sections import ENDINGS
-from hookscope.workbench.sequences import SEQUENCES
-from hookscope.workbench.sequencing import checked_file
-from hookscope.workbench.testing import Verified, saved_events
-from hookscope.workbench.variables import DOTENV
-from hookscope.workbench.watching import AUTHORED, POLL, Watched, watched_of
 
-WAITS = "hookscope: waiting for a save of hooks, settings or saved events; Ctrl-C ends it."
-KINDS = {*AUTHORED, *ENDINGS}
+WAITING_MESSAGE = "hookscope: waiting for a save of hooks, settings or saved events; Ctrl-C ends it."
+WATCHED_KINDS = {*AUTHORED, *YAML_ENDINGS}
 PARAMETERS = (
     click.Argument(["what"], metavar="[FILE|DIR...]", nargs=-1),
     click.Option(["--junit"], metavar="FILE", type=ReportFile(), help="Write JUnit's XML there too."),
@@ -52,7 +60,7 @@ PARAMETERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TestArguments:
     """What the command line asks of every round."""
 
     options: Options
@@ -88,7 +96,7 @@ def command(
     copies of HOME, of the host's state folder and of the workspace; what they wrote is shown and thrown away.
     """
     named = [Path(name) for name in what]
-    asked = Asked(options, named, junit, accept, timeout, wait, sandbox, trust)
+    asked = TestArguments(options, named, junit, accept, timeout, wait, sandbox, trust)
     if watch and accept:
         raise Refusal(
             "--accept writes once; with --watch it would accept every mistake.",
@@ -96,60 +104,60 @@ def command(
             code=2,
         )
     if watch:
-        _rounds(asked, as_json)
-    return _tested(asked, _bench(asked))[0]
+        _watch_rounds(asked, as_json)
+    return _run_round(asked, _workbench(asked))[0]
 
 
-def _bench(asked: Asked) -> Workbench:
-    return answers.bench_of(
+def _workbench(asked: TestArguments) -> Workbench:
+    return answers.workbench_for(
         asked.options, trust_all=asked.trust, timeout=asked.timeout, lingers=asked.wait, compares=False
     )
 
 
-def _tested(asked: Asked, bench: Workbench) -> tuple[Answer, bool]:
+def _run_round(asked: TestArguments, bench: Workbench) -> tuple[Answer, bool]:
     """One round, and whether Ctrl-C ended it. Raises Refusal where there is nothing to test."""
     host = bench.open()
-    files = saved_events(host.workspace, asked.what)
+    files = saved_event_paths(host.workspace, asked.what)
     if asked.junit is not None:
-        check_writable(asked.junit)
-    turns = OneAfterAnother()
-    items = asyncio.run(_all(bench, files, turns, sandbox=asked.sandbox))
+        check_report_writable(asked.junit)
+    turns = InterruptibleSeries()
+    items = asyncio.run(_run_tests(bench, files, turns, sandbox=asked.sandbox))
     copies = bench.setup.surroundings if asked.sandbox else None
     refused = [f"Stopped: {len(items)} of {len(files)} were fired."] if turns.stopped else []
     if asked.accept and not turns.stopped:
-        items = [_accepted(bench, item, refused) for item in items]
+        items = [_accept_outcome(bench, item, refused) for item in items]
     if asked.junit is not None:
-        write_report(asked.junit, test_tables.junit(items, copies, bench.redaction))
+        write_report(asked.junit, test_output.junit_xml(items, copies, bench.redaction))
     return Answer(
-        [test_tables.document(item, bench.dialect.name) for item in items],
-        test_tables.text(items, copies),
+        [test_output.test_document(item, bench.dialect.name) for item in items],
+        test_output.test_results_text(items, copies),
         yes=all(item.passed for item in items) and not turns.stopped,
-        aside=(*answers.unread_settings(host), *refused),
+        aside=(*answers.unreadable_settings_warnings(host), *refused),
     ), turns.stopped
 
 
-def _rounds(asked: Asked, as_json: bool) -> NoReturn:
+def _watch_rounds(asked: TestArguments, as_json: bool) -> NoReturn:
     """Test, then again whenever hooks, settings or saved events were saved. Ends by Ctrl-C only."""
     changes: SimpleQueue[frozenset[Path]] = SimpleQueue()
     watch = Watch(changes.put)
     try:
         while True:
             began = time_ns()
-            bench = _bench(asked)  # a new one each time: settings and modules are read anew
+            bench = _workbench(asked)  # a new one each time: settings and modules are read anew
             host = bench.open()
-            watched = _watched(asked, host)
+            watched = _watched_files(asked, host)
             watch.watch(watched, began)
             try:
-                answer, stopped = _tested(asked, bench)
+                answer, stopped = _run_round(asked, bench)
             except Refusal as error:
                 answer, stopped = Answer([], "", aside=(str(error),)), False
             if as_json:
                 answer = replace(answer, document=None, text=json.dumps(answer.document, default=str))
-            answers.printed(answer, as_json=False)
+            answers.print_answer(answer, as_json=False)
             if stopped:
                 raise click.Abort
-            click.echo(WAITS, err=True)
-            saved = _next(changes, asked, host, watched)
+            click.echo(WAITING_MESSAGE, err=True)
+            saved = _wait_for_save(changes, asked, host, watched)
             if not as_json:
                 names = ", ".join(sorted(one_line(path.name, 40) for path in saved)) or "new folders"
                 click.echo(f"\n── {names} ──\n")
@@ -157,14 +165,14 @@ def _rounds(asked: Asked, as_json: bool) -> NoReturn:
         watch.close()
 
 
-def _watched(asked: Asked, host: Host) -> Watched:
-    named = asked.what or [host.workspace / EVENTS, host.workspace / SEQUENCES]
-    places = (*named, host.workspace / ENVIRONMENTS, host.workspace / DOTENV)
-    return watched_of(host).and_also(host.surroundings.absolute(place) for place in places)
+def _watched_files(asked: TestArguments, host: Host) -> WatchedPaths:
+    named = asked.what or [host.workspace / EVENTS_FOLDER, host.workspace / SEQUENCES_FOLDER]
+    places = (*named, host.workspace / ENVIRONMENTS_FOLDER, host.workspace / DOTENV)
+    return watched_paths(host).and_also(host.surroundings.absolute(place) for place in places)
 
 
-def _next(
-    changes: SimpleQueue[frozenset[Path]], asked: Asked, host: Host, watched: Watched
+def _wait_for_save(
+    changes: SimpleQueue[frozenset[Path]], asked: TestArguments, host: Host, watched: WatchedPaths
 ) -> frozenset[Path]:
     """Wait until something was saved that an author writes; what handlers write is none of it.
 
@@ -174,7 +182,7 @@ def _next(
         try:
             paths = changes.get(timeout=POLL)
         except Empty:
-            if _watched(asked, host) != watched:
+            if _watched_files(asked, host) != watched:
                 return frozenset()
             continue
         while not changes.empty():
@@ -182,23 +190,23 @@ def _next(
         saved = frozenset(
             path
             for path in paths
-            if path.suffix in KINDS or path.name == DOTENV or path == host.settings.file
+            if path.suffix in WATCHED_KINDS or path.name == DOTENV or path == host.settings.file
         )
         if saved:
             return saved
 
 
-def _accepted(bench: Workbench, item: Verified, refused: list[str]) -> Verified:
+def _accept_outcome(bench: Workbench, item: SavedEventResult, refused: list[str]) -> SavedEventResult:
     try:
-        accepted = accept_run(item, bench.edits.keep, hiding_of(bench))
+        accepted = accept_run(item, bench.edits.keep, expectation_masking_of(bench))
     except Refusal as error:
         refused.append(str(error))
         return item
-    now_right = tuple(_now_right(item)) if accepted else ()
+    now_right = tuple(_newly_accepted_errors(item)) if accepted else ()
     return replace(item, accepted=accepted, notes=(*item.notes, *now_right))
 
 
-def _now_right(item: Verified) -> Iterator[str]:
+def _newly_accepted_errors(item: SavedEventResult) -> Iterator[str]:
     """Errors that were not expected, and are from now on: a mistake is easily accepted with the rest."""
     for one in (item, *item.steps):
         if one.run is None or (one.expects and not any(miss.what == "errors" for miss in one.misses)):
@@ -207,14 +215,14 @@ def _now_right(item: Verified) -> Iterator[str]:
             yield f"{name} fails, and that is expected from now on; `hookscope undo` takes it back."
 
 
-async def _all(
-    bench: Workbench, files: Sequence[Path], turns: OneAfterAnother, *, sandbox: bool
-) -> list[Verified]:
-    items: list[Verified] = []
+async def _run_tests(
+    bench: Workbench, files: Sequence[Path], turns: InterruptibleSeries, *, sandbox: bool
+) -> list[SavedEventResult]:
+    items: list[SavedEventResult] = []
     try:
-        with ended_by_interrupt(turns.stop):
+        with cancel_on_interrupt(turns.stop):
             for file in files:
-                items.append(await checked_file(bench, file, turns.begun, sandbox=sandbox))
+                items.append(await test_file(bench, file, turns.begun, sandbox=sandbox))
                 if turns.stopped:
                     break
     finally:

@@ -5,15 +5,16 @@ from pathlib import Path
 
 import click
 
+from hookscope.app.options import Options
+from hookscope.app.trust_requests import trust_request, waiting_below
+from hookscope.app.workbench import Workbench
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.core.text import printable
-from hookscope.core.trust import EVERYTHING_BELOW, folder_target, trust_target
-from hookscope.workbench import Options, Refusal, Workbench
-from hookscope.workbench.left_out import waiting_below
-from hookscope.workbench.trust_requests import trust_request
+from hookscope.model.refusal import Refusal
+from hookscope.model.text import printable
+from hookscope.model.trust import EVERYTHING_BELOW, folder_target, trust_target
 
-MOST = 5  # links that are named one by one
+LINK_LIMIT = 5  # links that are named one by one
 
 
 @answers.command(
@@ -34,7 +35,7 @@ def command(options: Options, folder: str, everything_below: bool) -> Answer:
     """
     if not folder:  # a variable that is not set, most likely
         raise Refusal("An empty text names no folder.", "`hookscope trust .` is of this one.", code=2)
-    bench = answers.bench_of(options)
+    bench = answers.workbench_for(options)
     _check_folder(bench, folder)
     before = bench.look()
     real = bench.trust(Path(folder), everything_below=everything_below)
@@ -47,13 +48,13 @@ def command(options: Options, folder: str, everything_below: bool) -> Answer:
         *(f"The workspace may run them with {printable(one.in_words)}." for one in asked.programs),
     ]
     left = waiting_below(view, Path(folder))
-    for path, target in left[:MOST]:
+    for path, target in left[:LINK_LIMIT]:
         lines.append(
             f"Not yet {printable(short(path))}: it leads to {printable(short(target.folder))}; "
             f"`{printable(target.command(short))}` allows that."
         )
-    if len(left) > MOST:
-        lines.append(f"{len(left) - MOST} more wait: `hookscope list` names them.")
+    if len(left) > LINK_LIMIT:
+        lines.append(f"{len(left) - LINK_LIMIT} more wait: `hookscope list` names them.")
     document: dict[str, object] = {
         "trusted": str(real),
         "handlers": asked.handlers,

@@ -5,12 +5,15 @@ from pathlib import Path
 
 import click
 
-from hookscope.cli import answers, diffs
+from hookscope.app.options import Options
+from hookscope.app.toggle import unreadable_edits_text
+from hookscope.app.workbench import Workbench
+from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.core.text import one_line
-from hookscope.workbench import Options, Refusal, Workbench
-from hookscope.workbench.shown import preview_of
-from hookscope.workbench.toggle import passed_over
+from hookscope.cli.render import change_output
+from hookscope.model.refusal import Refusal
+from hookscope.model.text import one_line
+from hookscope.storage.edits.masked_preview import masked_preview
 
 
 @answers.command(
@@ -33,11 +36,11 @@ def command(options: Options, dry_run: bool, keep_later: bool, forget: bool) -> 
     That is the settings, a HOOK.md, or all that one `new` has written. What cannot be taken back stays the
     next one, until it can be, or --forget gives it up.
     """
-    bench = answers.bench_of(options)
+    bench = answers.workbench_for(options)
     if forget:
         if keep_later:
             raise Refusal("--forget takes nothing back, so it has no --keep-later.", "Take one.", code=2)
-        return _given_up(bench, dry_run)
+        return _forget_edit(bench, dry_run)
     undoing = bench.edits.undoing()
     back = undoing.back
     if not dry_run:
@@ -53,18 +56,18 @@ def command(options: Options, dry_run: bool, keep_later: bool, forget: bool) -> 
         "meaning": back.meaning,
         "written": not dry_run,
         "alone": undoing.alone,
-        "diff": preview_of(back),
-        **_document(False, undoing.unreadable),
+        "diff": masked_preview(back),
+        **_undo_document(False, undoing.unreadable),
     }
     said = "Would be taken back" if dry_run else "Taken back"
     lines = [
-        *diffs.lines(back, bench.setup.surroundings),
+        *change_output.diff_lines(back, bench.setup.surroundings),
         f"{said}: {one_line(undoing.change.meaning)}.",
     ]
     return Answer(document, "\n".join(lines), aside=undoing.passed_over)
 
 
-def _given_up(bench: Workbench, dry_run: bool) -> Answer:
+def _forget_edit(bench: Workbench, dry_run: bool) -> Answer:
     """Forget the last edit; its files stay as they are."""
     change, unreadable = bench.edits.last()
     if not dry_run:
@@ -75,12 +78,12 @@ def _given_up(bench: Workbench, dry_run: bool) -> Answer:
         "written": False,
         "alone": False,
         "diff": "",
-        **_document(not dry_run, unreadable),
+        **_undo_document(not dry_run, unreadable),
     }
     said = "Would be forgotten" if dry_run else "Forgotten"
     text = f"{said}: {one_line(change.meaning)}. Its files stay as they are."
-    return Answer(document, text, aside=passed_over(unreadable))
+    return Answer(document, text, aside=unreadable_edits_text(unreadable))
 
 
-def _document(forgotten: bool, unreadable: Iterable[Path]) -> dict[str, object]:
+def _undo_document(forgotten: bool, unreadable: Iterable[Path]) -> dict[str, object]:
     return {"forgotten": forgotten, "unreadable": [str(file) for file in unreadable]}

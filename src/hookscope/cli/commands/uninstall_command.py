@@ -2,20 +2,21 @@
 
 import click
 
-from hookscope.cli import answers
+from hookscope.app.options import Options
+from hookscope.cli import answers, pack_operations
 from hookscope.cli.answers import Answer
-from hookscope.cli.packs import asking
-from hookscope.cli.packs.asking import How
-from hookscope.workbench import Options
+from hookscope.cli.pack_operations import ConfirmationOptions
 
 
-@answers.command("uninstall", click.Argument(["id"]), asking.yes_option(), asking.dry_run_option())
+@answers.command(
+    "uninstall", click.Argument(["id"]), pack_operations.yes_option(), pack_operations.dry_run_option()
+)
 def command(options: Options, id: str, yes: bool, dry_run: bool, as_json: bool) -> Answer:  # noqa: A002
     """Take back exactly what an install did: its folders, and its edits of the settings.
 
     Where the settings have changed since, its edits alone are taken back. Files that were changed or added
     since are kept aside, and it says where.
     """
-    bench, desk = asking.desk_of(options, writes=not dry_run)
+    bench, desk = pack_operations.open_pack_desk(options, writes=not dry_run)
     planned = desk.plan_uninstall(id)
-    return asking.carried_out(bench, desk, planned, How(yes, dry_run, as_json))
+    return pack_operations.confirm_and_apply(bench, desk, planned, ConfirmationOptions(yes, dry_run, as_json))

@@ -2,15 +2,17 @@
 
 import click
 
-from hookscope.cli import answers
+from hookscope.app.options import Options
+from hookscope.app.pack_manager import PackManager
+from hookscope.app.workbench import Workbench
+from hookscope.cli import answers, pack_operations
 from hookscope.cli.answers import Answer
-from hookscope.cli.host_format import format_option, is_host
-from hookscope.cli.packs import asking, documents, host, shown
-from hookscope.cli.packs.asking import How, carried_out
-from hookscope.core.text import printable
-from hookscope.workbench import Options, Refusal, Workbench
-from hookscope.workbench.packs.desk import PackDesk
-from hookscope.workbench.packs.planned import UpToDate
+from hookscope.cli.host_format import format_option, is_host_format
+from hookscope.cli.pack_operations import ConfirmationOptions, confirm_and_apply
+from hookscope.cli.render import pack_output
+from hookscope.model.refusal import Refusal
+from hookscope.model.text import printable
+from hookscope.packs.plan import PackUpToDate
 
 
 @answers.command(
@@ -18,10 +20,10 @@ from hookscope.workbench.packs.planned import UpToDate
     click.Argument(["ids"], nargs=-1, metavar="[ID]..."),
     click.Option(["--all", "everything"], is_flag=True, help="Every pack that is installed here."),
     click.Option(["--force"], is_flag=True, help="Put it in place again even if there is nothing newer."),
-    asking.accept_changed_option(),
-    asking.yes_option(),
-    asking.dry_run_option(),
-    asking.diff_option(),
+    pack_operations.accept_changed_option(),
+    pack_operations.yes_option(),
+    pack_operations.dry_run_option(),
+    pack_operations.diff_option(),
     format_option(),
 )
 def command(
@@ -42,17 +44,17 @@ def command(
     written without --accept-changed, which keeps copies of such files. Exit code 1: one of them could not be
     updated.
     """
-    if is_host(shape):
-        return host.update(
+    if is_host_format(shape):
+        return pack_operations.update_in_host_format(
             options, ids, everything=everything, dry_run=dry_run, accept_changed=accept_changed
         )
     if bool(ids) == everything:
         raise click.UsageError("Name the packs to update, or --all.")
-    bench, desk = asking.desk_of(options, writes=not dry_run)
+    bench, desk = pack_operations.open_pack_desk(options, writes=not dry_run)
     for name in ids:
         desk.record(name)
-    how = How(yes, dry_run, as_json, diff, accept_changed)
-    found = [_one(bench, desk, name, how, force=force) for name in (ids or tuple(desk.installed()))]
+    how = ConfirmationOptions(yes, dry_run, as_json, diff, accept_changed)
+    found = [_update_pack(bench, desk, name, how, force=force) for name in (ids or tuple(desk.installed()))]
     texts = [text for one in found if (text := one.in_words())] if found else ["No pack is installed here."]
     aside = tuple(sentence for one in found for sentence in one.aside)
     if everything and (theirs := [one.id for one in desk.of_host()]):
@@ -63,13 +65,17 @@ def command(
     return Answer(document, "\n\n".join(texts), yes=all(one.yes for one in found), aside=aside)
 
 
-def _one(bench: Workbench, desk: PackDesk, name: str, how: How, *, force: bool) -> Answer:
+def _update_pack(
+    bench: Workbench, desk: PackManager, name: str, how: ConfirmationOptions, *, force: bool
+) -> Answer:
     """One pack: what is wrong with it keeps no other from its update."""
     try:
-        planned = desk.plan_update(name, force=force, progress=asking.progress(how.as_json))
-        if isinstance(planned, UpToDate):
-            return Answer(documents.up_to_date(planned), shown.up_to_date(planned, bench.open()))
-        return carried_out(bench, desk, planned, how)
+        planned = desk.plan_update(name, force=force, progress=pack_operations.progress_reporter(how.as_json))
+        if isinstance(planned, PackUpToDate):
+            return Answer(
+                pack_output.up_to_date_document(planned), pack_output.up_to_date_text(planned, bench.open())
+            )
+        return confirm_and_apply(bench, desk, planned, how)
     except Refusal as error:
         document = {"id": name, "written": False, "error": error.what, "next": error.then}
         return Answer(document, "", yes=False, aside=(printable(str(error)),))

@@ -13,7 +13,7 @@ from hookscope.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class KeyScope:
     """A part of the screen that has keys of its own. `typing`: one types there, so letters are no keys."""
 
     name: str
@@ -24,78 +24,80 @@ class Room:
     prefix: str = ""  # of the ids of its actions, where that is not its name
 
 
-READ_IN = ("hooks", "run", "hosts", "debug", "beside", "repeated", "help", "tap")
+READING_SCOPES = ("hooks", "run", "hosts", "debug", "beside", "repeated", "help", "tap")
 
 # In the order in which help and `hookscope keys` show them. A test compares it with the open console.
-ROOMS = (
-    Room("app", "everywhere, in editors too", "app:Console", (), typing=True),
-    Room("console", "in every pane", "shell:Shell"),
-    Room("hooks", "Hooks", "hooks.pane:HooksPane", ("console",)),
-    Room("list", "the list of hooks", "hooks.list:HookList", ("hooks",)),
-    Room("filter", "the filter of hooks", "hooks.filter_box:FilterBox", ("hooks",), typing=True),
-    Room(
+KEY_SCOPES = (
+    KeyScope("app", "everywhere, in editors too", "app:Console", (), typing=True),
+    KeyScope("console", "in every pane", "screens.main_frame:MainFrame"),
+    KeyScope("hooks", "Hooks", "panes.hooks_pane:HooksPane", ("console",)),
+    KeyScope("list", "the list of hooks", "panes.hook_list:HookList", ("hooks",)),
+    KeyScope("filter", "the filter of hooks", "widgets.input_fields:FilterBox", ("hooks",), typing=True),
+    KeyScope(
         "sheet",
         "texts beside a list",
-        "reading:Reading",
-        READ_IN,
+        "widgets.lines:KeyScroll",
+        READING_SCOPES,
     ),
-    Room("why", "Why", "hooks.panes:WhyPane", ("hooks",)),
-    Room("fire", "Fire", "fire.pane:FirePane", ("console",)),
-    Room("composer", "the event's key", "fire.head:KeyField", ("fire",)),
-    Room("editor", "the JSON editor", "fire.json_editor:JsonEditor", ("fire",), typing=True),
-    Room("form", "the form", "fire.value_input:ValueInput", ("fire",), typing=True),
-    Room("run", "a run", "fire.run_pane:RunPane", ("fire",)),
-    Room("waterfall", "the handlers of a run", "fire.waterfall:Waterfall", ("run",), prefix="run"),
-    Room("plan", "the plan", "fire.plan_view:PlanView", ("fire",)),
-    Room("log", "Log", "log.pane:LogPane", ("console",)),
-    Room(
+    KeyScope("why", "Why", "panes.hooks_pane:WhyPane", ("hooks",)),
+    KeyScope("fire", "Fire", "panes.fire.fire_pane:FirePane", ("console",)),
+    KeyScope("composer", "the event's key", "panes.fire.composer:KeyField", ("fire",)),
+    KeyScope("editor", "the JSON editor", "panes.fire.context_editor:JsonEditor", ("fire",), typing=True),
+    KeyScope("form", "the form", "panes.fire.context_form:ValueInput", ("fire",), typing=True),
+    KeyScope("run", "a run", "panes.fire.run_pane:RunPane", ("fire",)),
+    KeyScope("waterfall", "the handlers of a run", "panes.fire.waterfall:Waterfall", ("run",), prefix="run"),
+    KeyScope("plan", "the plan", "panes.fire.plan_view:PlanView", ("fire",)),
+    KeyScope("log", "Log", "panes.log_pane:LogPane", ("console",)),
+    KeyScope(
         "log filter",
         "the filter of the log",
-        "log.filter_input:FilterInput",
+        "widgets.input_fields:FilterInput",
         ("log",),
         typing=True,
         prefix="log",
     ),
-    Room("hosts", "Hosts", "hosts.pane:HostsPane", ("console",)),
-    Room(
+    KeyScope("hosts", "Hosts", "panes.hosts_pane:HostsPane", ("console",)),
+    KeyScope(
         "lines",
         "other lists",
-        "lines:Lines",
+        "widgets.lines:LineList",
         ("fire", "run", "waterfall", "plan", "log", "hosts", "chooser", "otherwise", "debug", "fuzzed"),
     ),
-    Room("chooser", "which hosts", "hosts.chooser:ChooserScreen"),
-    Room("trust", "the question of trust", "trust:TrustScreen"),
-    Room("edit", "an edit before it is written", "edits:EditScreen"),
-    Room("forget", "an undo that cannot be", "edits:ForgetScreen"),
-    Room("question", "a question", "question:Question", typing=True),
-    Room("whatif", "what if", "whatif.bar:WhatIfBar", typing=True),
-    Room("new", "a new hook", "making.form:NewScreen", typing=True),
-    Room("choice", "a choice of a new hook", "making.choice:Choice", ("new",)),
-    Room("keys", "the list of events", "fire.event_picker:EventPicker", typing=True),
-    Room("completion", "what could stand there", "fire.completion_list:CompletionScreen", typing=True),
-    Room("environment", "the environments", "fire.environments:EnvironmentScreen"),
-    Room("saved", "the saved events", "fire.saved_screen:SavedScreen", typing=True),
-    Room("otherwise", "firing otherwise", "fire.otherwise:OtherwiseScreen"),
-    Room("debug", "a handler line by line", "debug.screen:DebugScreen"),
-    Room("beside", "two runs side by side", "fire.beside:BesideScreen"),
-    Room("repeated", "an event fired several times", "fire.repeated:RepeatScreen"),
-    Room("fuzzed", "strange events", "fire.fuzzed:FuzzScreen"),
-    Room("packs", "the installed packs", "packs.screen:PacksScreen"),
-    Room("spec", "a pack to install", "packs.asking:SpecScreen", typing=True),
-    Room("plan of a pack", "what a pack would write", "packs.asking:SheetScreen", prefix="plan"),
-    Room("tap", "the tap", "tap_screen:TapScreen"),
-    Room("workers", "the processes", "workers:WorkersScreen"),
-    Room("help", "help", "help:HelpScreen"),
-    Room("workspaces", "another workspace", "workspaces.screen:WorkspaceScreen", typing=True),
-    Room("find", "the palette", "palette_screen:PaletteScreen", typing=True),
-    Room("jump", "the letters of a jump", "jump.screen:JumpScreen", typing=True),
+    KeyScope("chooser", "which hosts", "dialogs.choosers:HostChooser"),
+    KeyScope("trust", "the question of trust", "dialogs.trust_question:TrustScreen"),
+    KeyScope("edit", "an edit before it is written", "dialogs.edit_preview:EditScreen"),
+    KeyScope("forget", "an undo that cannot be", "dialogs.edit_preview:ForgetScreen"),
+    KeyScope("question", "a question", "dialogs.base_dialogs:Question", typing=True),
+    KeyScope("whatif", "what if", "dialogs.what_if_form:WhatIfForm", typing=True),
+    KeyScope("new", "a new hook", "dialogs.new_hook_form:NewHookForm", typing=True),
+    KeyScope("choice", "a choice of a new hook", "widgets.input_fields:WordChoice", ("new",)),
+    KeyScope("keys", "the list of events", "dialogs.event_choosers:EventPicker", typing=True),
+    KeyScope("completion", "what could stand there", "dialogs.completion_list:CompletionScreen", typing=True),
+    KeyScope("environment", "the environments", "dialogs.event_choosers:EnvironmentScreen"),
+    KeyScope("saved", "the saved events", "dialogs.saved_events:SavedScreen", typing=True),
+    KeyScope("otherwise", "firing otherwise", "dialogs.fire_options:FireOptionsScreen"),
+    KeyScope("debug", "a handler line by line", "screens.debugger:DebugScreen"),
+    KeyScope("beside", "two runs side by side", "dialogs.run_comparison:RunComparisonScreen"),
+    KeyScope("repeated", "an event fired several times", "dialogs.fire_reports:RepeatScreen"),
+    KeyScope("fuzzed", "strange events", "dialogs.fire_reports:FuzzScreen"),
+    KeyScope("packs", "the installed packs", "screens.packs_screen:PacksScreen"),
+    KeyScope("spec", "a pack to install", "screens.packs_screen:PackSpecScreen", typing=True),
+    KeyScope(
+        "plan of a pack", "what a pack would write", "screens.packs_screen:PackPlanScreen", prefix="plan"
+    ),
+    KeyScope("tap", "the tap", "dialogs.tap_and_workers:TapScreen"),
+    KeyScope("workers", "the processes", "dialogs.tap_and_workers:WorkersScreen"),
+    KeyScope("help", "help", "dialogs.help:HelpScreen"),
+    KeyScope("workspaces", "another workspace", "dialogs.choosers:WorkspaceScreen", typing=True),
+    KeyScope("find", "the palette", "dialogs.palette:PaletteScreen", typing=True),
+    KeyScope("jump", "the letters of a jump", "dialogs.jump:JumpScreen", typing=True),
 )
 # Two actions that come to the same where both are active: either may take the other's key.
-ALIKE = frozenset({frozenset({"lines.last", "log.tail"})})
+EQUIVALENT_ACTIONS = frozenset({frozenset({"lines.last", "log.tail"})})
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class KeyAction:
     """What a key can do."""
 
     id: str
@@ -106,20 +108,20 @@ class Action:
 
 
 @cache
-def actions() -> Mapping[str, Action]:
+def all_actions() -> Mapping[str, KeyAction]:
     """All of them by id, in the order of the rooms."""
-    found: dict[str, Action] = {}
-    for room in ROOMS:
+    found: dict[str, KeyAction] = {}
+    for room in KEY_SCOPES:
         for binding in bindings_of(owner_of(room)):
             known = found.get(binding.id or "")
             rooms = (*(known.rooms if known else ()), room.name)
             keys = tuple(key.strip() for key in binding.key.split(","))
             letters = room.typing or binding.priority
-            found[binding.id or ""] = Action(binding.id or "", keys, binding.tooltip, rooms, letters)
+            found[binding.id or ""] = KeyAction(binding.id or "", keys, binding.tooltip, rooms, letters)
     return found
 
 
-def owner_of(room: Room) -> type[DOMNode]:
+def owner_of(room: KeyScope) -> type[DOMNode]:
     """The class whose keys act in a room."""
     module, _, name = room.place.partition(":")
     owner: type[DOMNode] = getattr(import_module(f"hookscope.console.{module}"), name)
@@ -131,15 +133,15 @@ def binding_of(action: str) -> Binding:
     return _home_of(action)[1]
 
 
-def room_of(action: str) -> Room:
+def scope_of(action: str) -> KeyScope:
     """The room that brings this action."""
     return _home_of(action)[0]
 
 
 @cache
-def _home_of(action: str) -> tuple[Room, Binding]:
+def _home_of(action: str) -> tuple[KeyScope, Binding]:
     prefix = action.partition(".")[0]
-    for room in ROOMS:
+    for room in KEY_SCOPES:
         if (room.prefix or room.name) == prefix:
             for binding in bindings_of(owner_of(room)):
                 if binding.id == action:
@@ -154,25 +156,25 @@ def bindings_of(owner: type[DOMNode]) -> tuple[Binding, ...]:
 
 
 @cache
-def around(room: str) -> frozenset[str]:
+def enclosing_scopes(room: str) -> frozenset[str]:
     """A room and all that it lies in."""
-    within = next(known.within for known in ROOMS if known.name == room)
-    return frozenset({room}).union(*(around(outer) for outer in within))
+    within = next(known.within for known in KEY_SCOPES if known.name == room)
+    return frozenset({room}).union(*(enclosing_scopes(outer) for outer in within))
 
 
 @cache
-def together(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+def active_together(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Is there a place where actions of both are active."""
-    return any(a in around(b) or b in around(a) for a in one for b in other)
+    return any(a in enclosing_scopes(b) or b in enclosing_scopes(a) for a in one for b in other)
 
 
 @cache
-def shared() -> frozenset[frozenset[str]]:
+def shared_keys() -> frozenset[frozenset[str]]:
     """Pairs of actions that have a key in common on purpose: the inner one refines the outer one."""
-    pairs: set[frozenset[str]] = set(ALIKE)
-    everything = tuple(actions().values())
+    pairs: set[frozenset[str]] = set(EQUIVALENT_ACTIONS)
+    everything = tuple(all_actions().values())
     for number, one in enumerate(everything):
         for other in everything[number + 1 :]:
-            if set(one.keys) & set(other.keys) and together(one.rooms, other.rooms):
+            if set(one.keys) & set(other.keys) and active_together(one.rooms, other.rooms):
                 pairs.add(frozenset({one.id, other.id}))
     return frozenset(pairs)

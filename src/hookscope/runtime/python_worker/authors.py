@@ -12,8 +12,8 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any, Callable, Optional  # noqa: UP035  (3.9)
 
-AUTHORING, GIVEN = "hookscope.core.authoring", "hookscope.core.given"
-PACKAGE, CORE = "hookscope", "hookscope.core"
+AUTHORING, GIVEN = "hookscope.model.authoring_api", "hookscope.model.handler_arguments"
+PACKAGE, CORE = "hookscope", "hookscope.model"
 NAMES = (
     "PluginApi",
     "define_agent",
@@ -31,7 +31,7 @@ class Authors:
     """Owns the worker's modules of these names, which are loaded when they are first asked for."""
 
     def __init__(self, load: Callable[[str], Any]) -> None:
-        """`load` loads core/authoring.py or core/given.py, under the name that it gets."""
+        """`load` loads model/authoring_api.py or model/handler_arguments.py, under the name that it gets."""
         self._load = load
         self._loaded: dict[str, Any] = {}
 

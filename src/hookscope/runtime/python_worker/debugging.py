@@ -99,7 +99,7 @@ class Debugger(bdb.Bdb):
                 raise
             return self._awaited(returned) if hasattr(type(returned), "__await__") else returned
 
-        debugged.adapts = getattr(target, "adapts", target)  # type: ignore[attr-defined]  # see core/given.py
+        debugged.adapts = getattr(target, "adapts", target)  # type: ignore[attr-defined]  # see model/handler_arguments.py
         return debugged
 
     async def _awaited(self, awaitable: Any) -> Any:

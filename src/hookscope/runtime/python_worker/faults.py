@@ -225,7 +225,9 @@ def _column(code: CodeType, instruction: int) -> int:
 
 def _beginning(target: object) -> list[dict[str, Any]]:
     """The first line of a function: it was called in a way that it does not take."""
-    target = getattr(target, "adapts", target)  # our own function in front of it, see core/given.py
+    target = getattr(
+        target, "adapts", target
+    )  # our own function in front of it, see model/handler_arguments.py
     called = vars(type(target)).get("__call__")  # of an object that stands for a function
     for found in (target, getattr(target, "__func__", None), called):
         code = getattr(found, "__code__", None)

@@ -1,6 +1,6 @@
 """Faults that stand in a handler's place because somebody asked for them: what becomes of the rest?
 
-A `fault` of the protocol is {"fault", "amount"}, see core/breakage.py.
+A `fault` of the protocol is {"fault", "amount"}, see model/failure.py.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _junk(target: Target, view: Any, amount: float) -> Any:
     """Wrong types everywhere a handler can write, and what JSON cannot hold."""
     circle: dict[str, Any] = {"number": float("nan"), "thing": object(), "bytes": b"\xff", "set": {1}}
     circle["itself"] = circle
-    if isinstance(view, dict):  # two arguments, see core/arguments.py
+    if isinstance(view, dict):  # two arguments, see model/payload.py
         event = view["event"]
         data = event.get("data") if isinstance(event, dict) else None
         members = None if view.get("frozen") else data if isinstance(data, dict) else event

@@ -58,7 +58,7 @@ number, in "know"; a number that comes again there stands for the new one.
 
 A `code` is {"path", "export", "root", "name", "shared", "plain", "shape", "member", "beside"}, for load with
 "env"; a `name` stands for one content of the root folder, and `shared` for one of the files outside of it,
-which are those that "files" names. `shape` and `member` say what of the module is called, see core/runs.py;
+which are those that "files" names. `shape` and `member` say what of the module is called, see model/run.py;
 `beside` is [{"kind", "name", "path"}], definitions that its handlers may ask about. A `module` is None, or
 {"declares": [{"key", "member", "priority", "limit", "options"}], "log": [{"level", "text"}]}. A frame is
 {"file", "line", "function", "source", "column"}. `stale` is the error of a version that did not load, where
@@ -71,10 +71,10 @@ worker prints the `fence` to both outputs: what lies before it is the call's. Wi
 nothing; that can be told up to the moment `quiet` (of perf_counter), before which the host reads no output.
 `left` says in words what of its threads and processes still runs, and `shared` whether something of that kind
 ran beside the call, and may have printed what seems to be the call's.
-`fault` is {"fault", "amount"} where a fault shall stand in the handler's place (core/breakage.py), else it is
+`fault` is {"fault", "amount"} where a fault shall stand in the handler's place (model/failure.py), else it is
 not there.
 `hook` says that the view is a HookEvent's document, `arguments` that it is one of two arguments (see
-core/arguments.py); otherwise handlers get the view itself. Of calls that run together, messages come between
+model/payload.py); otherwise handlers get the view itself. Of calls that run together, messages come between
 each other, `next` is not said, and the last result alone tells of the process: `dirty`, `worn`, `left`.
 A short message says one of these, in the bytes of SHORT and then the id:
     BEGUN  {"id", "started": n, "loaded": seconds}

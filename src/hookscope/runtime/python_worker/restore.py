@@ -45,7 +45,7 @@ class Baseline:
 
     Args:
         outputs: see outputs.py.
-        parts: process_state.py, library.py and library_state.py.
+        parts: process_state.py, embedding/library.py and library_state.py.
     """
 
     def __init__(self, outputs: Any, parts: Sequence[Any]) -> None:

@@ -135,7 +135,7 @@ class _EventView(View):
 
 
 class _ArgumentsView(View):
-    """What a handler of two arguments gets, see core/arguments.py."""
+    """What a handler of two arguments gets, see model/payload.py."""
 
     def _document(self) -> Any:
         asked = self.value.get("asked")  # a list that knows who asks, and else a list like any other

@@ -2,7 +2,7 @@
 
     python -I -B -u worker.py EVENT_FILE MEMORY READ WRITE CONTROL [BELL]
 
-EVENT_FILE is core/event.py; MEMORY how many bytes of address space it may take, 0 for any; READ, WRITE,
+EVENT_FILE is model/hook_event.py; MEMORY how many bytes of address space it may take, 0 for any; READ, WRITE,
 CONTROL and BELL are the descriptors of the protocol (protocol.py).
 Descriptors 0, 1 and 2 belong to the handlers. The worker answers for handlers that raise, and puts
 back what they disturb. It has no limits of its own: whoever started it kills it when a handler takes

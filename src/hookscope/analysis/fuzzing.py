@@ -1,0 +1,418 @@
+"""Fuzzing: a search for events at which a hook fails, and for the smallest of each failure."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import threading
+from collections.abc import Callable
+from dataclasses import field, replace
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from hookscope.authoring.testing.saved_event_files import save_event
+from hookscope.authoring.testing.saved_events import EVENTS_FOLDER, read_saved_event
+from hookscope.install_hints import install_command
+from hookscope.model.failure import Failure, Frame
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import Event, Registration, Result, Run, Status
+from hookscope.runtime.async_helpers import wait_until_done
+from hookscope.runtime.firing import Firing
+from hookscope.storage.state_files import state_folder
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import DrawFn, SearchStrategy
+
+    from hookscope.app.runs.sandboxed_run import SandboxedWorkers
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.app.workbench import Workbench
+
+
+MOST_HANGS = 20  # of one hook: then what is known is enough
+MOST_FAILURES = 10  # of one hook, likewise
+
+FailurePlace: TypeAlias = tuple[str, int]  # file, line
+FailureMark: TypeAlias = tuple[
+    str, str, FailurePlace | None
+]  # one failure: hook, type of the error, where it was thrown
+
+
+def check_hypothesis() -> None:
+    """Raises Refusal where hypothesis is not installed."""
+    if find_spec("hypothesis") is None:
+        raise Refusal(
+            "Fuzzing needs hypothesis, which is not installed.", f"`{install_command('fuzz')}` brings it."
+        )
+
+
+def failure_mark(result: Result) -> FailureMark:
+    """What tells one failure of a hook from another. Where a handler hung, or its worker died, is no part."""
+    error = result.error
+    frame: Frame | None = error.frames[-1] if error is not None and error.frames else None
+    if frame is None or result.status != "error":
+        return result.call.name, error.type if error is not None else result.status, None
+    return result.call.name, error.type if error is not None else "", (frame.file, frame.line)
+
+
+@dataclass(slots=True)
+class SeenFailure:
+    """What is known of one failure while the search goes on."""
+
+    result: Result
+    event: Event
+    size: tuple[int, str]
+    times: int = 0
+
+
+@dataclass(slots=True)
+class FailureSearch:
+    """One search, in a thread of its own. `fire` answers None for an event that cannot be."""
+
+    template: Event  # what the events are made of
+    fire: Callable[[Event], Run | None]
+    stop: threading.Event
+    told: Callable[[Result], None]
+    fired: int = 0
+    hangs: int = 0
+    why: str = ""
+    seen: dict[FailureMark, SeenFailure] = field(default_factory=dict)  # in the order of first appearance
+    known: set[FailureMark] = field(default_factory=set)  # of earlier rounds
+    errors: dict[FailureMark, type[Exception]] = field(default_factory=dict)
+
+    def run(self, events: SearchStrategy[Event], examples: int, seed: int) -> None:
+        """Fire events, and shrink what fails. What it found is in `seen`.
+
+        Hypothesis stops soon after a failure; so it begins again, and what is known is no failure any more.
+        """
+        try:
+            while len(self.known) < MOST_FAILURES:
+                self._round(events, examples, seed + len(self.known))
+                if self.known >= self.seen.keys():
+                    return
+                self.known |= self.seen.keys()
+            self.why = f"it fails in {len(self.known)} ways"
+        except _SearchStopped:
+            return
+
+    def _round(self, events: SearchStrategy[Event], examples: int, seed: int) -> None:
+        import hypothesis
+        from hypothesis import configuration, strategies
+
+        # What it keeps, it would keep in the folder where somebody works.
+        configuration.set_hypothesis_home_dir(state_folder() / "hypothesis")
+        settings = hypothesis.settings(
+            max_examples=examples,
+            database=None,
+            deadline=None,
+            derandomize=False,
+            phases=(hypothesis.Phase.generate, hypothesis.Phase.shrink),
+            suppress_health_check=list(hypothesis.HealthCheck),
+            verbosity=hypothesis.Verbosity.quiet,
+            print_blob=False,
+            report_multiple_bugs=True,
+        )
+
+        def fails(given: _FuzzedEvent) -> None:
+            run = self._tried(given.event)
+            if run is None:
+                hypothesis.reject()
+            self._raise_for(given.event, run)
+
+        test = settings(hypothesis.given(strategies.composite(_fuzzed_event)(events))(fails))
+        seeded = hypothesis.seed(seed)
+        try:
+            seeded(test)()
+        except (_FuzzFailure, hypothesis.errors.Flaky, hypothesis.errors.Unsatisfiable):
+            pass  # what failed is in `seen`, whether or not it fails every time
+        except ExceptionGroup as group:
+            others = group.split(_FuzzFailure)[1]
+            if others is not None:  # ours
+                raise others from None
+        finally:
+            configuration.set_hypothesis_home_dir(None)
+
+    def _tried(self, event: Event) -> Run | None:
+        if self.stop.is_set():
+            raise _SearchStopped
+        if self.hangs >= MOST_HANGS:
+            self.why = f"it hung {self.hangs} times"
+            raise _SearchStopped
+        run = self.fire(event)
+        self.fired += run is not None
+        if run is not None and run.cancelled:
+            raise _SearchStopped
+        return run
+
+    def _raise_for(self, event: Event, run: Run) -> None:
+        for result in run.failed:
+            self.hangs += result.status == "timeout"
+            mark = failure_mark(result)
+            size = _event_size(event, self.template)
+            known = self.seen.get(mark)
+            if known is None:
+                self.told(result)
+                known = self.seen[mark] = SeenFailure(result, event, size)
+            elif size < known.size:
+                known.result, known.event, known.size = result, event, size
+            known.times += 1
+        for mark in map(failure_mark, run.failed):
+            if mark not in self.known:
+                raise self.errors.setdefault(mark, type("Fails", (_FuzzFailure,), {}))()
+
+
+class _FuzzFailure(Exception):
+    """A failure, for hypothesis: it tells failures apart by their classes."""
+
+
+class _SearchStopped(KeyboardInterrupt):
+    """Ends a search of hypothesis, which takes every other exception for a failure."""
+
+
+class _FuzzedEvent:
+    """An event that hypothesis does not print: it may be huge."""
+
+    def __init__(self, event: Event) -> None:
+        self.event = event
+
+
+def _fuzzed_event(draw: DrawFn, events: SearchStrategy[Event]) -> _FuzzedEvent:
+    return _FuzzedEvent(draw(events))
+
+
+def _event_size(event: Event, template: Event) -> tuple[int, str]:
+    """The smaller of two events takes fewer characters: of its context, and of what is not as always."""
+    session = [event.session_key] if event.session_key != template.session_key else []
+    ctx = {name: value for name, value in event.ctx.items() if template.ctx.get(name) != value}
+    text = json.dumps([event.context, ctx, *session], sort_keys=True)
+    return len(text), text
+
+
+MOST_EXAMPLES = 200  # events for each hook, where nobody says otherwise; shrinking takes more
+LIMIT = 1.0  # seconds for each handler, likewise
+FUZZ_EXPECTATION = {"errors": 0}  # of a kept event: it passes once its hook is mended
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFailure:
+    """One failure of a hook, and the smallest event that led to it."""
+
+    hook: str
+    status: Status
+    type: str  # of its error
+    place: FailurePlace | None  # of the handler's own line; None where it hung or died
+    error: Failure | None  # as it was for this event
+    event: Event
+    times: int  # how many events led to it
+    run: Run | None = None  # of this event, fired once more and on record; None where that was not to be
+    again: bool = True  # did it fail so once more
+    file: Path | None = None  # that keeps the event
+    not_kept: str = ""  # why there is none, as a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class FuzzedHook:
+    """One hook: how many events it was fired at, and what it failed at."""
+
+    hook: str
+    fired: int
+    found: tuple[FoundFailure, ...] = ()
+    why: str = ""  # why the search ended before its time; empty: it did not
+
+
+@dataclass(frozen=True, slots=True)
+class FuzzResult:
+    """What came of a search. The same seed gives the same events."""
+
+    template: Event  # what the strange events are made of
+    seed: int
+    examples: int
+    hooks: tuple[FuzzedHook, ...]
+    stopped: bool = False
+
+    @property
+    def found(self) -> tuple[FoundFailure, ...]:
+        """All events that some hook failed at."""
+        return tuple(one for searched in self.hooks for one in searched.found)
+
+
+class Fuzzer:
+    """Fires strange events at each hook that hears them, alone, and looks for the smallest that fails.
+
+    Handlers really run, in their workers, hundreds of times; with `sandbox` on copies that are thrown away
+    at the end. Bundled hooks, which would fill logs and memories, are left out unless they are named, or
+    have copies. Only the smallest failing events get on record. Raises Refusal where hypothesis is not
+    installed, or nobody hears the event; `run` raises OSError where copies cannot be made.
+
+    Args:
+        template: a realistic event of the key.
+        only: this hook alone.
+        told: hears of each failure when it is seen first. From the event loop's thread.
+    """
+
+    def __init__(
+        self,
+        bench: Workbench,
+        view: Snapshot,
+        template: Event,
+        *,
+        only: str | None = None,
+        examples: int = MOST_EXAMPLES,
+        seed: int,
+        sandbox: bool = False,
+        told: Callable[[Result], None] | None = None,
+    ) -> None:
+        check_hypothesis()
+        self._bench, self._view, self._template = bench, view, template
+        self._examples, self._seed, self._sandbox = examples, seed, sandbox
+        self._told = told
+        self._stop = threading.Event()
+        self._firing: Firing | None = None
+        self._guard: SandboxedWorkers | None = None
+        calls = bench.plan(view, template, only=only).calls
+        meant = (call for call in calls if only is not None or sandbox or not _is_bundled(call))
+        self.hooks = tuple(dict.fromkeys(call.name for call in meant))
+        if not self.hooks:
+            who = f"{only} does not run" if only is not None else "no hook of yours runs"
+            raise Refusal(
+                f"There is nothing to fuzz: {who} for {template.key}.",
+                f"`hookscope plan {template.key}` says why.",
+            )
+
+    def stop(self) -> None:
+        """End the search; what it has found is the answer. From the event loop's thread."""
+        self._stop.set()
+        if self._firing is not None:
+            self._firing.cancel()
+
+    async def run(self) -> FuzzResult:
+        """All hooks, one after another. A cancel stops it, and leaves when nothing of it runs any more."""
+        task = asyncio.get_running_loop().create_task(self._run())
+        await wait_until_done(task, self.stop)
+        return task.result()
+
+    async def _run(self) -> FuzzResult:
+        self._guard = await self._bench.guard(self._view) if self._sandbox else None
+        done: list[FuzzedHook] = []
+        try:
+            for name in self.hooks:
+                if self._stop.is_set():
+                    break
+                done.append(await self._searched(name))
+        finally:
+            if self._guard is not None:
+                await self._guard.close()
+        stopped = self._stop.is_set()
+        return FuzzResult(self._template, self._seed, self._examples, tuple(done), stopped)
+
+    async def _searched(self, name: str) -> FuzzedHook:
+        loop = asyncio.get_running_loop()
+
+        def fire(event: Event) -> Run | None:
+            return asyncio.run_coroutine_threadsafe(self._fired(event, name), loop).result()
+
+        def told(result: Result) -> None:
+            if self._told is not None:
+                loop.call_soon_threadsafe(self._told, result)
+
+        search = FailureSearch(self._template, fire, self._stop, told)
+        await asyncio.to_thread(self._search, search)
+        found = [await self._confirmed(_found_failure(mark, seen)) for mark, seen in search.seen.items()]
+        return FuzzedHook(name, search.fired, tuple(found), search.why)
+
+    def _search(self, search: FailureSearch) -> None:
+        from hookscope.analysis.strange_events import events_like  # here: it needs hypothesis
+
+        known = self._view.host.dialect.catalogue().find(self._template.key)
+        search.run(events_like(self._template, known), self._examples, self._seed)
+
+    async def _fired(self, event: Event, name: str) -> Run | None:
+        """The run of one event, on no record; None where the host could not have sent it."""
+        try:
+            plan = self._bench.plan(self._view, event, only=name)
+        except Refusal:
+            return None
+        self._firing = self._bench.fire_aside(self._view, plan, self._guard)
+        try:
+            return await self._firing
+        finally:
+            self._firing = None
+
+    async def _confirmed(self, found: FoundFailure) -> FoundFailure:
+        """With its run, this time on record: it can be looked at, and replayed."""
+        if self._stop.is_set():
+            return found
+        event = replace(found.event, timestamp=datetime.now(UTC))
+        plan = self._bench.plan(self._view, event, only=found.hook)
+        if self._guard is not None:
+            self._firing = self._bench.fire_on(self._view, plan, self._guard)
+        else:
+            self._firing = self._bench.fire(self._view, plan)
+        try:
+            run = await self._firing
+        finally:
+            self._firing = None
+        marks = {failure_mark(result) for result in run.failed}
+        return replace(found, run=run, again=(found.hook, found.type, found.place) in marks)
+
+
+def _is_bundled(call: Registration) -> bool:
+    return call.hook is not None and call.hook.folder.source == "bundled"
+
+
+def _found_failure(mark: FailureMark, seen: SeenFailure) -> FoundFailure:
+    hook, type_, place = mark
+    return FoundFailure(hook, seen.result.status, type_, place, seen.result.error, seen.event, seen.times)
+
+
+def save_failures(
+    bench: Workbench, view: Snapshot, fuzzed: FuzzResult, name: str | None = None
+) -> FuzzResult:
+    """The same, with each failing event kept as a saved one that expects no errors, or the reason why not.
+
+    They stand in `.hookscope/events`, as `fuzz-KEY-HOOK` where no name is given, with a number behind it
+    where there is another file of that name; never over another.
+    """
+
+    def keep(found: FoundFailure) -> FoundFailure:
+        try:
+            return replace(found, file=_save_failure(bench, view, found, name))
+        except Refusal as error:
+            return replace(found, not_kept=str(error))
+
+    hooks = (replace(one, found=tuple(map(keep, one.found))) for one in fuzzed.hooks)
+    return replace(fuzzed, hooks=tuple(hooks))
+
+
+def _save_failure(bench: Workbench, view: Snapshot, found: FoundFailure, name: str | None) -> Path:
+    """A file that holds this event: a new one, or the one that does already. Raises Refusal."""
+    wanted = (name or f"fuzz-{found.event.key}-{found.hook}").removesuffix(".yaml")
+    bare = re.sub(r"[^\w.-]+", "-", wanted).strip("-.") or "fuzz"
+    template = bench.template(view, found.event.key)
+    for number in count(1):
+        file = view.host.workspace / EVENTS_FOLDER / f"{bare}{f'-{number}' if number > 1 else ''}.yaml"
+        if not os.path.exists(file):
+            save_event(found.event, template, file, bench.redaction_of(view.host), expect=FUZZ_EXPECTATION)
+            return file
+        if _is_same_event(bench, view, file, found.event):
+            return file
+    raise AssertionError("numbers end")
+
+
+def _is_same_event(bench: Workbench, view: Snapshot, file: Path, event: Event) -> bool:
+    """Is this the event of that file."""
+    try:
+        saved = read_saved_event(bench, view, file)
+    except Refusal:
+        return False
+    return (saved.key, saved.session_key, saved.context, saved.ctx) == (
+        event.key,
+        event.session_key,
+        event.context,
+        event.ctx,
+    )

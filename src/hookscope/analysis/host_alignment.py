@@ -1,0 +1,242 @@
+"""Align the hooks of several hosts, one line per hook, and compare the order in which hosts call them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from pathlib import Path
+
+from hookscope.analysis.host_changes import suggested_changes
+from hookscope.analysis.host_comparison import (
+    ABSENT,
+    NO_HOOK,
+    ComparedHook,
+    ComparedHost,
+    EventAtHost,
+    HookAtHost,
+    HostComparison,
+    MetadataReading,
+)
+from hookscope.analysis.host_differences import host_differences_of, read_written_metadata
+from hookscope.engine.planning import registrations_of
+from hookscope.engine.registry import Registry
+from hookscope.model.hook import Hook
+from hookscope.model.hook_status import HookStatus, State
+from hookscope.model.inventory import RejectedHook
+from hookscope.model.uncalled_hooks import event_kind
+from hookscope.values import dataclass
+
+OrderSentences = Mapping[
+    int, tuple[str, ...]
+]  # the number of a line → a sentence for each way its turn differs
+MOST_EVENTS = 3  # events named one by one
+
+
+def order_differences(sides: Sequence[ComparedHost], lines: Sequence[ComparedHook]) -> OrderSentences:
+    """For each hook whom the first host calls after it and another host before it, or the other way round."""
+    keys = tuple(dict.fromkeys(key for line in lines for key in line.events))
+    turns = [_all_turns(keys, side, _numbers(lines, at)) for at, side in enumerate(sides)]
+    found: dict[tuple[int, int, bool], dict[str, list[str]]] = {}  # → by event the hosts that do otherwise
+    for side, there in zip(sides[1:], turns[1:], strict=True):
+        for key in keys:
+            for moved in _reversed(turns[0][key], there[key]):
+                found.setdefault(moved, {}).setdefault(key, []).append(side.called)
+    texts: dict[int, list[str]] = {}
+    for (number, partner, earlier), by_event in found.items():
+        was, now = ("before", "after") if earlier else ("after", "before")
+        for others, events in _sentence_by_hosts(by_event).items():
+            named = ", ".join(events[:MOST_EVENTS]) + (
+                f" and {len(events) - MOST_EVENTS} more" if events[MOST_EVENTS:] else ""
+            )
+            hosts = ", ".join(others)
+            told = f"{sides[0].called} calls it {was} {lines[partner].name}"
+            text = f"on {named} {told}; {hosts}: {now} it"
+            texts.setdefault(number, []).append(text)
+    return {number: tuple(several) for number, several in texts.items()}
+
+
+def _sentence_by_hosts(by_event: Mapping[str, Sequence[str]]) -> Mapping[tuple[str, ...], list[str]]:
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for key, hosts in by_event.items():
+        groups.setdefault(tuple(hosts), []).append(key)
+    return groups
+
+
+def _numbers(lines: Sequence[ComparedHook], at: int) -> Mapping[Hook, int]:
+    """Each hook of one side → the number of its line."""
+    return {row.hook: number for number, line in enumerate(lines) if (row := line.cells[at].row) is not None}
+
+
+def _all_turns(
+    keys: Sequence[str], side: ComparedHost, numbers: Mapping[Hook, int]
+) -> Mapping[str, list[int]]:
+    registry = Registry(0, registrations_of(side.inventory, side.host))
+    return {key: _turns(key, side, registry, numbers) for key in keys}
+
+
+def _turns(key: str, side: ComparedHost, registry: Registry, numbers: Mapping[Hook, int]) -> list[int]:
+    """Whom this host calls for an event, in order, each once."""
+    event = side.dialect.event_of(key)
+    system = side.dialect.system_of(event.kind)
+    arranged = system.arrange(event, registry.listeners(system.keys(event)))
+    calls = [call.hook for group in arranged.groups for call in group.calls if call.hook is not None]
+    return list(dict.fromkeys(numbers[hook] for hook in calls if hook in numbers and not hook.beyond_host))
+
+
+def _reversed(first: Sequence[int], second: Sequence[int]) -> Iterator[tuple[int, int, bool]]:
+    """Each that has a partner on its other side there: itself, the partner, does `first` call it earlier."""
+    place = {number: at for at, number in enumerate(second)}
+    common = [number for number in first if number in place]
+    for at, number in enumerate(common):
+        later = next((other for other in common[at + 1 :] if place[other] < place[number]), None)
+        sooner = next((other for other in common[:at] if place[other] > place[number]), None)
+        if later is not None:
+            yield number, later, True
+        elif sooner is not None:
+            yield number, sooner, False
+
+
+def align_hosts(sides: Sequence[ComparedHost]) -> HostComparison:
+    """The hooks of all sides, cell by cell, with what differs and what to change. Runs nothing.
+
+    A line shows at each host the copy that counts there: the winner of its name. Folders that one host
+    takes for a hook and another does not stand on one line too. What is plainly no hook is left out.
+    """
+    drafts = _DraftLines(len(sides))
+    for at, side in enumerate(sides):
+        standing = sorted(side.inventory.hooks, key=lambda row: row.verdict.shadowed_by is not None)
+        for row in standing:
+            drafts.take_hook(at, row)
+        for item in side.inventory.rejected:
+            if not item.ignored:
+                drafts.take_rejected(at, item)
+    lines = tuple(_compared_hook(draft, sides) for draft in drafts.drafts)
+    orders = order_differences(sides, lines)
+    told = (_with_differences(line, orders.get(number, ())) for number, line in enumerate(lines))
+    return HostComparison(tuple(sides), tuple(told))
+
+
+def _with_differences(line: ComparedHook, orders: tuple[str, ...]) -> ComparedHook:
+    differs = host_differences_of(line, orders)
+    return replace(
+        line, differs=differs, change=suggested_changes(line) if differs or not line.everywhere else ()
+    )
+
+
+@dataclass(slots=True)
+class _DraftLine:
+    """A line while it is put together."""
+
+    name: str
+    rows: list[HookStatus | None]
+    rejected: list[RejectedHook | None]
+
+
+@dataclass(slots=True)
+class _DraftLines:
+    sides: int
+    drafts: list[_DraftLine] = field(default_factory=list)
+    _by_path: dict[tuple[str, Path], _DraftLine] = field(default_factory=dict)
+    _by_name: dict[tuple[str, str], _DraftLine] = field(default_factory=dict)
+
+    def take_hook(self, at: int, row: HookStatus) -> None:
+        """A winner, or a copy that loses; the losers come last and fill what is still free."""
+        hook = row.hook
+        key = (event_kind(hook), _hook_path(hook))
+        named = (event_kind(hook), hook.name)
+        there = self._free(self._by_path.get(key), at)
+        same = there if there is not None and there.name == hook.name else None
+        draft = same or self._free(self._by_name.get(named), at) or there
+        if draft is None:
+            if row.verdict.shadowed_by is not None:
+                return  # the copy that wins from it has the line
+            draft = self._new(hook.name)
+        draft.rows[at] = row
+        self._by_path.setdefault(key, draft)
+        self._by_name.setdefault(named, draft)
+
+    def take_rejected(self, at: int, item: RejectedHook) -> None:
+        name = item.name or item.path.name
+        key, named = ("folder", item.path), ("folder", name)
+        draft = self._by_path.get(key) or self._by_name.get(named) or self._new(name)
+        if draft.rejected[at] is None:
+            draft.rejected[at] = item
+        self._by_path.setdefault(key, draft)
+        self._by_name.setdefault(named, draft)
+
+    @staticmethod
+    def _free(draft: _DraftLine | None, at: int) -> _DraftLine | None:
+        return draft if draft is not None and draft.rows[at] is None else None
+
+    def _new(self, name: str) -> _DraftLine:
+        draft = _DraftLine(name, [None] * self.sides, [None] * self.sides)
+        self.drafts.append(draft)
+        return draft
+
+
+def _hook_path(hook: Hook) -> Path:
+    place = hook.path or hook.handler
+    return place if place is not None else Path(f"{hook.name} {hook.meta.events}")
+
+
+def _compared_hook(draft: _DraftLine, sides: Sequence[ComparedHost]) -> ComparedHook:
+    found = next((row for row in draft.rows if row is not None), None)
+    rejected = next((item for item in draft.rejected if item is not None), None)
+    path = found.hook.path if found is not None else rejected.path if rejected is not None else None
+    cells = tuple(
+        _hook_at_host(side, row, item)
+        for side, row, item in zip(sides, draft.rows, draft.rejected, strict=True)
+    )
+    return ComparedHook(draft.name, path, cells)
+
+
+def _hook_at_host(side: ComparedHost, row: HookStatus | None, rejected: RejectedHook | None) -> HookAtHost:
+    if row is None and rejected is None:
+        return HookAtHost(side, ABSENT)
+    if row is None:
+        assert rejected is not None
+        return HookAtHost(side, NO_HOOK, rejected.reason, rejected=rejected)
+    shut = row.verdict.shut()
+    return HookAtHost(
+        side,
+        row.state.value,
+        row.verdict.why(),
+        "" if row.state is State.SHADOWED or not shut else shut[0].name,
+        row,
+        rejected,
+        tuple(_event_at_host(key, row.hook, side) for key in dict.fromkeys(row.hook.meta.events or ())),
+        _metadata_reading(row.hook, side),
+        _load_position(row, side),
+    )
+
+
+def _load_position(row: HookStatus, side: ComparedHost) -> int | None:
+    if row.state not in (State.READY, State.SILENT):
+        return None
+    return side.inventory.load_order.index(row.hook) + 1
+
+
+def _event_at_host(key: str, hook: Hook, side: ComparedHost) -> EventAtHost:
+    catalogue, kind = side.dialect.catalogue(), event_kind(hook)
+    if catalogue.sends(key, kind):
+        known = catalogue.find(key)
+        return EventAtHost(key, "sent", known is not None and known.delivers)
+    exact = catalogue.by_key.get(catalogue.canonical(key))
+    if exact is not None and exact.kind == kind:
+        return EventAtHost(key, "never")
+    later = side.dialect.later_plugin if kind == "plugin" else side.dialect.later
+    is_anothers = key in later or catalogue.elsewhere(key)
+    return EventAtHost(key, "unknown", near="" if is_anothers else catalogue.nearest(key, kind) or "")
+
+
+def _metadata_reading(hook: Hook, side: ComparedHost) -> MetadataReading:
+    if hook.kind != "folder" or side.reads is None:
+        return ""
+    meta = hook.meta
+    if meta.events or meta.requires != type(meta.requires)() or meta.os or meta.always or meta.faults:
+        return "read"
+    written = read_written_metadata(hook.manifest, side.host.surroundings.files)
+    if side.reads.namespace in written.namespaces:
+        spelt = written.as_json or not side.reads.json_only
+        return "read" if spelt and not written.events_of(side.reads.namespace) else "unread"
+    return "elsewhere" if written.namespaces else "none"

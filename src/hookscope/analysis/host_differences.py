@@ -1,0 +1,321 @@
+"""How hosts treat one hook differently, one sentence per difference, and what its folder says to each of them.."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from hookscope.analysis.host_comparison import (
+    ABSENT,
+    NO_HOOK,
+    ComparedHook,
+    EventAtHost,
+    Facet,
+    HookAtHost,
+    HostDifference,
+)
+from hookscope.formats.frontmatter import read_frontmatter
+from hookscope.formats.json5 import read_json5
+from hookscope.formats.positions import FormatError
+from hookscope.formats.text_header import header_block
+from hookscope.model.hook_status import State
+from hookscope.model.machine import Files
+from hookscope.model.uncalled_hooks import event_kind
+from hookscope.values import dataclass
+
+
+def common_handlers(line: ComparedHook) -> list[str]:
+    """The names of handlers that all hosts look for, in the first host's order."""
+    reads = [cell.side.reads for cell in line.cells if cell.side.reads is not None]
+    first = reads[0].handlers if reads else ()
+    return [name for name in first if all(name in one.handlers for one in reads)]
+
+
+def unknown_handler(cell: HookAtHost) -> str:
+    """The handler that a rejected folder has under a name that this host does not look for; empty where that
+    is not what is wrong with it."""
+    reads = cell.side.reads
+    if cell.state != NO_HOOK or reads is None:
+        return ""
+    names = _file_names(cell)
+    handlers = [name for name in names if name.startswith(("handler", "index"))]
+    if "HOOK.md" not in names or any(name in reads.handlers for name in handlers):
+        return ""
+    return handlers[0] if handlers else ""
+
+
+def _file_names(cell: HookAtHost) -> Sequence[str]:
+    try:
+        return sorted(cell.side.host.surroundings.files.names(cell.path)) if cell.path else []
+    except OSError:
+        return []
+
+
+LARGEST_FILE = 1_048_576  # bytes; a larger HOOK.md is a hook to nobody
+OWN_NAMESPACE = "hookscope"  # the namespace that no host reads
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenMetadata:
+    """The namespaces under `metadata`, and whether its spelling is JSON."""
+
+    blocks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    as_json: bool = False  # strict JSON, begun on the line `metadata:`
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """The hosts' names that metadata stands under, in order."""
+        return tuple(self.blocks)
+
+    def events_of(self, namespace: str) -> tuple[str, ...]:
+        """The events that it lists for one host; none where they are no list."""
+        listed = self.blocks.get(namespace, {}).get("events")
+        return tuple(map(str, listed)) if isinstance(listed, list) else ()
+
+
+def read_written_metadata(manifest: Path | None, files: Files) -> WrittenMetadata:
+    """What stands in this file; nothing where it cannot be read, or is no header."""
+    if manifest is None:
+        return WrittenMetadata()
+    try:
+        source = files.read(manifest, LARGEST_FILE)
+    except OSError:
+        return WrittenMetadata()
+    block = _metadata_blocks(source)
+    named = {
+        str(name): value for name, value in block.items() if isinstance(value, dict) and name != OWN_NAMESPACE
+    }
+    return WrittenMetadata(named, _is_json(source))
+
+
+def _metadata_blocks(source: bytes) -> Mapping[Any, Any]:
+    try:
+        header = read_frontmatter(source) or {}
+        value = header.get("metadata")
+        read = read_json5(value.encode("utf-8", "replace")) if isinstance(value, str) else value
+    except FormatError:
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+def _is_json(source: bytes) -> bool:
+    block = header_block(source) or ""
+    begun = re.search(r"^metadata:", block, re.MULTILINE)
+    rest = block[begun.end() :] if begun else ""
+    start, end = rest.find("{"), rest.rfind("}")
+    if start < 0 or end < start:
+        return False
+    try:
+        return isinstance(json.loads(rest[start : end + 1]), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+UNREAD_TEXTS: dict[str, str] = {
+    "none": "no metadata is there for {namespace}",
+    "elsewhere": "the metadata does not stand under `{namespace}`",
+    "unread": "the metadata is in a spelling that is not read",
+}
+
+
+def host_differences_of(line: ComparedHook, turns: Sequence[str]) -> tuple[HostDifference, ...]:
+    """All that is not alike, the most telling first. `turns`: events at which its turn differs."""
+    there = [cell for cell in line.cells if cell.there]
+    parts: tuple[tuple[Facet, Iterator[str]], ...] = (
+        ("found", _found(line)),
+        ("handler", _handler(there)),
+        ("metadata", _metadata(there)),
+        ("state", _state(there)),
+        ("why", _why(there)),
+        ("winner", _winner(there)),
+        ("events", _events(there)),
+        ("messages", _messages(there)),
+        ("order", iter(turns)),
+        ("name", _name(there)),
+        ("env", _env(there)),
+    )
+    return tuple(HostDifference(facet, text) for facet, texts in parts for text in texts)
+
+
+def _found(line: ComparedHook) -> Iterator[str]:
+    states = {cell.state if cell.state in (ABSENT, NO_HOOK) else "" for cell in line.cells}
+    if len(states) == 1:
+        return
+    have = next((cell for cell in line.cells if cell.row is not None), None)
+    for called, why in _grouped_by_text(
+        line.cells, lambda cell: None if cell.there else _not_found(cell, have)
+    ):
+        yield f"{called}: {why}"
+
+
+def _not_found(cell: HookAtHost, have: HookAtHost | None) -> str:
+    if cell.rejected is not None:
+        handler = unknown_handler(cell)
+        return f"no hook: {handler} is not looked for" if handler else f"no hook: {cell.why}"
+    if have is None or have.row is None:
+        return "not looked at"
+    hook = have.row.hook
+    if event_kind(hook) not in cell.side.dialect.kinds:
+        return f"there are no {event_kind(hook)} hooks"
+    if hook.kind == "legacy":
+        return "its settings list no such handler"
+    return f"nothing is looked for in {cell.side.host.surroundings.short(hook.folder.path)}"
+
+
+def _handler(there: Sequence[HookAtHost]) -> Iterator[str]:
+    strangers = [cell for cell in there if not cell.host_runs]
+    if strangers and len(strangers) < len(there):
+        yield f"{_host_names(strangers)}: only Hookscope runs it, the host runs no Python"
+    paths = {cell.path for cell in there}
+    if len(paths) == 1:
+        yield from _differing_sentences(
+            there, lambda cell: cell.handler.name if cell.handler else "none", "{} is loaded"
+        )
+
+
+def _metadata(there: Sequence[HookAtHost]) -> Iterator[str]:
+    if len({cell.metadata for cell in there}) < 2:
+        return
+    for called, why in _grouped_by_text(there, _unread_text):
+        yield f"{called}: {why}"
+
+
+def _unread_text(cell: HookAtHost) -> str | None:
+    reads = cell.side.reads
+    template = UNREAD_TEXTS.get(cell.metadata)
+    if template is None or reads is None:
+        return None
+    note = next((text for text in cell.row.hook.meta.notes if "read" in text), "") if cell.row else ""
+    return note or template.format(namespace=reads.namespace)
+
+
+def _state(there: Sequence[HookAtHost]) -> Iterator[str]:
+    if len({cell.state for cell in there}) < 2:
+        return
+    told = list(_grouped_by_text(there, _state_text))
+    if any(words != State.READY for _, words in told):
+        yield from (f"{called}: {words}" for called, words in told)
+
+
+def _state_text(cell: HookAtHost) -> str | None:
+    if cell.metadata in UNREAD_TEXTS and cell.gate == "events":
+        return None  # said by what is read of the metadata
+    if cell.state == State.SILENT:
+        return None  # said by the events
+    if cell.state == State.SHADOWED:
+        return "another copy wins"
+    return f"{cell.state}, {cell.why}" if cell.why else cell.state
+
+
+def _why(there: Sequence[HookAtHost]) -> Iterator[str]:
+    """The same state for other reasons."""
+    if len({cell.state for cell in there}) != 1 or len({cell.gate for cell in there}) < 2:
+        return
+    for called, words in _grouped_by_text(there, lambda cell: cell.why or None):
+        yield f"{called}: {words}"
+
+
+def _winner(there: Sequence[HookAtHost]) -> Iterator[str]:
+    if len({cell.path for cell in there}) > 1:
+        yield from _differing_sentences(there, _copy, "{} counts")
+
+
+def _copy(cell: HookAtHost) -> str:
+    short = cell.side.host.surroundings.short
+    return f"the {cell.source} copy in {short(cell.path)}" if isinstance(cell.path, Path) else cell.source
+
+
+def _events(there: Sequence[HookAtHost]) -> Iterator[str]:
+    hears = [cell for cell in there if cell.events]
+    if len({tuple(event.key for event in cell.events) for cell in hears}) > 1:
+        yield from _differing_sentences(
+            hears, lambda cell: ", ".join(event.key for event in cell.events), "it listens to {}"
+        )
+    for key in dict.fromkeys(event.key for cell in hears for event in cell.events):
+        if len({event.there for cell in hears if (event := _event_at(cell, key)) is not None}) < 2:
+            continue
+        for called, words in _grouped_by_text(hears, partial(_unsent_text_at, key)):
+            yield f"{called}: {words}"
+
+
+def _unsent_text_at(key: str, cell: HookAtHost) -> str | None:
+    return _unsent_text(_event_at(cell, key))
+
+
+def _event_at(cell: HookAtHost, key: str) -> EventAtHost | None:
+    return next((event for event in cell.events if event.key == key), None)
+
+
+def _unsent_text(event: EventAtHost | None) -> str | None:
+    if event is None or event.there == "sent":
+        return None
+    if event.there == "never":
+        return f"{event.key} is never sent"
+    meant = f"; did you mean {event.near}?" if event.near else ""
+    return f"there is no event {event.key}{meant}"
+
+
+def _messages(there: Sequence[HookAtHost]) -> Iterator[str]:
+    for key in dict.fromkeys(event.key for cell in there for event in cell.events):
+        sent = [
+            (cell, event)
+            for cell in there
+            if (event := _event_at(cell, key)) is not None and event.there == "sent"
+        ]
+        deaf = [cell for cell, event in sent if not event.delivers]
+        if deaf and any(map(_pushes, deaf)) and len(deaf) < len(sent):
+            yield f"{_host_names(deaf)}: what is pushed to `messages` on {key} reaches nobody"
+
+
+def _pushes(cell: HookAtHost) -> bool:
+    """Does its handler speak of messages at all. False where that cannot be read."""
+    if cell.handler is None:
+        return False
+    try:
+        return b"messages" in cell.side.host.surroundings.files.read(cell.handler, LARGEST_FILE)
+    except OSError:
+        return False
+
+
+def _name(there: Sequence[HookAtHost]) -> Iterator[str]:
+    yield from _differing_sentences(
+        there, lambda cell: cell.row.hook.name if cell.row else "", "its name is {}"
+    )
+
+
+def _env(there: Sequence[HookAtHost]) -> Iterator[str]:
+    given = [cell for cell in there if cell.row is not None and cell.side.host.entry_env(cell.row.hook.key)]
+    without = [cell for cell in given if not cell.side.dialect.entry_env]
+    if without and len(without) < len(there):
+        yield f"{_host_names(without)}: the `env` of its entry does not reach its handler"
+
+
+def _differing_sentences(
+    cells: Sequence[HookAtHost], value: Callable[[HookAtHost], str], words: str
+) -> Iterator[str]:
+    """A sentence for each value, where there is more than one."""
+    if len({value(cell) for cell in cells}) > 1:
+        for called, told in _grouped_by_text(cells, value):
+            yield f"{called}: {words.format(told)}"
+
+
+def _grouped_by_text(
+    cells: Sequence[HookAtHost], words: Callable[[HookAtHost], str | None]
+) -> Iterator[tuple[str, str]]:
+    """Each sentence once, with the hosts that it holds for."""
+    groups: dict[str, list[HookAtHost]] = {}
+    for cell in cells:
+        text = words(cell)
+        if text is not None:
+            groups.setdefault(text, []).append(cell)
+    for text, group in groups.items():
+        yield _host_names(group), text
+
+
+def _host_names(cells: Sequence[HookAtHost]) -> str:
+    return ", ".join(cell.side.called for cell in cells)

@@ -1,0 +1,178 @@
+"""One dialect on several machines or services: what differs between them, and which hooks that stops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from hookscope.analysis.host_comparison import (
+    CauseKind,
+    ComparedHook,
+    ComparedHost,
+    DifferenceCause,
+    HookAtHost,
+    HostComparison,
+    HostDifference,
+)
+from hookscope.values import dataclass
+
+PROGRAM_GATES = ("bins", "anyBins")
+MOST_FOLDERS = 6  # folders that are named one by one
+_REQUIREMENT_GATES = {"bins", "anyBins", "env"}
+
+
+@dataclass(frozen=True, slots=True)
+class MissingRequirement:
+    """A hook lacks in some surroundings what others have."""
+
+    hook: str
+    side: ComparedHost  # where it lacks
+    what: str  # a program, or a variable
+    there: ComparedHost  # where it is
+    folder: str = ""  # of a program: the folder of PATH that has it there; empty for a variable
+
+
+def with_causes(comparison: HostComparison) -> HostComparison:
+    """The comparison with what is behind it: for each hook the program or variable, for all the causes."""
+    sides, lacking = comparison.sides, missing_requirements(comparison)
+    lines = tuple(_with_explanation(line, lacking) for line in comparison.lines)
+    return replace(comparison, lines=lines, causes=tuple(_causes(sides, lacking)))
+
+
+def missing_requirements(comparison: HostComparison) -> tuple[MissingRequirement, ...]:
+    """All that hooks lack somewhere and have elsewhere."""
+    return tuple(
+        one
+        for line in comparison.lines
+        for cell in line.cells
+        for one in _missing_at_host(line, cell, comparison)
+    )
+
+
+def _missing_at_host(
+    line: ComparedHook, cell: HookAtHost, comparison: HostComparison
+) -> Iterator[MissingRequirement]:
+    for gate in cell.row.verdict.shut() if cell.row is not None else ():
+        for name in gate.missing if gate.name in _REQUIREMENT_GATES else ():
+            for side in comparison.sides:
+                if side is cell.side:
+                    continue
+                found = _program(name, side) if gate.name in PROGRAM_GATES else None
+                if found is not None:
+                    yield MissingRequirement(line.name, cell.side, name, side, str(Path(found).parent))
+                    break
+                if gate.name == "env" and side.host.env.get(name):
+                    yield MissingRequirement(line.name, cell.side, name, side)
+                    break
+
+
+def _program(name: str, side: ComparedHost) -> str | None:
+    around = side.host.surroundings
+    return around.files.program(name, around.search_path()).path
+
+
+def _with_explanation(line: ComparedHook, lacking: Sequence[MissingRequirement]) -> ComparedHook:
+    own = [one for one in lacking if one.hook == line.name]
+    more = [*map(_explanation, own), *_other_programs(line)]
+    change = tuple(dict.fromkeys(_suggested_change(one, line) for one in own))
+    return replace(line, differs=(*line.differs, *more), change=change)
+
+
+def _explanation(one: MissingRequirement) -> HostDifference:
+    if not one.folder:
+        return HostDifference(
+            "variable",
+            f"{one.what} is set {_location_phrase(one.there)} and not {_location_phrase(one.side)}",
+        )
+    where = _short(Path(one.folder, one.what), one.there)
+    number = len(one.side.host.surroundings.search_path())
+    folders = f"none of the {number} folders" if number > 1 else "not the one folder"
+    return HostDifference(
+        "program",
+        f"{one.what} is {where} {_location_phrase(one.there)}; {folders} of PATH {_location_phrase(one.side)} has it",
+    )
+
+
+def _location_phrase(side: ComparedHost) -> str:
+    """A side as a place: `here`, `in unit gateway`."""
+    return side.name if side.name == "here" else f"in {side.name}"
+
+
+def _suggested_change(one: MissingRequirement, line: ComparedHook) -> str:
+    if one.folder:
+        return f"put {_short(Path(one.folder), one.there)} on PATH {_location_phrase(one.side)}"
+    return f"set {one.what} {_location_phrase(one.side)}, or in its entry: `hookscope fix {line.name} --gate env`"
+
+
+def _other_programs(line: ComparedHook) -> Iterator[HostDifference]:
+    """The same name, and another program."""
+    rows = [cell for cell in line.cells if cell.row is not None]
+    names = dict.fromkeys(
+        name
+        for cell in rows
+        for gate in (cell.row.verdict.gates if cell.row is not None else ())
+        if gate.name in PROGRAM_GATES
+        for name in gate.needed
+    )
+    for name in names:
+        found = [(cell.side, path) for cell in rows if (path := _program(name, cell.side)) is not None]
+        real = {side.host.surroundings.files.real(Path(path)) for side, path in found}
+        if len(real) > 1:
+            told = ", ".join(f"{_short(Path(path), side)} {_location_phrase(side)}" for side, path in found)
+            yield HostDifference("program", f"{name} is {told}")
+
+
+def _causes(
+    sides: Sequence[ComparedHost], lacking: Sequence[MissingRequirement]
+) -> Iterator[DifferenceCause]:
+    yield from _differing_values("host", sides, lambda side: side.dialect.name)
+    yield from _differing_values("platform", sides, lambda side: side.host.surroundings.platform)
+    yield from _differing_values("home", sides, lambda side: str(side.host.surroundings.home))
+    yield from _differing_values("settings", sides, lambda side: str(side.host.settings.file))
+    yield from _differing_values("workspace", sides, lambda side: str(side.host.workspace))
+    yield from _folders(sides, lacking)
+    variables = dict.fromkeys(one.what for one in lacking if not one.folder)
+    for name in variables:
+        has = [side for side in sides if side.host.env.get(name)]
+        hooks = dict.fromkeys(one.hook for one in lacking if one.what == name and not one.folder)
+        yield DifferenceCause("variable", f"{name} is set {_only_phrase(has)}", tuple(hooks))
+
+
+def _differing_values(
+    what: CauseKind, sides: Sequence[ComparedHost], value: Callable[[ComparedHost], str]
+) -> Iterator[DifferenceCause]:
+    if len({value(side) for side in sides}) > 1:
+        told = ", ".join(f"{value(side)} {_location_phrase(side)}" for side in sides)
+        yield DifferenceCause(what, f"{what}: {told}")
+
+
+def _folders(
+    sides: Sequence[ComparedHost], lacking: Sequence[MissingRequirement]
+) -> Iterator[DifferenceCause]:
+    """The folders of PATH that not all have, by who has them; those that matter first."""
+    paths = [side.host.surroundings.search_path() for side in sides]
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for folder in dict.fromkeys(folder for path in paths for folder in path):
+        has = tuple(side.name for side, path in zip(sides, paths, strict=True) if folder in path)
+        if len(has) < len(sides):
+            groups.setdefault(has, []).append(folder)
+    for names, folders in groups.items():
+        has_it = [side for side in sides if side.name in names]
+        stops = [one for one in lacking if one.folder in folders]
+        wanted = {one.folder for one in stops}
+        folders.sort(key=lambda folder: folder not in wanted)
+        told = ", ".join(_short(Path(folder), has_it[0]) for folder in folders[:MOST_FOLDERS])
+        more = f" and {len(folders) - MOST_FOLDERS} more" if len(folders) > MOST_FOLDERS else ""
+        hooks = tuple(dict.fromkeys(one.hook for one in stops))
+        yield DifferenceCause("path", f"PATH has {told}{more} {_only_phrase(has_it)}", hooks)
+
+
+def _short(path: Path, side: ComparedHost) -> str:
+    """A folder of PATH as people write it: never from the current folder."""
+    home = side.host.surroundings.home
+    return f"~/{path.relative_to(home)}" if path != home and path.is_relative_to(home) else str(path)
+
+
+def _only_phrase(sides: Sequence[ComparedHost]) -> str:
+    return f"{' and '.join(map(_location_phrase, sides))} only"

@@ -1,0 +1,327 @@
+"""Findings of an order analysis, and the sentences that report them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from hookscope.analysis.order_facts import (
+    ENDED_OK,
+    NOT_RUN,
+    REMOVED,
+    UNTOUCHED,
+    FactKind,
+    FactSubject,
+    RunFacts,
+)
+from hookscope.engine.plan_variants import CallOrder
+from hookscope.model.text import one_line
+from hookscope.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class OrderFinding:
+    """Two handlers that, called one behind the other, come to something else the other way round.
+
+    Numbers are places in the registered order, and `first` is called before `second` there.
+    """
+
+    first: int
+    second: int
+    subject: FactSubject  # what is otherwise; the most telling of it
+    registered: RunFacts  # a run with the two as registered
+    exchanged: RunFacts  # and one that differs from it in nothing but that they have changed places
+    also: tuple[FactSubject, ...] = ()  # what else is otherwise
+    company: tuple[int, ...] = ()  # others without whom it does not show
+    narrowed: bool = False  # was it shown again, and does it not show without any one of the company
+    writers: tuple[int, ...] = ()  # of a place that both write: all that do; where the last one wins, who did
+
+    def values(self, subject: FactSubject) -> tuple[str, str]:
+        """As registered, and exchanged."""
+        return self.registered.value(subject), self.exchanged.value(subject)
+
+    @property
+    def shared(self) -> bool:
+        """Is it a place that both of them write."""
+        pair, runs = {self.first, self.second}, (self.registered, self.exchanged)
+        of_places = self.subject.kind in (FactKind.PLACE, FactKind.CHANGED)
+        return of_places and all(pair <= set(facts.writers(self.subject.what)) for facts in runs)
+
+    @property
+    def last_wins(self) -> bool:
+        """Do both write there the same in both orders, and what the later one wrote stands there."""
+        if self.subject.kind is not FactKind.PLACE or not self.shared:
+            return False
+        (one, again), (other, other_again) = (
+            self.values(FactSubject(FactKind.CHANGED, self.subject.what, call))
+            for call in (self.first, self.second)
+        )
+        return (one, other) == (again, other_again) and self.values(self.subject) == (other, one)
+
+
+@dataclass(frozen=True, slots=True)
+class OrderFindings:
+    """All that can be told of runs of one event in several orders, in the order of running."""
+
+    names: tuple[str, ...]  # of the handlers, as registered
+    possible: int  # orders that there are
+    times: int  # the most runs that were asked for
+    seed: int
+    fired: tuple[RunFacts, ...]
+    found: tuple[OrderFinding, ...] = ()
+    unsteady: tuple[
+        FactSubject, ...
+    ] = ()  # what differs in one and the same order, and so tells nothing of it
+    left: tuple[
+        tuple[FactSubject, RunFacts, RunFacts], ...
+    ] = ()  # differs in these orders, and was not narrowed down
+
+    @property
+    def orders(self) -> tuple[CallOrder, ...]:
+        """Those of all handlers that were tried, each once, the registered one first."""
+        whole = (facts.order for facts in self.fired if len(facts.order) == len(self.names))
+        return tuple(dict.fromkeys(whole))
+
+    @property
+    def drawn(self) -> bool:
+        """Are there too many orders to try all of them, so that random ones were."""
+        return self.possible > self.times
+
+    @property
+    def matters(self) -> bool:
+        """Has anything been seen to depend on the order."""
+        return bool(self.found or self.left)
+
+
+LONGEST_VALUE = 60  # characters of a value
+MOST_ALSO = 4  # things that are otherwise too, of one finding
+STATE_KEPT_NOTE = (
+    "What handlers keep in files and in memory was there the next time; {} each fire begins anew."
+)
+NAME_GAP = "\0"  # in a claim: names come here
+
+
+@dataclass(frozen=True, slots=True)
+class FindingSentence:
+    """One thing that depends on the order. `finding` is the first that shows it."""
+
+    text: str
+    finding: OrderFinding
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """A sentence with a gap for names, which may have those of several findings."""
+
+    text: str  # with a GAP for names
+    calls: tuple[int, ...]
+    word: str  # between the last two
+
+
+def finding_sentences(told: OrderFindings) -> tuple[FindingSentence, ...]:
+    """A sentence for each thing that was found, the most telling first; those that say the same of several
+    handlers are one."""
+    claims: dict[tuple[str, str], tuple[set[int], OrderFinding]] = {}
+    for finding in sorted(told.found, key=_rank):
+        claim = _claim(finding, told.names)
+        calls, _ = claims.setdefault((claim.text, claim.word), (set(), finding))
+        calls.update(claim.calls)
+    return tuple(
+        FindingSentence(text.replace(NAME_GAP, _name_list(sorted(calls), told.names, word), 1), finding)
+        for (text, word), (calls, finding) in claims.items()
+    )
+
+
+def unexplained_sentences(told: OrderFindings) -> tuple[str, ...]:
+    """A sentence for each two orders that differ, of which the cause was not found in the runs there were."""
+    return tuple(
+        f"{_sentence_start(subject, told.names)} differs between run {one.run} and run {other.run}; "
+        "the fires did not suffice to say why."
+        for subject, one, other in told.left
+    )
+
+
+def unsteady_subjects(told: OrderFindings) -> tuple[str, ...]:
+    """What differs from run to run in one and the same order."""
+    return tuple(dict.fromkeys(_subject_phrase(subject, told.names) for subject in told.unsteady))
+
+
+def order_summary(told: OrderFindings) -> str:
+    """The answer in one sentence, where there is nothing to tell; else how much there is."""
+    tried = len(told.orders)
+    if told.matters:
+        what = len(finding_sentences(told)) + len(told.left)
+        return f"The order matters: {what} finding{'s' * (what != 1)} in {_orders_phrase(tried, told)}."
+    if tried < 2:
+        return "No other order was tried to the end, so nothing can be said."
+    return f"The order does not matter: the same came of {_orders_phrase(tried, told)}."
+
+
+def evidence_lines(finding: OrderFinding, names: Sequence[str]) -> Iterator[str]:
+    """A line for each of the two runs, as registered first; then what else was otherwise, and what is not
+    known."""
+    for facts in (finding.registered, finding.exchanged):
+        came = _outcome_phrase(finding.subject, facts.value(finding.subject), names)
+        yield f"run {facts.run}  {_calls(facts, names)}  {came}"
+    for subject in finding.also[:MOST_ALSO]:
+        one, other = (_value_phrase(subject, value) for value in finding.values(subject))
+        yield f"also {_subject_phrase(subject, names)}: {one} → {other}"
+    if len(finding.also) > MOST_ALSO:
+        yield f"also {len(finding.also) - MOST_ALSO} more"
+    if not finding.narrowed:
+        yield "The fires did not suffice to leave out all who have no part in it."
+
+
+def _rank(finding: OrderFinding) -> tuple[object, ...]:
+    """The most telling first; of its kind, what two do by themselves before what takes others."""
+    kind, *rest = finding.subject.rank
+    pair = (finding.first, finding.second)
+    return kind, len(finding.company), finding.subject.call not in pair, *rest, *pair
+
+
+def _claim(finding: OrderFinding, names: Sequence[str]) -> _Claim:
+    own = finding.subject.call in (finding.first, finding.second) and not finding.shared
+    claim = _pair_claim(finding, names) if own else _third_party_claim(finding, names)
+    if not finding.company or (finding.shared and not finding.narrowed):
+        return claim
+    among = f"With {_name_list(finding.company, names, 'and')} called too"
+    if not finding.narrowed:  # who of them must be there is not known
+        among = f"Among the {len(finding.registered.order)} called"
+    return replace(claim, text=f"{among}, {claim.text}")
+
+
+def _pair_claim(finding: OrderFinding, names: Sequence[str]) -> _Claim:
+    """One of the two is the one that does otherwise."""
+    subject = finding.subject
+    who = names[subject.call]
+    other = finding.second if subject.call == finding.first else finding.first
+    registered, exchanged = finding.values(subject)
+    behind, before = (registered, exchanged) if subject.call == finding.second else (exchanged, registered)
+    if subject.kind is FactKind.ENDED and ENDED_OK in (behind, before):
+        if behind == ENDED_OK:
+            return _Claim(f"{who} {_ending_phrase(before)} unless {NAME_GAP} runs before it.", (other,), "or")
+        return _Claim(f"{who} {_ending_phrase(behind)} when {NAME_GAP} runs before it.", (other,), "or")
+    one, two = (_action_phrase(subject, value) for value in (behind, before))
+    return _Claim(f"{who} {one} when {NAME_GAP} runs before it, else it {two}.", (other,), "or")
+
+
+def _third_party_claim(finding: OrderFinding, names: Sequence[str]) -> _Claim:
+    """A third handler does otherwise, or the event comes to something else."""
+    subject = finding.subject
+    pair = finding.first, finding.second
+    if finding.shared:
+        calls = finding.writers or pair
+        who = "both" if len(calls) == 2 else "all"
+        if finding.last_wins:
+            return _Claim(f"{NAME_GAP} {who} write {_place(subject.what)}: the last one wins.", calls, "and")
+        what = "what stands there" if subject.kind is FactKind.PLACE else "what each leaves there"
+        claim = f"{NAME_GAP} {who} change {_place(subject.what)}: {what} depends on who goes first."
+        return _Claim(claim, calls, "and")
+    registered, exchanged = finding.values(subject)
+    first, second = names[finding.first], names[finding.second]
+    if subject.call >= 0:
+        who = names[subject.call]
+        one, two = (_action_phrase(subject, value) for value in (registered, exchanged))
+        return _Claim(f"{who} {one} when {first} runs before {second}, else it {two}.", (), "")
+    one, two = (_value_phrase(subject, value) for value in (registered, exchanged))
+    return _Claim(
+        f"{_sentence_start(subject, names)} is {one} when {first} runs before {second}, else {two}.", (), ""
+    )
+
+
+def _ending_phrase(value: str) -> str:
+    if value.startswith(NOT_RUN):
+        return f"does not run ({one_line(value.removeprefix(NOT_RUN), LONGEST_VALUE)})"
+    return f"fails ({one_line(value, LONGEST_VALUE)})"
+
+
+def _action_phrase(subject: FactSubject, value: str) -> str:
+    said = _value_phrase(subject, value)
+    match subject.kind:
+        case FactKind.ENDED:
+            return said
+        case FactKind.SAID:
+            return f"says {said}"
+        case FactKind.ANSWERED:
+            return f"answers {said}"
+        case _:
+            return f"leaves {_place(subject.what)} as {said}"
+
+
+def _value_phrase(subject: FactSubject, value: str) -> str:
+    match subject.kind:
+        case FactKind.ENDED:
+            return "runs well" if value == ENDED_OK else _ending_phrase(value)
+        case FactKind.SAID | FactKind.MESSAGES if value != UNTOUCHED:
+            return one_line(", ".join(_json(text) for text in json.loads(value)), LONGEST_VALUE)
+        case FactKind.FILE if value != UNTOUCHED:
+            return _file(json.loads(value))
+        case _ if value in (UNTOUCHED, REMOVED):
+            return "untouched" if subject.kind is FactKind.FILE else "nothing"
+        case _:
+            return one_line(value, LONGEST_VALUE)
+
+
+def _outcome_phrase(subject: FactSubject, value: str, names: Sequence[str]) -> str:
+    if subject.call >= 0:
+        return f"{names[subject.call]} {_action_phrase(subject, value)}"
+    return f"{_subject_phrase(subject, names)}: {_value_phrase(subject, value)}"
+
+
+def _subject_phrase(subject: FactSubject, names: Sequence[str]) -> str:
+    who = names[subject.call] if subject.call >= 0 else ""
+    words: dict[FactKind, Callable[[], str]] = {
+        FactKind.ENDED: lambda: f"how {who} ends",
+        FactKind.SAID: lambda: f"what {who} says",
+        FactKind.ANSWERED: lambda: f"what {who} answers",
+        FactKind.VERDICT: lambda: "the verdict",
+        FactKind.RESULT: lambda: "the answer",
+        FactKind.PLACE: lambda: _place(subject.what),
+        FactKind.CHANGED: lambda: f"what {who} makes of {_place(subject.what)}",
+        FactKind.MESSAGES: lambda: "the messages",
+        FactKind.CAUSED: lambda: "what follows",
+        FactKind.FILE: lambda: f"the file {one_line(subject.what, 200)}",
+    }
+    return words[subject.kind]()
+
+
+def _sentence_start(subject: FactSubject, names: Sequence[str]) -> str:
+    """At the beginning of a sentence; names of the context stay as they are written."""
+    text = _subject_phrase(subject, names)
+    return text if subject.kind is FactKind.PLACE else text[:1].upper() + text[1:]
+
+
+def _place(pointer: str) -> str:
+    """`/context/user/name` as `context.user.name`."""
+    names = (name.replace("~1", "/").replace("~0", "~") for name in pointer.split("/")[1:])
+    return one_line(".".join(names), LONGEST_VALUE)
+
+
+def _file(state: Mapping[str, Any]) -> str:
+    """How it was changed, and the lines that came and went."""
+    lines = str(state["diff"]).splitlines()
+    told = [one_line(line, 20) for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    size = "" if state["bytes"] is None else f", {state['bytes']:,} bytes"
+    return one_line(f"{state['kind']}{size}{': ' if told else ''}{', '.join(told)}", LONGEST_VALUE)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _calls(facts: RunFacts, names: Sequence[str]) -> str:
+    return ", ".join(names[call] for call in facts.order)
+
+
+def _orders_phrase(tried: int, told: OrderFindings) -> str:
+    if tried == told.possible:
+        return f"all {tried} orders of {len(told.names)} handlers"
+    return f"{tried} of {told.possible:,} orders of {len(told.names)} handlers"
+
+
+def _name_list(calls: Iterable[int], names: Sequence[str], word: str) -> str:
+    """`a, b or c`."""
+    *first, last = [*(names[call] for call in calls)] or [""]
+    return f"{', '.join(first)} {word} {last}" if first else last

@@ -1,0 +1,348 @@
+"""Search for the smallest cause of an order dependency.
+
+which two handlers, in which company, give another result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, permutations, product
+from math import factorial, prod
+from random import Random
+
+from hookscope.analysis.order_facts import PARTLY_CHANGED, FactKind, FactSubject, RunFacts
+from hookscope.analysis.order_findings import OrderFinding, OrderFindings
+from hookscope.engine.plan_variants import CallOrder
+from hookscope.model.run import Plan
+
+# The places of calls that can change places among themselves; one block comes behind the other.
+CallBlocks = tuple[tuple[int, ...], ...]
+
+
+def call_blocks(plan: Plan) -> CallBlocks:
+    """The groups of the plan. Calls that begin at once have no order, and each is a block of its own."""
+    blocks: list[tuple[int, ...]] = []
+    first = 0
+    for group in plan.groups:
+        places = tuple(range(first, first + len(group.calls)))
+        blocks += [(place,) for place in places] if group.together else [places]
+        first += len(places)
+    return tuple(blocks)
+
+
+def registered_order(blocks: CallBlocks) -> CallOrder:
+    """The order in which the host calls them."""
+    return tuple(chain(*blocks))
+
+
+def order_count(blocks: CallBlocks) -> int:
+    """How many orders there are."""
+    return prod(factorial(len(block)) for block in blocks)
+
+
+def other_orders(blocks: CallBlocks, seed: int, most: int) -> Iterator[CallOrder]:
+    """All but the registered order, each once: the reversed one first, in which every two have changed
+    places. Beyond that all in turn where there are at most so many, else random ones."""
+    told = {registered_order(blocks)}
+    every = _every_order(blocks) if order_count(blocks) <= most else _random_orders(blocks, Random(seed))
+    for order in chain([tuple(chain(*(block[::-1] for block in blocks)))], every):
+        if order not in told:
+            told.add(order)
+            yield order
+        if len(told) == order_count(blocks):
+            return
+
+
+def _every_order(blocks: CallBlocks) -> Iterator[CallOrder]:
+    return (tuple(chain(*parts)) for parts in product(*map(permutations, blocks)))
+
+
+def _random_orders(blocks: CallBlocks, chance: Random) -> Iterator[CallOrder]:
+    while True:
+        yield tuple(chain(*(chance.sample(block, len(block)) for block in blocks)))
+
+
+def orders_between(start: CallOrder, end: CallOrder) -> list[CallOrder]:
+    """The way from one order of the same calls to another: in each step two neighbours change places that
+    stand otherwise at the end, and no others."""
+    now, way = list(start), [start]
+    for place, call in enumerate(end):
+        for at in range(now.index(call), place, -1):
+            now[at - 1], now[at] = now[at], now[at - 1]
+            way.append(tuple(now))
+    return way
+
+
+def exchanged_calls(one: CallOrder, other: CallOrder) -> tuple[int, int]:
+    """The two calls, in their registered order, that have changed places in one step."""
+    first, second = (call for call, there in zip(one, other, strict=True) if call != there)
+    return (first, second) if first < second else (second, first)
+
+
+class RunsExhausted(Exception):
+    """No more runs were asked for."""
+
+
+class OrderSearch:
+    """Asks for runs, so many at most, and knows after each what they tell.
+
+    The registered order comes twice: what differs then is not the order's doing. Wherever something is
+    otherwise in another order, the way between the two, on which neighbours change places step by step, is
+    halved until one step is left. Then all other handlers are left out, else one by one: those without whom
+    the difference does not show are its company. What is found has been seen twice.
+    """
+
+    def __init__(self, blocks: CallBlocks, times: int, seed: int) -> None:
+        self._blocks, self._times, self._seed = blocks, times, seed
+        self._fired: list[RunFacts] = []
+        self._seen: dict[CallOrder, RunFacts] = {}  # by the last run of each
+        self._found: list[OrderFinding] = []
+        self._unsteady: set[FactSubject] = set()
+        self._causes: dict[FactSubject, list[tuple[int, int]]] = {}
+        # Subject → which way round its causes stand → value → an order that came to it.
+        self._tables: dict[FactSubject, dict[object, dict[str, CallOrder]]] = {}
+
+    def run(self) -> Generator[CallOrder, RunFacts, None]:
+        """Yields the order that is wanted next, and is sent what came of it."""
+        try:
+            first = registered_order(self._blocks)
+            yield from self._fire(first)
+            yield from self._fire(first)
+            for order in other_orders(self._blocks, self._seed, self._times):
+                yield from self._once(order)
+                while (differing := next(self._differing(), None)) is not None:
+                    yield from self._narrow(*differing)
+        except RunsExhausted:
+            return
+
+    def told(self, names: Sequence[str]) -> OrderFindings:
+        """What is known by now. `names` are those of the handlers, in the registered order."""
+        left: dict[tuple[CallOrder, CallOrder], FactSubject] = {}
+        for subject, one, other in self._differing():
+            left.setdefault((one, other), subject)
+        return OrderFindings(
+            tuple(names),
+            order_count(self._blocks),
+            self._times,
+            self._seed,
+            tuple(self._fired),
+            tuple(self._finished(one) for one in self._found if one.subject not in self._unsteady),
+            _most_significant(subject for subject in self._unsteady if self._is_told(subject)),
+            tuple((subject, self._seen[one], self._seen[other]) for (one, other), subject in left.items()),
+        )
+
+    def _once(self, order: CallOrder) -> Generator[CallOrder, RunFacts, RunFacts]:
+        known = self._seen.get(order)
+        return known if known is not None else (yield from self._fire(order))
+
+    def _fire(self, order: CallOrder) -> Generator[CallOrder, RunFacts, RunFacts]:
+        if len(self._fired) >= self._times:
+            raise RunsExhausted
+        facts = yield order
+        before = self._seen.get(order)
+        self._fired.append(facts)
+        self._seen[order] = facts
+        if before is not None:
+            self._unsteady |= _differing_subjects(before, facts)
+        if len(order) == len(registered_order(self._blocks)):
+            for subject in facts.values:
+                if subject not in self._tables:
+                    self._tabulate(subject)
+            for subject in self._tables:
+                self._enter(subject, facts)
+        return facts
+
+    def _tabulate(self, subject: FactSubject) -> None:
+        """Sort all that was seen anew, by the causes that are known by now."""
+        self._tables[subject] = {}
+        for order, facts in self._seen.items():
+            if len(order) == len(registered_order(self._blocks)):
+                self._enter(subject, facts)
+
+    def _enter(self, subject: FactSubject, facts: RunFacts) -> None:
+        self._tables[subject].setdefault(self._key(subject, facts), {}).setdefault(
+            facts.value(subject), facts.order
+        )
+
+    def _key(self, subject: FactSubject, facts: RunFacts) -> object:
+        """Orders of one key ought to come to the same."""
+        place = {call: at for at, call in enumerate(facts.order)}
+        ways = tuple(place[one] < place[other] for one, other in self._causes.get(subject, ()))
+        return self._writers_that_count(subject, facts), ways
+
+    def _writers_that_count(self, subject: FactSubject, facts: RunFacts) -> tuple[int, ...]:
+        """Where it is known that several write a place: by them, in their order, it ought to be explained."""
+        kinds = (
+            FactKind.PLACE,
+            subject.kind,
+        )  # what each leaves there does not say what stands there in the end
+        found = [
+            one
+            for one in self._found
+            if one.subject.what == subject.what and one.subject.kind in kinds and one.shared
+        ]
+        if not found or subject.kind not in (FactKind.PLACE, FactKind.CHANGED):
+            return ()
+        writers = facts.writers(subject.what)
+        if subject.kind is FactKind.CHANGED:
+            return writers[: writers.index(subject.call)] if subject.call in writers else writers
+        return writers[-1:] if any(one.last_wins for one in found) else writers
+
+    def _differing(self) -> Iterator[tuple[FactSubject, CallOrder, CallOrder]]:
+        """What no cause that is known explains, the most telling first, with two orders that show it."""
+        for subject in sorted(self._tables, key=lambda subject: subject.rank):
+            for by_value in self._tables[subject].values() if subject not in self._unsteady else ():
+                if len(by_value) > 1:
+                    one, other, *_ = by_value.values()
+                    if _is_significant(subject, self._seen[one], self._seen[other]):
+                        yield subject, one, other
+
+    def _narrow(
+        self, subject: FactSubject, one: CallOrder, other: CallOrder
+    ) -> Generator[CallOrder, RunFacts, None]:
+        """From two orders to two neighbours, and those without whom it does not show."""
+        way = orders_between(one, other)
+        low, high, start = 0, len(way) - 1, self._seen[one].value(subject)
+        while high - low > 1:
+            middle = (low + high) // 2
+            facts = yield from self._once(way[middle])
+            if facts.value(subject) == start:
+                low = middle
+            else:
+                high = middle
+        trial = self._seen[way[low]], self._seen[way[high]]
+        pair = exchanged_calls(way[low], way[high])
+        differing = [other for other in _differing_by_rank(*trial) if other not in self._unsteady]
+        for found in (subject, *differing):
+            if pair not in (causes := self._causes.setdefault(found, [])):
+                causes.append(pair)
+        told = {(one.first, one.second, one.subject) for one in self._found}
+        new = [other for other in differing if (*pair, other) not in told]
+        first = min((subject, *new), key=lambda subject: subject.rank)
+        if _is_significant(subject, *trial):
+            self._found.append(_order_finding(first, pair, trial))
+        places = {found.what for found in (subject, *differing)} - {""}
+        again = {found for found in self._tables if found.what in places}  # others may be explained by it
+        for found in {subject, *differing} | again:
+            self._tabulate(found)
+        if _is_significant(subject, *trial):
+            yield from self._shrink(first, pair, trial)
+
+    def _shrink(
+        self, subject: FactSubject, pair: tuple[int, int], trial: tuple[RunFacts, RunFacts]
+    ) -> Generator[CallOrder, RunFacts, None]:
+        """Leave out all that have no part in it; and see it twice."""
+        needed = {*pair, subject.call}
+        others = [call for call in trial[0].order if call not in needed]
+        alone = (yield from self._tried(subject, trial, set(others))) if others else None
+        if alone is None:
+            for facts in trial:
+                if sum(facts.order == fired.order for fired in self._fired) < 2:
+                    yield from self._fire(facts.order)
+            if subject in self._unsteady:
+                self._found.pop()
+                return
+        else:
+            self._found[-1] = _order_finding(subject, pair, alone)
+        size = len(others) // 2 if alone is None else 0
+        while size:
+            fewer = others
+            for start in range(0, len(others), size):
+                part = set(others[start : start + size]) & set(fewer)
+                smaller = (yield from self._tried(subject, trial, part)) if part else None
+                if smaller is not None:
+                    trial, fewer = smaller, [call for call in fewer if call not in part]
+                    self._found[-1] = _order_finding(subject, pair, trial)
+            size = size // 2 if size > 1 else int(0 < len(fewer) < len(others))
+            others = fewer
+        self._found[-1] = replace(self._found[-1], narrowed=True)
+
+    def _tried(
+        self, subject: FactSubject, trial: tuple[RunFacts, RunFacts], without: set[int]
+    ) -> Generator[CallOrder, RunFacts, tuple[RunFacts, RunFacts] | None]:
+        """Both orders without these; None where the difference does not show any more."""
+        found = []
+        for facts in trial:
+            seen = yield from self._once(tuple(call for call in facts.order if call not in without))
+            if subject.kind is FactKind.ENDED and seen.value(subject) != facts.value(subject):
+                return None
+            found.append(seen)
+        one, other = found
+        return (
+            (one, other)
+            if one.value(subject) != other.value(subject) and _is_significant(subject, *found)
+            else None
+        )
+
+    def _is_told(self, subject: FactSubject) -> bool:
+        return subject.kind is not FactKind.CHANGED or any(subject in facts.written for facts in self._fired)
+
+    def _finished(self, finding: OrderFinding) -> OrderFinding:
+        """Without what tells nothing; of a place where the last one wins, with all who won in some order."""
+        also = _most_significant(one for one in finding.also if one not in self._unsteady)
+        kept = {finding.subject, *_most_significant((finding.subject, *also))}
+        finding = replace(finding, also=tuple(one for one in also if one in kept))
+        if not finding.shared:
+            return finding
+        writers = {call for facts in self._seen.values() for call in facts.writers(finding.subject.what)}
+        if finding.last_wins:
+            writers = {call for call in writers if self._won(call, finding.subject)}
+        return replace(finding, writers=tuple(sorted(writers | {finding.first, finding.second})))
+
+    def _won(self, call: int, subject: FactSubject) -> bool:
+        """Did in some order stand there in the end what this one wrote, as the last."""
+        wrote = FactSubject(FactKind.CHANGED, subject.what, call)
+        return any(
+            facts.writers(subject.what)[-1:] == (call,) and facts.value(subject) == facts.value(wrote)
+            for facts in self._seen.values()
+        )
+
+
+def _differing_by_rank(one: RunFacts, other: RunFacts) -> list[FactSubject]:
+    """What the two came to differently, the most telling first."""
+    differing = (
+        subject for subject in _differing_subjects(one, other) if _is_significant(subject, one, other)
+    )
+    return sorted(differing, key=lambda subject: subject.rank)
+
+
+def _differing_subjects(one: RunFacts, other: RunFacts) -> set[FactSubject]:
+    subjects = one.values.keys() | other.values.keys()
+    return {subject for subject in subjects if one.value(subject) != other.value(subject)}
+
+
+def _most_significant(subjects: Iterable[FactSubject]) -> tuple[FactSubject, ...]:
+    """The most telling first, without those that only say again what another one does: a handler leaves
+    at a place what stands there afterwards, and messages are what handlers say."""
+    found = sorted(subjects, key=lambda subject: subject.rank)
+    places = {one.what for one in found if one.kind is FactKind.PLACE}
+    says = any(one.kind is FactKind.SAID for one in found)
+    return tuple(
+        one
+        for one in found
+        if not (one.kind is FactKind.CHANGED and one.what in places)
+        and not (one.kind is FactKind.MESSAGES and says)
+    )
+
+
+def _is_significant(subject: FactSubject, one: RunFacts, other: RunFacts) -> bool:
+    """What a handler left at a place is known, and its own doing in one of the two at least."""
+    if subject.kind is not FactKind.CHANGED:
+        return True
+    known = PARTLY_CHANGED not in (one.value(subject), other.value(subject))
+    return known and (subject in one.written or subject in other.written)
+
+
+def _order_finding(
+    subject: FactSubject, pair: tuple[int, int], trial: tuple[RunFacts, RunFacts]
+) -> OrderFinding:
+    one, other = trial
+    if one.order.index(pair[0]) > one.order.index(pair[1]):
+        one, other = other, one
+    also = tuple(differing for differing in _differing_by_rank(one, other) if differing != subject)
+    company = tuple(sorted(call for call in one.order if call not in {*pair, subject.call}))
+    return OrderFinding(*pair, subject, one, other, also, company)
+
+
+FEWEST_RUNS = 4  # fires that tell anything: as registered twice, the other way round, and that once more

@@ -1,0 +1,60 @@
+"""One event fired several times, as its host would send it again: which effects repeat."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from hookscope.model.run import Plan
+from hookscope.model.run_comparison import (
+    FileRepetition,
+    HookRepetition,
+    RepeatOutcome,
+    Repetition,
+    summarize_repetition,
+)
+from hookscope.runtime.firing import Firing
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.app.workbench import Workbench
+
+__all__ = [
+    "MOST_REPETITIONS",
+    "FileRepetition",
+    "HookRepetition",
+    "RepeatOutcome",
+    "Repetition",
+    "repeated_firings",
+    "summarize_repetition",
+]
+
+MOST_REPETITIONS = 1_000  # fires
+
+
+async def repeated_firings(
+    bench: Workbench, view: Snapshot, plan: Plan, times: int, *, sandbox: bool = False
+) -> AsyncGenerator[Firing]:
+    """Fire the plan so often, one after another; `repetition` says what their runs did again.
+
+    Each is yielded when it has begun; the next begins when it has ended, and none after one that was
+    cancelled. Every one has the event anew, of now. All run in the same workers, so what a handler keeps
+    in memory is there the next time, as it is in its host.
+
+    With `sandbox` all run on the same copies, which are gone at the end, and each Run's `guarded` says
+    what has changed since they were made. Close the generator (`contextlib.aclosing`): that ends them.
+    Raises OSError where the copies cannot be made.
+    """
+    guard = await bench.guard(view) if sandbox else None
+    try:
+        for _ in range(times):
+            now = replace(plan, event=replace(plan.event, timestamp=datetime.now(UTC)))
+            firing = bench.fire(view, now) if guard is None else bench.fire_on(view, now, guard)
+            yield firing
+            if (await firing).cancelled:
+                return
+    finally:
+        if guard is not None:
+            await guard.close()

@@ -1,0 +1,225 @@
+"""The same folders, and the same event, under the rules of several hosts."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from hookscope.analysis.host_alignment import align_hosts
+from hookscope.analysis.host_comparison import ComparedHost, FolderRules, HostComparison
+from hookscope.analysis.host_runs import RunAtHost
+from hookscope.app.options import LINGER, Options, set_up
+from hookscope.app.snapshot import Snapshot
+from hookscope.app.trust_requests import cannot_run_messages, waiting_for_trust
+from hookscope.app.unknown_names import check_key
+from hookscope.app.workbench import Workbench
+from hookscope.authoring.testing.saved_events import is_saved_event, read_saved_event
+from hookscope.engine.discovery import discover
+from hookscope.engine.examination import examine
+from hookscope.hosts.dialects import DIALECTS, GUIDES, UnknownDialect, dialect_named
+from hookscope.hosts.folders import folder_system_of
+from hookscope.hosts.folders.shipped_headers import read_line_header
+from hookscope.model.host import Dialect
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import Event
+from hookscope.model.text import nearest_word
+from hookscope.model.trust import TrustTarget
+from hookscope.runtime.firing import Firing
+
+
+def usual_dialects(bench: Workbench, *, shipped: bool = False) -> tuple[Dialect, ...]:
+    """The guides of all hosts with HOOK.md folders, the dialect in force in place of its own guide.
+
+    `shipped`: their programs as they ship, in the installed version or else the newest that is known.
+    Of a host whose hooks are none of folders, its own guide and versions: nobody else reads those.
+    """
+    if "folder" not in bench.dialect.kinds:
+        return tuple(dialect for dialect in comparable_dialects(bench) if dialect.version or not shipped)
+    chosen = []
+    for guide in GUIDES:
+        if "folder" not in guide.kinds:
+            continue
+        if shipped:
+            program = set_up(replace(_host_options(bench, guide), dialect=guide.name)).shipped
+            chosen.append(program or guide)
+        else:
+            chosen.append(bench.dialect if bench.dialect.product == guide.product else guide)
+    return tuple(chosen)
+
+
+def comparable_dialects(bench: Workbench) -> tuple[Dialect, ...]:
+    """All that have HOOK.md folders, or all of a host that has none: guides first."""
+    here, known = bench.dialect, DIALECTS.values()
+    if "folder" not in here.kinds:
+        return tuple(dialect for dialect in known if dialect.product == here.product)
+    return tuple(dialect for dialect in known if "folder" in dialect.kinds)
+
+
+def chosen_dialects(names: str) -> tuple[Dialect, ...]:
+    """`openclaw,milady`, each once. Raises Refusal for an unknown one, and for fewer than two."""
+    try:
+        found = {name: dialect_named(name) for name in map(str.strip, names.split(",")) if name}
+    except UnknownDialect as error:
+        raise Refusal(str(error), code=2) from None
+    if len(found) < 2:
+        known = ", ".join(DIALECTS)
+        raise Refusal("--dialects wants two dialects or more.", f"Known are {known}.", code=2)
+    return tuple(found.values())
+
+
+def workbench_of_host(bench: Workbench, dialect: Dialect, *, trust_all: bool = False) -> Workbench:
+    """The same folders under another host's rules: the workspace in force and what the options assume are
+    its own too; its settings, state folder and managed hooks are that host's."""
+    made = Workbench(_host_options(bench, dialect), trust_all=trust_all, limits=bench.limits, lingers=LINGER)
+    made.crew.warn_unprotected = bench.crew.warn_unprotected
+    return made
+
+
+def compare_hosts(bench: Workbench, dialects: Sequence[Dialect]) -> HostComparison:
+    """Every hook as each of these hosts sees it, as though all folders were trusted. Runs nothing."""
+    return align_hosts([host_side(workbench_of_host(bench, dialect, trust_all=True)) for dialect in dialects])
+
+
+def only_hooks(comparison: HostComparison, names: Sequence[str]) -> HostComparison:
+    """The hooks of these names alone. Raises Refusal for one that no host has."""
+    known = {line.name for line in comparison.lines}
+    for name in names:
+        if name not in known:
+            near = nearest_word(name, known)
+            then = f"Did you mean {near}?" if near else "`hookscope compare` shows all there are."
+            raise Refusal(f"No host has a hook named {name!r}.", then)
+    lines = tuple(line for line in comparison.lines if line.name in names)
+    return replace(comparison, lines=lines)
+
+
+def _host_options(bench: Workbench, dialect: Dialect) -> Options:
+    same = dialect.product == bench.dialect.product
+    workspace = bench.open().workspace
+    return replace(
+        bench.options,
+        dialect=dialect.name,
+        workspace=workspace if os.path.isdir(workspace) else bench.options.workspace,
+        config=bench.options.config if same else None,
+        agent=bench.options.agent if same else None,
+    )
+
+
+def host_side(bench: Workbench) -> ComparedHost:
+    """What this workbench finds, for a comparison."""
+    host = bench.open()
+    return ComparedHost(host, examine(discover(host), host), _reads_folder_hooks(host.dialect))
+
+
+def _reads_folder_hooks(dialect: Dialect) -> FolderRules | None:
+    if "folder" not in dialect.kinds:
+        return None
+    shape = folder_system_of(dialect).shape
+    return FolderRules(
+        shape.namespace,
+        shape.handlers if shape.marks_python else shape.candidates,
+        json_only=shape.read is read_line_header,
+    )
+
+
+EventForHost = Callable[[Workbench, Snapshot], Event]
+
+
+def template_or_saved_event(item: str) -> EventForHost:
+    """A key, as a realistic event of each host; or a file with a saved one."""
+
+    def event_of(bench: Workbench, view: Snapshot) -> Event:
+        if is_saved_event(item):
+            return read_saved_event(bench, view, Path(item))
+        return bench.template(view, item)
+
+    return event_of
+
+
+def exact_event(event: Event) -> EventForHost:
+    """Exactly this event, where the host knows its key or somebody listens to it."""
+
+    def event_of(bench: Workbench, view: Snapshot) -> Event:
+        check_key(view, event.key)
+        return event
+
+    return event_of
+
+
+class HostRuns:
+    """Fires at each host in its own workers. What a host refuses is a sentence in its place."""
+
+    def __init__(
+        self,
+        bench: Workbench,
+        dialects: Sequence[Dialect],
+        event_of: EventForHost,
+        *,
+        only: str | None = None,
+        trust_all: bool = False,
+        sandbox: bool = False,
+    ) -> None:
+        self.benches = [workbench_of_host(bench, dialect, trust_all=trust_all) for dialect in dialects]
+        self.untrusted: dict[TrustTarget, None] = {}  # folders whose handlers were not allowed to run
+        self._event_of, self._only, self._sandbox = event_of, only, sandbox
+        self._firing: Firing | None = None
+        self._cancelled = False
+
+    def would_need(self) -> tuple[TrustTarget, ...]:
+        """The folders that would have to be trusted for all listeners to run. Raises the first host's Refusal
+        where none of them takes the event."""
+        folders: dict[TrustTarget, None] = {}
+        refused: list[Refusal] = []
+        for bench in self.benches:
+            try:
+                view = bench.look()
+                event = self._event_of(bench, view)
+                if event.kind in bench.dialect.kinds:
+                    plan = bench.plan(view, event, only=self._only)
+                    folders |= dict.fromkeys(waiting_for_trust(view, plan))
+            except Refusal as error:
+                refused.append(error)
+        if len(refused) == len(self.benches):
+            raise refused[0]
+        return tuple(folders)
+
+    async def run(self) -> tuple[RunAtHost, ...]:
+        """One after another; after a cancel the rest is not fired."""
+        return tuple([await self._there(bench) for bench in self.benches])
+
+    def cancel(self) -> None:
+        """Cancel the run on its way, and fire at no other host. From the loop's own thread."""
+        self._cancelled = True
+        if self._firing is not None:
+            self._firing.cancel()
+
+    async def _there(self, bench: Workbench) -> RunAtHost:
+        if self._cancelled:
+            return RunAtHost(bench.dialect, problem="cancelled before it")
+        try:
+            return await self._fired(bench)
+        except Refusal as refused:
+            return RunAtHost(bench.dialect, problem=str(refused))
+        except OSError as error:
+            return RunAtHost(bench.dialect, problem=f"no copies could be made: {error}")
+        finally:
+            self._firing = None
+            await bench.close()
+
+    async def _fired(self, bench: Workbench) -> RunAtHost:
+        view = await asyncio.to_thread(bench.look)
+        event = self._event_of(bench, view)
+        if event.kind not in bench.dialect.kinds:
+            problem = f"{bench.dialect.product} has no {event.kind} hooks"
+            return RunAtHost(bench.dialect, problem=problem)
+        view = await bench.ready(view, event.kind)
+        plan = bench.plan(view, event, only=self._only)
+        self.untrusted |= dict.fromkeys(waiting_for_trust(view, plan))
+        left = cannot_run_messages(view, plan, only=self._only)
+        self._firing = await bench.fire_guarded(view, plan) if self._sandbox else bench.fire(view, plan)
+        if self._cancelled:
+            self._firing.cancel()
+        run = await self._firing
+        return RunAtHost(bench.dialect, replace(plan, event=run.event), run, left=left)

@@ -1,0 +1,367 @@
+"""The status of a host's taps, what they recorded, and what that says about the hooks.
+
+events that arrived, subscribed events that never did, events without a hook.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from hookscope.app.options import Options, command_on
+from hookscope.app.snapshot import Snapshot
+from hookscope.engine.discovery import discover
+from hookscope.hosts.folders import FolderSystem
+from hookscope.hosts.settings.host_opener import open_host
+from hookscope.model.hook_status import Gate, HookStatus, State, gate_state
+from hookscope.model.host import Host
+from hookscope.model.run import EventKind
+from hookscope.model.uncalled_hooks import event_kind_of_key
+from hookscope.recording.installation import content_digest, installed_taps_of
+from hookscope.recording.installed_taps import TAP_KINDS, InstalledTap, is_tap
+from hookscope.recording.spool import OLD_SPOOL_FILE, SPOOL_FILE, RecordedEvent, SpoolReader
+from hookscope.recording.tap_files import spool_path
+from hookscope.storage.edits.change import read_current
+from hookscope.storage.edits.errors import ChangeError
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.workbench import Workbench
+
+
+TapFilesState = Literal["installed", "changed", "gone"]
+LIST_GATES = ("allow", "deny")  # gates that ask whether a list of the settings names it
+HOOKSCOPE_GATES = frozenset({"trusted", "sent"})  # no host asks for these
+
+
+@dataclass(frozen=True, slots=True)
+class TapBlocker:
+    """What keeps a host from running a tap, and what to do."""
+
+    gate: str
+    reason: str
+    then: str  # a command, or a sentence
+
+
+@dataclass(frozen=True, slots=True)
+class TapStatus:
+    """One installed tap."""
+
+    root: Path
+    kind: EventKind
+    language: str
+    name: str
+    events: tuple[str, ...]
+    whole: TapFilesState  # are its files as they were written
+    needs: tuple[TapBlocker, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SpoolSummary:
+    """What a spool holds."""
+
+    folder: Path
+    size: int  # bytes
+    events: int
+    last: datetime | None
+    loaded: datetime | None  # when a host loaded a tap last
+    pid: int  # of the process that wrote the newest line
+    skipped: int  # lines that were no events
+
+
+@dataclass(frozen=True, slots=True)
+class _HostHooks:
+    """The hooks of a host, and the options that lead to it."""
+
+    host: Host
+    rows: tuple[HookStatus, ...]
+    options: Options
+
+    def row(self, entry: InstalledTap) -> HookStatus | None:
+        return next((row for row in self.rows if is_tap(row.hook, entry.files)), None)
+
+
+def tap_statuses(bench: Workbench, view: Snapshot) -> tuple[TapStatus, ...]:
+    """Every tap that was installed for this host, in order of installing."""
+    installed = sorted(installed_taps_of(view.host).items(), key=lambda item: item[1].at)
+    here = _HostHooks(view.host, view.inventory.hooks, bench.options)
+    shipped = _shipped_host_hooks(bench, view) if installed else None
+    return tuple(_tap_status(root, entry, here, shipped) for root, entry in installed)
+
+
+def _shipped_host_hooks(bench: Workbench, view: Snapshot) -> _HostHooks | None:
+    """Where a guide is in force, what the program finds: it may want more than its guide says."""
+    shipped = bench.setup.shipped
+    if shipped is None or shipped.product != view.host.dialect.product:
+        return None
+    host = open_host(shipped, view.host.surroundings, view.host.choices, trust=view.host.trust)
+    return _HostHooks(host, discover(host).hooks, replace(bench.options, dialect=shipped.name))
+
+
+def _tap_status(root: Path, entry: InstalledTap, here: _HostHooks, shipped: _HostHooks | None) -> TapStatus:
+    whole = _files_state(entry)
+    needs = tuple(_blockers(entry, here)) if whole != "gone" else ()
+    notes = [*_notes(entry, here), *_shipped_differences(entry, shipped, needs)]
+    return TapStatus(root, entry.kind, entry.language, entry.name, entry.events, whole, needs, tuple(notes))
+
+
+def _shipped_differences(
+    entry: InstalledTap, shipped: _HostHooks | None, needs: tuple[TapBlocker, ...]
+) -> Iterator[str]:
+    """What the program wants besides. A tap that it does not look for is said to be so elsewhere."""
+    if shipped is not None and shipped.row(entry) is not None:
+        known = {need.gate for need in needs}
+        for need in _blockers(entry, shipped):
+            if need.gate not in known:
+                yield f"{shipped.host.dialect.title}: will not run it, {need.reason}; {need.then}"
+
+
+def _files_state(entry: InstalledTap) -> TapFilesState:
+    contents = [_read_content(path) for path in entry.files]
+    if all(content is None for content in contents):
+        return "gone"
+    same = [
+        content_digest(content) == known
+        for content, known in zip(contents, entry.files.values(), strict=True)
+    ]
+    return "installed" if all(same) else "changed"
+
+
+def _read_content(path: Path) -> bytes | None:
+    try:
+        return read_current(path)
+    except ChangeError:
+        return b""  # it is there, and nobody may read it
+
+
+def _blockers(entry: InstalledTap, seen: _HostHooks) -> Iterator[TapBlocker]:
+    """Every gate that keeps the host from running it. What only Hookscope asks for is none."""
+    row = seen.row(entry)
+    if row is None:
+        yield TapBlocker("found", "it is not among the hooks that are found", "`hookscope list` says why.")
+        return
+    if row.verdict.shadowed_by is not None:
+        then = f"`{command_on(seen.options, 'info', row.hook.name)}` says more."
+        yield TapBlocker("shadowed", row.verdict.why(), then)
+    for gate in row.verdict.shut():
+        if gate.name not in HOOKSCOPE_GATES:
+            yield TapBlocker(gate.name, gate.reason, _next_step(gate, row, seen))
+
+
+def _next_step(gate: Gate, row: HookStatus, seen: _HostHooks) -> str:
+    name = row.hook.name
+    if gate.name in LIST_GATES:
+        where, file = ".".join(map(str, gate.setting or ())), seen.host.settings.file
+        return f"{'Add it to' if gate.name == 'allow' else 'Take it out of'} {where} in {file}."
+    if gate_state(gate) is State.OFF and (gate.name != "switch" or row.hook.kind == "folder"):
+        return f"`{command_on(seen.options, 'enable', name)}` switches it on."
+    return f"`{command_on(seen.options, 'info', name)}` shows every check."
+
+
+def _notes(entry: InstalledTap, seen: _HostHooks) -> Iterator[str]:
+    row, product = seen.row(entry), seen.host.dialect.product
+    if entry.language == "python" and not _runs_python(seen.host, entry.kind):
+        yield f"{product} itself runs no Python: this tap is for programs that embed Hookscope."
+    if entry.kind == "stream":
+        yield "It stands in the project and names a folder of this machine: it is not for the repository."
+    if not os.path.isdir(entry.spool):
+        yield f"It records nothing: the folder {entry.spool} is gone; `hookscope tap install` makes it."
+    elif entry.spool != spool_path(seen.host):
+        yield f"It writes to {entry.spool}, which is not where it is looked for."
+    if row is not None:
+        barred: dict[str, list[str]] = {}
+        for event, reason in row.hook.meta.barred.items():
+            if event in entry.events:
+                barred.setdefault(reason, []).append(event)
+        yield from (f"{', '.join(events)} do not reach it: {reason}." for reason, events in barred.items())
+
+
+def _runs_python(host: Host, kind: EventKind) -> bool:
+    """Is a Python handler among the names that the host itself looks for."""
+    system = host.dialect.system_of(kind)
+    return isinstance(system, FolderSystem) and any(name.endswith(".py") for name in system.shape.handlers)
+
+
+def spool_summary_of(view: Snapshot) -> SpoolSummary:
+    """What the spool of this host holds. Reads all of it. Raises OSError."""
+    folder = spool_path(view.host)
+    reading, events, newest, loaded = SpoolReader(folder), 0, None, None
+    for heard in reading:
+        if heard.kind == "loaded":
+            loaded = heard
+        else:
+            events += 1
+            newest = heard
+    writers = [heard for heard in (newest, loaded) if heard is not None]
+    return SpoolSummary(
+        folder=folder,
+        size=sum(_file_size(folder / name) for name in (OLD_SPOOL_FILE, SPOOL_FILE)),
+        events=events,
+        last=newest.at if newest else None,
+        loaded=loaded.at if loaded else None,
+        pid=max(writers, key=lambda heard: heard.at).pid if writers else 0,
+        skipped=reading.skipped,
+    )
+
+
+def _file_size(file: Path) -> int:
+    try:
+        return os.stat(file).st_size
+    except OSError:
+        return 0
+
+
+@dataclass(frozen=True, slots=True)
+class EventCount:
+    """An event that came: how often, first and last, in how many sessions."""
+
+    key: str
+    kind: EventKind
+    count: int
+    first: datetime
+    last: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class NeverReceived:
+    """A hook that listens to what never came. `recorded` is False where no tap would have heard it."""
+
+    hook: str
+    source: str
+    state: State
+    key: str
+    recorded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EventUsage:
+    """Both lists, and what they rest on."""
+
+    since: datetime | None  # since when taps record without a gap; None: nothing was ever recorded
+    loaded: datetime | None  # when a host loaded a tap last
+    seen: tuple[EventCount, ...]  # all that came, most often first
+    unheard: tuple[NeverReceived, ...]
+    unanswered: tuple[EventCount, ...]  # those of `seen` that nobody listens to
+    unknown: tuple[str, ...]  # hooks of which only a load tells what they listen to
+    skipped: int  # lines of the spool that were no events
+
+    @property
+    def count(self) -> int:
+        """How many real events were seen."""
+        return sum(one.count for one in self.seen)
+
+
+def event_usage_of(view: Snapshot) -> EventUsage:
+    """Read the whole spool and compare it with the hooks of this view. Runs nothing. Raises OSError."""
+    host = view.host
+    reading = SpoolReader(spool_path(host))
+    seen, loaded, oldest = count_events(reading)
+    taps = frozenset(file for entry in installed_taps_of(host).values() for file in entry.files)
+    rows = [row for row in view.inventory.hooks if _would_run(row) and not is_tap(row.hook, taps)]
+    known = [row for row in rows if row.events is not None]
+    heard = {key for one in seen for key in _subscription_keys(one.key, one.kind, host)}
+    return EventUsage(
+        since=_recording_since(host, oldest),
+        loaded=loaded,
+        seen=seen,
+        unheard=tuple(_never_received(known, heard, host)),
+        unanswered=tuple(one for one in seen if not _has_subscriber(one, known, host)),
+        unknown=tuple(dict.fromkeys(row.hook.name for row in rows if row.events is None)),
+        skipped=reading.skipped,
+    )
+
+
+def count_events(
+    events: Iterable[RecordedEvent],
+) -> tuple[tuple[EventCount, ...], datetime | None, datetime | None]:
+    """What came, when a tap was last loaded, and the moment of the oldest line."""
+    seen: dict[tuple[EventKind, str], EventCount] = {}
+    loaded = oldest = None
+    for heard in events:
+        oldest = min(oldest or heard.at, heard.at)
+        if heard.kind == "loaded":
+            loaded = max(loaded or heard.at, heard.at)
+            continue
+        before = seen.get((heard.kind, heard.key))
+        if before is None:
+            seen[heard.kind, heard.key] = EventCount(heard.key, heard.kind, 1, heard.at, heard.at)
+        else:
+            seen[heard.kind, heard.key] = replace(
+                before,
+                count=before.count + 1,
+                first=min(before.first, heard.at),
+                last=max(before.last, heard.at),
+            )
+    return tuple(sorted(seen.values(), key=lambda one: (-one.count, one.key))), loaded, oldest
+
+
+def _recording_since(host: Host, oldest: datetime | None) -> datetime | None:
+    """Since the install; where the spool was turned, since its oldest line."""
+    if os.path.exists(spool_path(host) / OLD_SPOOL_FILE):
+        return oldest
+    times = [entry.at for entry in installed_taps_of(host).values()]
+    return min([*times, *([oldest] if oldest else [])], default=None)
+
+
+def _would_run(row: HookStatus) -> bool:
+    """Would the host run it, as far as is known: what only Hookscope asks for stops no host."""
+    return row.verdict.shadowed_by is None and all(
+        gate.name in HOOKSCOPE_GATES for gate in row.verdict.shut()
+    )
+
+
+def _subscription_keys(key: str, kind: EventKind, host: Host) -> tuple[str, ...]:
+    """The keys under which a listener would have heard the event."""
+    if kind not in host.dialect.kinds:
+        return ()
+    event = replace(host.dialect.event_of(key), kind=kind)
+    if kind != "folder":
+        event = replace(event, type=host.dialect.catalogue().canonical(key), action="")
+    return host.dialect.system_of(kind).keys(event)
+
+
+def _never_received(rows: Iterable[HookStatus], heard: set[str], host: Host) -> Iterator[NeverReceived]:
+    taps = _keys_of_taps(host)
+    canonical = host.dialect.catalogue().canonical
+    for row in rows:
+        for key in dict.fromkeys(map(canonical, row.events or ())):
+            kind = event_kind_of_key(key, row)
+            if key not in heard:
+                recorded = not taps[kind].isdisjoint((*_subscription_keys(key, kind, host), key))
+                yield NeverReceived(row.hook.name, row.hook.folder.source, row.state, key, recorded)
+
+
+def _keys_of_taps(host: Host) -> Mapping[EventKind, frozenset[str]]:
+    """The keys that installed taps listen to, by kind."""
+    taps = installed_taps_of(host).values()
+    return {
+        kind: frozenset(key for tap in taps if tap.kind == kind for key in tap.events) for kind in TAP_KINDS
+    }
+
+
+def _has_subscriber(one: EventCount, rows: Iterable[HookStatus], host: Host) -> bool:
+    keys = _subscription_keys(one.key, one.kind, host)
+    canonical = host.dialect.catalogue().canonical
+    return any(
+        any(event_kind_of_key(key, row) == one.kind and canonical(key) in keys for key in row.events or ())
+        for row in rows
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TapReport:
+    """How the taps stand, what they recorded, and what that says of the hooks."""
+
+    taps: tuple[TapStatus, ...]
+    recorded: SpoolSummary
+    lists: EventUsage
+
+
+def tap_report_of(bench: Workbench, view: Snapshot) -> TapReport:
+    """Reads the whole spool; runs nothing. Raises OSError."""
+    return TapReport(tap_statuses(bench, view), spool_summary_of(view), event_usage_of(view))

@@ -1,0 +1,188 @@
+"""Files that the console writes: its state for the next start, and exports. Secrets are masked."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from hookscope.app.event_templates import BadContext, parse_context
+from hookscope.app.workspaces import typed_path
+from hookscope.authoring.testing.saved_event_files import with_secret_names
+from hookscope.model.refusal import Refusal
+from hookscope.model.regular_file import read_regular
+from hookscope.model.text import error_reason
+from hookscope.storage.edits.change import Change
+from hookscope.storage.edits.user_files import write_user_file
+from hookscope.storage.journal.redaction import NOTHING_KNOWN, Redaction
+from hookscope.storage.journal.secrets import secrets_in
+from hookscope.storage.state_files import state_folder, write_state_file
+from hookscope.values import dataclass
+
+VERSION = 1
+MOST_WORKSPACES = 100  # workspaces; the one that was used longest ago goes first
+LARGEST = 262_144  # characters of a text that is kept
+PATIENCE = 2  # seconds for another console's write
+
+
+@dataclass(frozen=True, slots=True)
+class StoredConsole:
+    """`console.json`: workspace → when it was used, and what its console was showing.
+
+    Merged by key under a lock, replaced atomically, readable by its owner alone.
+    """
+
+    file: Path
+
+    def read(self, workspace: Path) -> Mapping[str, Any] | None:
+        """What was left for this workspace; None where nothing was.
+
+        Raises Refusal where the file is damaged, or of another version of Hookscope.
+        """
+        entry = self._read().get(str(workspace))
+        shown = entry.get("console") if isinstance(entry, dict) else None
+        return shown if isinstance(shown, dict) else None
+
+    def recent(self) -> tuple[Path, ...]:
+        """The workspaces that are there, the one used last first. Nothing where the file cannot be read."""
+        try:
+            known = _newest_first(self._read())
+        except Refusal:
+            return ()
+        return tuple(Path(name) for name in known if os.path.isdir(name))
+
+    def write(self, workspace: Path, shown: Mapping[str, Any] | None) -> None:
+        """Leave this for the next time; None: only that the workspace was used now.
+
+        A damaged file is replaced, one of a newer version is let be. Raises Refusal, then nothing is written.
+        """
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            from filelock import FileLock  # here: a look locks nothing, and this loads asyncio
+
+            with FileLock(str(self.file) + ".lock", timeout=PATIENCE):
+                known = dict(self._mergeable())
+                before = known.get(str(workspace))
+                entry = dict(before) if isinstance(before, dict) else {}
+                now = datetime.now(UTC).isoformat(timespec="milliseconds")
+                entry["at"] = max(now, *map(_last_used, known.values()), "")  # a clock may have been set back
+                if shown is not None:
+                    entry["console"] = dict(shown)
+                others = {name: one for name, one in known.items() if name != str(workspace)}
+                known = {str(workspace): entry, **others}  # the first of those of one time
+                kept = {name: known[name] for name in _newest_first(known)[:MOST_WORKSPACES]}
+                document = {"version": VERSION, "workspaces": kept}
+                write_state_file(self.file, json.dumps(document, indent=1).encode("utf-8", "replace") + b"\n")
+        except (OSError, TimeoutError) as error:
+            raise Refusal(
+                f"Cannot keep in {self.file} what the console shows: {error_reason(error)}.",
+                "HOOKSCOPE_STATE_DIR names another folder.",
+            ) from None
+
+    def _mergeable(self) -> Mapping[str, Any]:
+        try:
+            return self._read()
+        except _NewerVersion:
+            raise
+        except Refusal:
+            return {}
+
+    def _read(self) -> Mapping[str, Any]:
+        try:
+            document = json.loads(read_regular(self.file))
+            version, known = document["version"], document["workspaces"]
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            raise Refusal(f"{self.file} is damaged.", "Nothing is restored from it.") from None
+        if isinstance(version, int) and version > VERSION:
+            raise _NewerVersion(
+                f"{self.file} is of a newer Hookscope.", "Nothing is restored from it, or kept."
+            )
+        if version != VERSION or not isinstance(known, dict):
+            raise Refusal(f"{self.file} is of another Hookscope.", "Nothing is restored from it.")
+        return known
+
+
+class _NewerVersion(Refusal):
+    """Written by a version that knows more than this one."""
+
+
+def stored_console() -> StoredConsole:
+    """The file in the state folder that keeps what the console showed. Nothing is read yet."""
+    return StoredConsole(state_folder() / "console.json")
+
+
+def masked_draft(text: str, redaction: Redaction = NOTHING_KNOWN) -> str | None:
+    """A text as it may be kept: each secret in it stands as `${NAME}`. None: it is too long to be kept.
+
+    `redaction` knows secrets beside those that show by their names or their looks.
+    """
+    if len(text) > LARGEST:
+        return None
+    try:
+        found = secrets_in(parse_context(text), keys=redaction.keys)
+    except BadContext:  # half written: what is seen without reading it
+        found = secrets_in(text)
+    kept: str = with_secret_names(redaction.veil(text, secrets=found).text(text))
+    return kept
+
+
+def _last_used(entry: object) -> str:
+    """When, as text that is as great as the time is late."""
+    return str(entry.get("at", "")) if isinstance(entry, dict) else ""
+
+
+def _newest_first(known: Mapping[str, Any]) -> list[str]:
+    return sorted(known, key=lambda name: _last_used(known[name]), reverse=True)
+
+
+TEXT, JSON, SVG = ".txt", ".json", ".svg"
+KINDS = (TEXT, JSON, SVG)
+
+
+def masked_export(text: str, document: Any, redaction: Redaction) -> tuple[str, Any]:
+    """Text and document with `${SECRET:NAME}` where a secret stood: known ones, and what looks like one."""
+    veil = redaction.veil(document, text)
+    return veil.text(text), veil.value(document)
+
+
+def json_file_text(document: Any) -> str:
+    """A document as a file."""
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
+def export_place(typed: str, folder: Path) -> Path:
+    """The file that a typed name means, relative ones from that folder on."""
+    return typed_path(typed, folder)
+
+
+def export_problem(file: Path) -> str:
+    """Why an export cannot be that file, whatever stands there now; empty where it can."""
+    if file.suffix not in KINDS:
+        return f"The ending says what it becomes: {', '.join(KINDS)}."
+    if not os.path.isdir(file.parent):
+        return f"There is no folder {file.parent}."
+    if os.path.exists(file) and not os.path.isfile(file):
+        return f"{file} is no file."
+    return ""
+
+
+def write_export(file: Path, content: str, *, replace: bool) -> Path:
+    """Write it. Raises Refusal where it cannot be, or where there is such a file and none may be replaced."""
+    problem = export_problem(file)
+    if problem:
+        raise Refusal(problem)
+    try:
+        before = read_regular(file) if os.path.exists(file) else None
+        if before is not None and not replace:
+            raise Refusal(f"There is {file} already.", "Export under another name.")
+    except OSError as error:
+        raise Refusal(
+            f"{file} cannot be read: {error_reason(error)}.", "Export under another name."
+        ) from None
+    write_user_file(Change(file, f"export {file.name}", before, content.encode("utf-8", "replace")))
+    return file

@@ -1,0 +1,257 @@
+"""What Hookscope detected, from where, and what is missing: one sentence each, with the next step."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from hookscope.app.json_documents import problem_text
+from hookscope.app.trust_requests import untrusted_folders
+from hookscope.app.unknown_names import agent_workspaces
+from hookscope.app.variables import DOTENV, dotenv_of
+from hookscope.app.yaml_sections import environment_files, read_workspace_environment
+from hookscope.engine.settings_entries import orphaned_entries
+from hookscope.helpers import helper_output
+from hookscope.model.hook_status import State
+from hookscope.model.refusal import Refusal
+from hookscope.model.regular_file import FILE_LIMIT_HINT, is_file_limit
+from hookscope.model.text import error_reason, shell_path
+from hookscope.model.trust import (
+    ABOVE_WORKSPACE_REASON,
+    TrustTarget,
+    too_wide_reason,
+    trusted_folders,
+)
+from hookscope.runtime.executors import OLDEST_NODE, Node, NoNode, missing_features
+from hookscope.runtime.limits import size_in_words
+from hookscope.runtime.orphan_processes import find_marked
+from hookscope.storage.state_files import is_writable, state_folder
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.options import Setup
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.model.hook import Problem
+
+OLDEST_PYTHON = (3, 9)  # that a worker runs on
+PATIENCE = 10  # seconds for an interpreter to say its version
+
+
+@dataclass(frozen=True, slots=True)
+class SetupFinding:
+    """One thing that was looked for. `well`: nothing needs doing."""
+
+    name: str
+    found: str
+    well: bool = True
+    then: str = ""
+
+
+def examine_setup(view: Snapshot, setup: Setup, node: Node | NoNode) -> tuple[SetupFinding, ...]:
+    """Everything that decides what Hookscope shows here. Runs the handlers' interpreter for its version."""
+    return (
+        SetupFinding("dialect", f"{view.host.dialect.name}, {view.because}"),
+        *_places(view),
+        *_variables(view, setup),
+        *_folders(view),
+        *_stopped(view),
+        *_orphans(view),
+        *_packs(view),
+        _trusted(view),
+        *_too_wide(view),
+        _python(view, setup),
+        _node(view, node),
+        SetupFinding("limits", f"start {_seconds(view.limits.spawn)}, {view.limits.in_words()}"),
+        *_workers(),
+    )
+
+
+def _seconds(limit: float | None) -> str:
+    return "without limit" if limit is None else f"{limit:g} s"
+
+
+def _places(view: Snapshot) -> Iterator[SetupFinding]:
+    host, short = view.host, view.host.surroundings.short
+    there = os.path.isdir(host.workspace)
+    then = "" if there else "Run in the agent's folder, or name it with `--workspace DIR`."
+    yield SetupFinding(
+        "workspace", f"{host.workspace}" + ("" if there else ", which is not there"), there, then
+    )
+    for agent, folder in agent_workspaces(host).items():
+        yield SetupFinding(
+            "agent", f"{agent} has a workspace of its own, {short(folder)}: `--agent {agent}` looks there"
+        )
+    wrong = [*host.settings.problems, *host.problems, *_of_settings(view)]
+    file = short(host.settings.file)
+    for one in wrong:
+        at = one.place.file if one.place is not None else host.settings.file
+        then = f"Mend {short(at)}." if os.access(at, os.R_OK) else f"Make {short(at)} readable for you."
+        yield SetupFinding("settings", problem_text(one), False, then)
+    for one in view.inventory.problems:
+        if one.unseen is not None:
+            yield SetupFinding(
+                "folders", problem_text(one), False, "Make it readable for you, or take it away."
+            )
+    if host.settings.exists and not wrong:
+        yield SetupFinding("settings", file)
+    elif host.dialect.layout.settings and not host.settings.exists:
+        yield SetupFinding("settings", f"none yet; they would be in {file}")
+    if is_writable(state_folder()):
+        yield SetupFinding("state", f"{short(state_folder())}, for what you trusted")
+    else:
+        then = "No run, trust or undo is kept there; HOOKSCOPE_STATE_DIR names another folder."
+        yield SetupFinding("state", f"{short(state_folder())}, which cannot be written", False, then)
+
+
+def _of_settings(view: Snapshot) -> Iterator[Problem]:
+    """What a look found wrong in the settings, beside what they say of themselves."""
+    known, file = (*view.host.settings.problems, *view.host.problems), view.host.settings.file
+    for one in view.inventory.problems:
+        if one not in known and one.place is not None and one.place.file == file:
+            yield one
+
+
+def _variables(view: Snapshot, setup: Setup) -> Iterator[SetupFinding]:
+    """What events are filled with, beside the environment."""
+    workspace, name = view.host.workspace, setup.environment
+    if name is not None:
+        try:
+            chosen = read_workspace_environment(workspace, name)
+        except Refusal as refused:
+            yield SetupFinding(
+                "environment", f"{setup.environment_from}: {refused.what}", False, refused.then
+            )
+        else:
+            said = f"{name}, {setup.environment_from}: {_counted(chosen.variables)}"
+            yield SetupFinding("environment", said)
+    elif known := environment_files(workspace):
+        yield SetupFinding(
+            "environment", f"none chosen of {', '.join(known)}; `--environment NAME` chooses one"
+        )
+    read = [name for name in setup.dialect.settings_rules.project_dotenv if os.path.isfile(workspace / name)]
+    if read:
+        yield SetupFinding("handlers get", f"the variables of {' and '.join(read)}, under those that are set")
+    if lines := dotenv_of(workspace):
+        yield SetupFinding(
+            "variables", f"{_counted(lines)} in {view.host.surroundings.short(workspace / DOTENV)}"
+        )
+
+
+def _counted(variables: Mapping[str, str]) -> str:
+    return f"{len(variables)} variable{'s' * (len(variables) != 1)}"
+
+
+def _folders(view: Snapshot) -> Iterator[SetupFinding]:
+    counts = Counter(id(row.hook.folder) for row in view.inventory.hooks)
+    for folder in sorted(view.folders, key=lambda folder: -folder.rank):
+        count = counts[id(folder)]
+        what = "absent" if folder.real is None else f"{count} hook{'s' * (count != 1)}"
+        yield SetupFinding(f"{folder.source} hooks", f"{view.host.surroundings.short(folder.path)}: {what}")
+
+
+def _stopped(view: Snapshot) -> Iterator[SetupFinding]:
+    """Where none of the user's own hooks would run, each for the same reason that is no matter of trust."""
+    own = [
+        row
+        for row in view.inventory.hooks
+        if row.hook.folder.source != "bundled" and row.state is not State.SHADOWED
+    ]
+    reasons = {row.verdict.why(view.host.surroundings.short) for row in own}
+    if len(reasons) == 1 and own[0].state not in (State.READY, State.UNTRUSTED):
+        said = f"none would run: {reasons.pop()}"
+        then = f"`hookscope fix {shell_path(own[0].hook.name)}` shows what would open it."
+        yield SetupFinding("hooks", said, False, then)
+
+
+def _orphans(view: Snapshot) -> Iterator[SetupFinding]:
+    for item in orphaned_entries(view.inventory, view.host):
+        at = f" ({item.place.file.name}:{item.place.line})" if item.place else ""
+        then = f"It does nothing: {item.then}" + ("" if item.near else ".")
+        yield SetupFinding("entry", f"{item.setting}{at} belongs to no hook that was found", False, then)
+
+
+def _packs(view: Snapshot) -> Iterator[SetupFinding]:
+    """Where the list of a pack and its folders disagree."""
+    short = view.host.surroundings.short
+    for item in view.inventory.rejected:
+        if item.place is not None and item.place.file.name == "package.json":
+            then = f"Mend the list in {short(item.place.file)}:{item.place.line}, or the folder."
+            yield SetupFinding("pack", f"{short(item.path)}: {item.reason}", False, then)
+
+
+def _trusted(view: Snapshot) -> SetupFinding:
+    short = view.host.surroundings.short
+    waiting = sorted(untrusted_folders(view), key=lambda target: short(target.folder))
+    if not waiting:
+        return SetupFinding("trust", "every hook that could run is allowed to")
+    offer = waiting[0].offer(short)
+    found = f"not allowed to run yet: {', '.join(target.shown(short) for target in waiting)}"
+    return SetupFinding("trust", found, False, f"{offer[:1].upper()}{offer[1:]}.")
+
+
+def _too_wide(view: Snapshot) -> Iterator[SetupFinding]:
+    """Records of trust that do not count."""
+    short, counted = view.host.surroundings.short, trusted_folders(view.host)
+    for folder in sorted(view.host.trust.folders - counted):
+        target = TrustTarget(folder, too_wide_reason(folder, view.host) or ABOVE_WORKSPACE_REASON)
+        found = f"{folder} was trusted by an earlier version and no longer counts, since {target.refused}"
+        then = f"Trust the folders of hooks below it; `{target.command(short)}` trusts it again."
+        yield SetupFinding("trust", found, False, then)
+
+
+def _python(view: Snapshot, setup: Setup) -> SetupFinding:
+    named = setup.python
+    if named is not None and not named.allowed_by(view.host):
+        return SetupFinding("python", named.not_trusted, False, f"{named.way_out}.")
+    python = named.path if named is not None else sys.executable
+    then = "`python:` in .hookscope/config.yaml names the interpreter, 3.9 or newer."
+    try:
+        asked = [python, "-I", "-c", "import sys; print(*sys.version_info[:3], sep='.')"]
+        answer = helper_output(asked, seconds=PATIENCE, workspace=[view.host.workspace])
+        version = tuple(int(part) for part in answer.text.strip().split("."))
+    except (OSError, ValueError) as error:
+        why = error_reason(error) if isinstance(error, OSError) else "it answers something else"
+        then = FILE_LIMIT_HINT if is_file_limit(error) else then
+        return SetupFinding("python", f"{python} does not say its version: {why}", False, then)
+    found = f"{python}, version {answer.text.strip()}"
+    well = version >= OLDEST_PYTHON
+    return SetupFinding(
+        "python", found if well else f"{found}, too old for handlers", well, "" if well else then
+    )
+
+
+def _node(view: Snapshot, node: Node | NoNode) -> SetupFinding:
+    needing = [row.hook for row in view.inventory.hooks if row.hook.language in ("typescript", "javascript")]
+    need = "1 hook needs it" if len(needing) == 1 else f"{len(needing)} hooks need it"
+    names = ", ".join(hook.name for hook in needing[:5])
+    for_whom = f"{need}: {names}" if needing else "no hook here needs it"
+    well = all(hook.language in node.languages for hook in needing)
+    if isinstance(node, Node):
+        found = f"{node.path}, version {node.version}, {node.origin}; {for_whom}"
+        return SetupFinding("node", found, well, then=missing_features(node))
+    found = f"no Node {OLDEST_NODE[0]}.{OLDEST_NODE[1]} or newer: {node.reason}; {for_whom}"
+    then = node.way_out[:1].upper() + node.way_out[1:]
+    return SetupFinding("node", found, well, f"{then}." if needing else "")
+
+
+def _workers() -> Iterator[SetupFinding]:
+    """Worker processes of all consoles and commands that run now, as far as the system tells."""
+    processes = find_marked()
+    leaders = [process for process in processes if process.pid == process.group]
+    strays = [process for process in processes if process.pid != process.group and process.parent == 1]
+    for process in leaders:
+        memory = size_in_words(process.memory)
+        owner = process.host.partition("-")[0]
+        yield SetupFinding(
+            "worker", f"{process.pid} of hookscope {owner}, {process.age:.0f} s old, {memory}: {process.name}"
+        )
+    for process in strays:
+        then = f"A handler left it behind; `kill {process.pid}` ends it."
+        yield SetupFinding(
+            "left over", f"{process.pid}, {process.age:.0f} s old: {process.name}", False, then
+        )
+    if not processes:
+        yield SetupFinding("workers", "none is running")

@@ -1,0 +1,107 @@
+"""Event keys that can be fired, a template event for each, and contexts read from JSON text."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from hookscope.hosts.streams.stream_events import event_problems
+from hookscope.model.event_catalogue import DEFAULT_SESSION
+from hookscope.model.hook_status import HookStatus
+from hookscope.model.host import Host
+from hookscope.model.inventory import Inventory
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import Event
+from hookscope.model.uncalled_hooks import event_kind_of_key
+
+WORKSPACE_FIELD = "workspaceDir"  # of a context: the workspace in force
+
+
+class BadContext(ValueError):
+    """A context that is no JSON object: what is wrong, and where it stands in the text."""
+
+    def __init__(self, problem: str, line: int = 1, column: int = 1) -> None:
+        super().__init__(f"line {line}, column {column}: {problem}")
+        self.problem, self.line, self.column = problem, line, column
+
+
+def parse_context(text: str) -> dict[str, Any]:
+    """The context of an event from JSON text; empty text is an empty one. Raises BadContext."""
+    if not text.strip():
+        return {}
+    try:
+        value = json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise BadContext(error.msg, error.lineno, error.colno) from None
+    except RecursionError:
+        raise BadContext("nested too deeply") from None
+    except ValueError as error:
+        raise BadContext(str(error)) from None
+    if not isinstance(value, dict):
+        raise BadContext(f"a JSON object is wanted, and this is {_json_kind(value)}")
+    return value
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _json_kind(value: object) -> str:
+    match value:
+        case list():
+            return "a list"
+        case str():
+            return "a text"
+        case bool() | None:
+            return json.dumps(value)
+        case _:
+            return "a number"
+
+
+def event_keys(host: Host, inventory: Inventory) -> tuple[str, ...]:
+    """What can be fired: the host's events, then what hooks listen to beside them. Families left out."""
+    known = [event.key for event in host.dialect.catalogue().events if not event.family]
+    heard = [key for row in inventory.hooks for key in row.events or () if _is_event(key, row)]
+    return tuple(dict.fromkeys([*known, *sorted(heard)]))
+
+
+def _is_event(key: str, row: HookStatus) -> bool:
+    """Is what a hook listens to one event: no family, and not all of them."""
+    return ":" in key if event_kind_of_key(key, row) == "folder" else key != "*"
+
+
+def template_event(key: str, host: Host) -> Event:
+    """A realistic event of that key: the catalogue's example, with the settings in force as `cfg`."""
+    known = host.dialect.catalogue().find(key)
+    event = host.dialect.event_of(key)
+    context = _with_workspace(as_plain(known.context), host) if known else {}
+    if event.kind == "folder":
+        context["cfg"] = as_plain(host.settings.value)
+    return replace(
+        event,
+        session_key=known.session if known else DEFAULT_SESSION,
+        context=context,
+        ctx=_with_workspace(as_plain(known.ctx), host) if known else {},
+    )
+
+
+def _with_workspace(example: dict[str, Any], host: Host) -> dict[str, Any]:
+    """The example with the workspace in force, where it names one."""
+    return {**example, WORKSPACE_FIELD: str(host.workspace)} if WORKSPACE_FIELD in example else example
+
+
+def check_required_fields(event: Event, host: Host) -> None:
+    """Raises Refusal for an event of a stream without its required fields: no runtime could have sent it."""
+    catalogue = host.dialect.catalogue()
+    known = catalogue.by_key.get(event.key) if event.kind == "stream" else None
+    if known is not None and known.required and (problems := event_problems(event, catalogue)):
+        raise Refusal(f"{'; '.join(problems)}.", "Nothing was fired.", code=2)
+
+
+def as_plain(value: Any) -> Any:
+    """A copy of settings made of plain dicts and lists."""
+    if isinstance(value, Mapping):
+        return {str(key): as_plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_plain(item) for item in value]
+    return value

@@ -1,0 +1,236 @@
+"""Hooks whose files failed to load when they were last tried, kept in the state folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from hookscope.engine.loading import IS_CLASS, NO_FUNCTION
+from hookscope.engine.planning import handler_code
+from hookscope.model.failure import Failure
+from hookscope.model.hook import FilePosition, Hook
+from hookscope.model.hook_event import iso
+from hookscope.model.hook_status import Gate, HookStatus, State
+from hookscope.model.run import Code, Result, Run
+from hookscope.model.text import one_line
+from hookscope.storage.state_files import (
+    state_members,
+    state_members_to_merge,
+    write_state_file,
+)
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.model.host import Host
+    from hookscope.model.inventory import Inventory
+    from hookscope.storage.journal.redaction import Redaction
+
+FAILED_LOADS_FILE = "failed-loads.json"
+HANDLERS = "handlers"  # what its file has
+MOST = 500  # handlers that are kept
+LONGEST = 300  # characters of an error's sentence
+EMPTY: Mapping[str, Failure] = {}
+LONGEST_WAIT = 2  # seconds for another process that writes
+
+
+@dataclass(frozen=True, slots=True)
+class FailedLoad:
+    """What a load came to, of a file that is as it was then."""
+
+    error: str  # `ModuleNotFoundError: No module named 'this'`
+    at: datetime
+    run: int | None = None  # of the journal; None: nothing was fired
+    place: FilePosition | None = None  # where in the hook's own code it went wrong
+    held: bool = False  # the version from before is loaded still, and runs
+
+    @property
+    def why(self) -> str:
+        """Half a sentence: `does not load: KeyError: 'HOME' (handler.py:3, run 7)`."""
+        spot = f"{self.place.file.name}:{self.place.line}" if self.place is not None else ""
+        run = f"run {self.run}" if self.run is not None else ""
+        where = ", ".join(filter(None, (spot, run)))
+        kind, _, text = self.error.partition(": ")
+        none = kind in (NO_FUNCTION, IS_CLASS)  # the words of what comes of a hook so far
+        said = f"has nothing to call: {text}" if none else f"does not load: {self.error}"
+        return said + (f" ({where})" if where else "")
+
+
+def retry_hint(name: str) -> str:
+    """The next step of a hook that does not load."""
+    return f"`hookscope load {quote(name)}` tries again"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadAttempt:
+    """A load that somebody has asked for. `failure` None: it loaded."""
+
+    code: Code
+    failure: Failure | None = None
+    run: int | None = None
+
+
+class FailedLoads:
+    """`failed-loads.json`: handler → why it did not load. Merged by key under a lock, replaced atomically.
+
+    Args:
+        python: the interpreter of handlers.
+    """
+
+    def __init__(self, file: Path, python: str) -> None:
+        self.file, self._python = file, python
+
+    def among(self, inventory: Inventory, host: Host) -> Mapping[Hook, FailedLoad]:
+        """The hooks that nothing else stops, and whose files failed as they stand. Runs nothing."""
+        known = state_members(self.file, HANDLERS)
+        if not known:
+            return {}
+        rows = [row for row in inventory.hooks if _may_have_failed(row) and str(row.hook.handler) in known]
+        found = ((row.hook, self._of(handler_code(row.hook, host), known)) for row in rows)
+        return {hook: failed for hook, failed in found if failed is not None}
+
+    def have_changed(self, view: Snapshot) -> bool:
+        """Was the file written since that look. No more than asks for its time."""
+        return self.mark() != view.loads_mark
+
+    def mark(self) -> tuple[int, ...]:
+        """Another one once the file is another."""
+        return tuple(_file_stamp(self.file))
+
+    def _of(self, code: Code, known: Mapping[str, Any]) -> FailedLoad | None:
+        entry: Any = known.get(str(code.path))
+        try:
+            if entry["of"] != self._content(code):
+                return None
+            run, at = entry["run"], datetime.fromisoformat(entry["at"]).astimezone(UTC)
+            place = FilePosition(Path(entry["file"]), int(entry["line"])) if entry["file"] else None
+            return FailedLoad(str(entry["error"]), at, run if isinstance(run, int) else None, place)
+        except (LookupError, TypeError, ValueError, ArithmeticError):  # a damaged entry says nothing
+            return None
+
+    async def learn(
+        self, tried: Iterable[LoadAttempt], begun: float, redaction: Callable[[], Redaction] | None = None
+    ) -> None:
+        """Note what failed, forget what has loaded since. Where that cannot be written it is not known later.
+
+        `begun`: when the first of them was tried; a file that was written later may be another.
+        `redaction` gives what masks secrets in their errors.
+        """
+        known = state_members(self.file, HANDLERS)
+        news: dict[str, dict[str, Any] | None] = {}
+        for one in tried:
+            path = str(one.code.path)
+            if one.failure is None:
+                if path in known or path in news:
+                    news[path] = None
+            elif one.failure.phase != "spawn" and _modified_at(one.code.path) <= begun:
+                news[path] = self._entry(one, redaction() if redaction is not None else None)
+        if news:
+            import asyncio  # here: a look waits for nothing
+
+            with suppress(OSError):
+                await asyncio.to_thread(self._merge, news)
+
+    def _entry(self, one: LoadAttempt, redaction: Redaction | None) -> dict[str, Any]:
+        from hookscope.storage.journal.redaction import NOTHING_KNOWN  # here: a look keeps nothing
+
+        assert one.failure is not None
+        error = f"{one.failure.type}: {one.failure.message}"
+        said = one_line((redaction or NOTHING_KNOWN).text(error), LONGEST)
+        place = _place(one.failure, one.code)
+        return {
+            "error": said,
+            "at": iso(datetime.now(UTC)),
+            "run": one.run,
+            "file": str(place.file) if place is not None else None,
+            "line": place.line if place is not None else None,
+            "of": self._content(one.code),
+        }
+
+    def _merge(self, news: Mapping[str, dict[str, Any] | None]) -> None:
+        from filelock import FileLock  # here: a look locks nothing, and this loads asyncio
+
+        self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with FileLock(f"{self.file}.lock", timeout=LONGEST_WAIT):
+            kept = {**state_members_to_merge(self.file, HANDLERS), **news}
+            last = [(path, entry) for path, entry in kept.items() if entry is not None][-MOST:]
+            write_state_file(self.file, json.dumps({HANDLERS: dict(last)}, indent=2).encode() + b"\n")
+
+    def _content(self, code: Code) -> str:
+        """A text for all that the load rests on and that can be told without running it."""
+        from hookscope.runtime import content_digests  # here: most looks have nothing to compare
+
+        python = self._python if code.language == "python" else ""
+        parts = [content_digests.digest_of(code.root), _file_stamp(code.path), code.export, python]
+        settled = json.dumps([parts, dict(code.env), code.config], default=str, sort_keys=True)
+        return sha256(settled.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
+def _may_have_failed(row: HookStatus) -> bool:
+    return row.state is State.READY and row.hook.handler is not None
+
+
+def _file_stamp(path: Path) -> list[int]:
+    """Size, time and number; of a handler too, which may lie outside of its folder."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return []
+    return [status.st_size, status.st_mtime_ns, status.st_ino]
+
+
+def _place(failure: Failure, code: Code) -> FilePosition | None:
+    """The innermost line of the hook's own code."""
+    own = [frame for frame in failure.frames if Path(frame.file).is_relative_to(code.root) and frame.line]
+    return FilePosition(Path(own[-1].file), own[-1].line) if own else None
+
+
+def _modified_at(path: Path) -> float:
+    try:
+        return os.stat(path).st_mtime
+    except OSError:
+        return 0.0
+
+
+def load_attempts_in(run: Run) -> list[LoadAttempt]:
+    """The loads of a run and of those that it caused."""
+    found = [tried for result in run.results if (tried := _load_attempt(result, run.id)) is not None]
+    return [*found, *(tried for caused in run.caused for tried in load_attempts_in(caused))]
+
+
+def _load_attempt(result: Result, run: int) -> LoadAttempt | None:
+    code, hook = result.call.target, result.call.hook
+    if hook is None or not isinstance(code, Code) or result.call.breakage is not None:
+        return None
+    if result.error is None and result.status != "ok":  # cancelled, perhaps before its load
+        return None
+    error = result.error if result.error is not None and result.error.phase != "run" else None
+    return LoadAttempt(code, result.stale or error, run or None)
+
+
+def load_attempts_for(
+    inventory: Inventory, host: Host, failures: Mapping[str, Failure] = EMPTY
+) -> list[LoadAttempt]:
+    """What a load of many hooks has found out: their rows have a gate that says so.
+
+    `failures`: by name, those of whose lines more is known than the gate tells.
+    """
+    gates = ((row.hook, gate) for row in inventory.hooks for gate in row.verdict.gates if gate.name == "load")
+    return [
+        LoadAttempt(
+            handler_code(hook, host), None if gate.passed else failures.get(hook.name) or _failure(gate)
+        )
+        for hook, gate in gates
+        if hook.handler is not None
+    ]
+
+
+def _failure(gate: Gate) -> Failure:
+    return Failure(gate.found, gate.reason.removeprefix(f"{gate.found}: "), phase="load")

@@ -1,0 +1,426 @@
+"""Which host is here, in which version, and whose rules apply. Runs nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hookscope import formats
+from hookscope.app.project_config import CONFIG
+from hookscope.formats.positions import FormatError
+from hookscope.formats.yaml12 import read_yaml
+from hookscope.hosts.dialects import DEFAULT, GUIDES, SHIPPED, UnknownDialect, dialect_named
+from hookscope.hosts.dialects.catalogues import read_data_file
+from hookscope.hosts.settings.host_opener import settings_file, state_folder
+from hookscope.model.host import Dialect, Overrides
+from hookscope.model.machine import Files, Machine, node_package_folders
+from hookscope.model.refusal import Refusal
+from hookscope.model.text import one_line, shell_path
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.options import Options
+
+
+MOST_PARENTS = 6  # folders above a program in which its package.json is looked for
+LARGEST_MANIFEST = 1024 * 1024  # bytes of a file that is read
+LONGEST_VERSION = 20  # digits of a number in a version
+NEWEST_VERSION = "9999999"
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledVersion:
+    """A version of a host, and where it is told."""
+
+    version: str
+    told_by: Path
+    package: Path | None = None  # the folder of its package, where that is here
+    asked: str = ""  # what a project asks for that has none of it yet, as it writes it
+
+
+def installed_version(
+    dialect: Dialect, surroundings: Machine, settings: Path, workspace: Path | None = None
+) -> InstalledVersion | None:
+    """The version of this dialect's host that is here; None where nothing tells. Runs nothing.
+
+    A host that is part of a project tells it in the `workspace` first.
+    """
+    folder = workspace or surroundings.cwd
+    return (
+        _by_project(dialect, surroundings, folder)
+        or _by_requested_version(dialect, surroundings, folder)
+        or _by_package(dialect, surroundings)
+        or _by_settings(dialect, surroundings, settings)
+    )
+
+
+def _by_project(dialect: Dialect, surroundings: Machine, workspace: Path) -> InstalledVersion | None:
+    """The package among the project's own, where a host shows itself by what stands in a project.
+
+    Looked for as Node does: in a project of several packages it may lie in a folder above.
+    """
+    for name in dialect.layout.packages if dialect.layout.markers else ():
+        for place in node_package_folders(name, workspace):
+            found = _version_in(place / "package.json", dialect, surroundings)
+            if found is not None:
+                return found
+    return None
+
+
+def _by_requested_version(
+    dialect: Dialect, surroundings: Machine, workspace: Path
+) -> InstalledVersion | None:
+    """What the nearest package.json asks for, where nobody has installed it yet."""
+    for folder in (workspace, *workspace.parents) if dialect.layout.markers else ():
+        told = _read_manifest(folder / "package.json", surroundings)
+        if told is not None:
+            asked = _requested_version(told, dialect)
+            version = _oldest_allowed(asked) if asked is not None else ""
+            return InstalledVersion(version, folder / "package.json", asked=str(asked)) if version else None
+    return None
+
+
+def requesting_manifest(dialect: Dialect, surroundings: Machine, workspace: Path) -> Path | None:
+    """The package.json of this folder, where it asks for the host and the host shows itself in projects."""
+    manifest = workspace / "package.json"
+    told = _read_manifest(manifest, surroundings) if dialect.layout.markers else None
+    return manifest if told is not None and _requested_version(told, dialect) is not None else None
+
+
+def _requested_version(manifest: dict[str, object], dialect: Dialect) -> str | None:
+    """Which version of the host a package.json asks for, in its own words."""
+    for kind in ("dependencies", "devDependencies"):
+        listed = manifest.get(kind)
+        asked = [listed.get(name) for name in dialect.layout.packages] if isinstance(listed, dict) else []
+        found = next((one.strip() for one in asked if isinstance(one, str)), None)
+        if found is not None:
+            return found
+    return None
+
+
+def _oldest_allowed(asked: str) -> str:
+    """The oldest version that a range allows; the newest where it leaves open all but the first number, or
+    that too, since that is what gets installed; "" for other words."""
+    found = re.fullmatch(r"\s*(?:[\^~=v]\s*)*(\d+(?:\.\d+){0,2}(?:-[\w.]+)?)(?:\.[x*])*\s*", asked)
+    if found:
+        return found[1] if "." in found[1] else f"{found[1]}.{NEWEST_VERSION}"
+    return NEWEST_VERSION if asked.strip() in ("latest", "*", "") else ""
+
+
+def _read_manifest(manifest: Path, surroundings: Machine) -> dict[str, object] | None:
+    try:
+        told = json.loads(surroundings.files.read(manifest, LARGEST_MANIFEST))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return told if isinstance(told, dict) else None
+
+
+def _by_package(dialect: Dialect, surroundings: Machine) -> InstalledVersion | None:
+    """The program on PATH leads, through its link, into its package."""
+    name = dialect.layout.program
+    program = surroundings.files.program(name, surroundings.search_path()).path if name else None
+    if program is None:
+        return None
+    for folder in list(surroundings.files.real(Path(program)).parents)[:MOST_PARENTS]:
+        found = _version_in(folder / "package.json", dialect, surroundings)
+        if found is not None:
+            return found
+    return None
+
+
+def _version_in(manifest: Path, dialect: Dialect, surroundings: Machine) -> InstalledVersion | None:
+    """The version in a package.json, if that is the host's."""
+    told = _read_manifest(manifest, surroundings)
+    if told is None or told.get("name") not in dialect.layout.packages:
+        return None
+    version = told.get("version")
+    return InstalledVersion(version, manifest, manifest.parent) if isinstance(version, str) else None
+
+
+def _by_settings(dialect: Dialect, surroundings: Machine, settings: Path) -> InstalledVersion | None:
+    if not dialect.layout.version_path:
+        return None
+    try:
+        value = formats.read_json5(surroundings.files.read(settings, LARGEST_MANIFEST))
+    except (OSError, FormatError):
+        return None
+    for part in dialect.layout.version_path:
+        value = value.get(part) if isinstance(value, dict) else None
+    return InstalledVersion(value, settings) if isinstance(value, str) else None
+
+
+def nearest_shipped(found: InstalledVersion, dialects: Iterable[Dialect]) -> Dialect | None:
+    """Of dialects that follow a version, the newest that is not newer than this one; else the oldest."""
+    versioned = sorted((dialect for dialect in dialects if dialect.version), key=_dialect_order)
+    older = [dialect for dialect in versioned if _dialect_order(dialect) <= _version_order(found.version)]
+    return older[-1] if older else versioned[0] if versioned else None
+
+
+def _dialect_order(dialect: Dialect) -> tuple[int, ...]:
+    return _version_order(dialect.since or dialect.version)
+
+
+def _version_order(version: str) -> tuple[int, ...]:
+    """`2.0.0-alpha.76` → 2, 0, 0, 0, 76: stages before a release, then its numbers."""
+    head, _, stage = version.partition("-")
+    numbers = _numbers(head)
+    stages = {"alpha": 0, "beta": 1, "rc": 2}
+    word = re.match(r"[a-z]+", stage)
+    level = 3 if not stage else stages.get(word[0] if word else "", 2)
+    return (*[*numbers, 0, 0, 0][:3], level, *_numbers(stage))
+
+
+def _numbers(text: str) -> list[int]:
+    """A longer one than Python reads is no version's, and cut."""
+    return [int(part[:LONGEST_VERSION]) for part in re.findall(r"\d+", text)]
+
+
+OWN_FOLDERS = (
+    "hooks/*/HOOK.md",
+    "*/HOOK.md",
+    "HOOK.md",
+    ".hookscope",
+)  # of hosts and ours: told of elsewhere
+PARENTS_SEARCHED = 4  # folders above in which a project is looked for
+MOST_ENTRIES = 200  # of a folder that are gone through
+MOST_NAMED = 3  # projects below that a sentence names
+LARGEST_SIGN_FILE = 256 * 1024  # bytes of a JSON file that is read
+SKIPPED_FOLDERS = frozenset({"node_modules", "vendor", "dist", "build"})
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignProgram:
+    """A program with hooks of its own."""
+
+    name: str
+    files: tuple[str, ...] = ()
+    json: tuple[str, ...] = ()
+
+
+def nearby_hosts_message(folder: Path, guides: Iterable[Dialect], surroundings: Machine) -> str:
+    """What is to be said to whom looks at this folder; empty where nothing is known of it."""
+    if _any_file(folder, OWN_FOLDERS):
+        return ""
+    projects = [dialect for dialect in guides if dialect.layout.markers]
+    for dialect in projects:
+        for near in (_project_above(folder, dialect), _projects_below(folder, dialect)):
+            if near:
+                paths = [one_line(surroundings.short(path), 200) for path in near]
+                there = f"`--workspace {shell_path(paths[0])}` looks there"
+                return f"Hooks of {dialect.product} are in {' and '.join(paths)}; {there}."
+    signs = _foreign_signs(folder, surroundings.files)
+    if not signs:
+        return ""
+    theirs = " and ".join(f"{one_line(surroundings.short(sign), 200)} ({name})" for name, sign in signs)
+    *most, last = dict.fromkeys(dialect.product for dialect in guides)
+    verb = "hold" if len(signs) > 1 else "holds"
+    ours = f"it knows those of {', '.join(most)} and {last}, and `hookscope help start` shows how they look"
+    return f"{theirs} {verb} hooks that Hookscope does not look at; {ours}."
+
+
+def is_own_folder(marker: Path) -> bool:
+    """Is this a host's own folder: where HOOK.md hooks lie in it, it is a workspace's that has the name."""
+    return os.path.exists(marker) and not any(marker.glob("*/HOOK.md"))
+
+
+def _project_above(folder: Path, dialect: Dialect) -> list[Path]:
+    """The project that the folder is inside of."""
+    above = islice(folder.parents, PARENTS_SEARCHED)
+    return [near for near in above if any(is_own_folder(near / marker) for marker in dialect.layout.markers)][
+        :1
+    ]
+
+
+def _projects_below(folder: Path, dialect: Dialect) -> list[Path]:
+    """Projects one or two folders down, as in a repository of several packages."""
+    first = list(_child_folders(folder))
+    second = (deeper for one in first for deeper in _child_folders(one))
+    found = (
+        near
+        for near in islice((*first, *second), MOST_ENTRIES)
+        if any(is_own_folder(near / marker) for marker in dialect.layout.markers)
+    )
+    return list(islice(found, MOST_NAMED))
+
+
+def _child_folders(folder: Path) -> Iterator[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            names = [
+                entry.name for entry in islice(entries, MOST_ENTRIES) if entry.is_dir(follow_symlinks=False)
+            ]
+    except OSError:
+        return
+    for name in sorted(names):
+        if not name.startswith(".") and name not in SKIPPED_FOLDERS:
+            yield folder / name
+
+
+def _foreign_signs(folder: Path, files: Files) -> tuple[tuple[str, Path], ...]:
+    """The programs that have hooks here, each with a file that shows it."""
+    signs = ((neighbour.name, _foreign_sign(neighbour, folder, files)) for neighbour in _known_programs())
+    return tuple(islice(((name, sign) for name, sign in signs if sign is not None), MOST_NAMED))
+
+
+def _foreign_sign(neighbour: ForeignProgram, folder: Path, files: Files) -> Path | None:
+    told = (folder / name for name in neighbour.json)
+    return next((file for file in told if _has_hooks(file, files)), None) or _any_file(
+        folder, neighbour.files
+    )
+
+
+def _any_file(folder: Path, patterns: Iterable[str]) -> Path | None:
+    try:
+        return next((path for pattern in patterns for path in folder.glob(pattern)), None)
+    except OSError:
+        return None
+
+
+def _has_hooks(file: Path, files: Files) -> bool:
+    try:
+        told = json.loads(files.read(file, LARGEST_SIGN_FILE))  # a larger one is cut, and no JSON
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(told, dict) and bool(told.get("hooks"))
+
+
+@cache
+def _known_programs() -> tuple[ForeignProgram, ...]:
+    told = read_yaml(read_data_file("neighbours"))
+    assert isinstance(told, list)
+    return tuple(
+        ForeignProgram(one["name"], tuple(one.get("files", ())), tuple(one.get("json", ()))) for one in told
+    )
+
+
+# A folder `plugins` alone says nothing. The last: it is a plugin itself, as most authors' folders are.
+PLUGIN_SIGNS = ("plugins/*/plugin.py", "plugins/*/*.plugin.json", "*.plugin.json")
+PLUGIN_SCRIPTS = "plugins/*/index.[tj]s"  # many a project has such: what they call says whose they are
+REGISTERING = (b"api.on(", b"registerHook(", b"definePluginEntry(")
+MOST_SCRIPTS, LARGEST_SCRIPT = 20, 64 * 1024
+LOGGED = frozenset(("commands.log", "commands.log.1", "commands.lock"))  # what command-logger writes
+LOCK = ".hookscope-lock"  # how the names end of what changes/ locks by; looking loads none of that
+
+
+def chosen_dialect(
+    options: Options, project: Mapping[str, object], surroundings: Machine
+) -> tuple[Dialect, str, str]:
+    """The dialect in force, why, and a notice where several hosts were found.
+
+    Raises Refusal where the dialect that is named is none.
+    """
+    try:
+        if options.dialect is not None:
+            return dialect_named(options.dialect), "named by --dialect", ""
+        if "dialect" in project:
+            return dialect_named(str(project["dialect"])), f"named in {CONFIG}", ""
+    except UnknownDialect as error:
+        where = "" if options.dialect is not None else f"`dialect:` in {CONFIG}: "
+        raise Refusal(f"{where}{error}", code=2) from None
+    signs = ((dialect, host_sign(dialect, options, surroundings)) for dialect in GUIDES)
+    found = [(dialect, sign) for dialect, sign in signs if sign is not None and not _is_our_log(sign)]
+    if not found:
+        folder = surroundings.absolute(options.workspace or ".")
+        return DEFAULT, "no host was found", nearby_hosts_message(folder, GUIDES, surroundings)
+    if _left_by_a_run(found[0][1], surroundings):  # the settings say more than a folder that a fire can make
+        here = [pair for pair in found if _workspace_sign(pair[0], options, surroundings)]
+        real = [pair for pair in found if pair not in here and not _left_by_a_run(pair[1], surroundings)]
+        found = [*here, *real] if here else found
+    dialect, sign = found[0]
+    others = ", ".join(other.product for other, _ in found[1:])
+    notice = (
+        f"Found {dialect.product} and {others}: using {dialect.name}; --dialect picks another."
+        if others
+        else ""
+    )
+    settings = settings_file(dialect, surroundings, Overrides(config=options.config))
+    host_here = installed_version(
+        dialect, surroundings, settings, surroundings.absolute(options.workspace or ".")
+    )
+    shipped = shipped_dialect(dialect, host_here) if host_here is not None else None
+    if host_here is None or shipped is None:
+        return dialect, f"found {surroundings.short(sign)}", notice
+    told_by = surroundings.short(host_here.told_by)
+    if host_here.asked:
+        return shipped, f"{told_by} asks for {dialect.product} {host_here.asked}", notice
+    return shipped, f"found {dialect.product} {host_here.version} by {told_by}", notice
+
+
+def host_sign(dialect: Dialect, options: Options, surroundings: Machine) -> Path | None:
+    """The file or folder that shows that this host is here."""
+    layout = dialect.layout
+    if options.config is not None and options.config.name == layout.settings:
+        return surroundings.absolute(options.config)
+    if (marker := _workspace_sign(dialect, options, surroundings)) is not None:
+        return marker
+    places = [settings_file(dialect, surroundings, Overrides())] if layout.settings else []
+    if layout.state:
+        places.append(state_folder(dialect, surroundings))
+    return next((path for path in places if os.path.lexists(path)), None)  # an unreadable one counts
+
+
+def _workspace_sign(dialect: Dialect, options: Options, surroundings: Machine) -> Path | None:
+    """What shows that the workspace itself is this host's."""
+    workspace = surroundings.absolute(options.workspace or ".")
+    places = (workspace / marker for marker in dialect.layout.markers)
+    found = next(filter(is_own_folder, places), None)
+    has_hooks = any((workspace / "hooks").glob("*/HOOK.md"))  # they say more than a package.json
+    if found is not None or has_hooks:
+        return found
+    return requesting_manifest(dialect, surroundings, workspace)
+
+
+def _left_by_a_run(sign: Path, surroundings: Machine) -> bool:
+    """Is this no more than a folder in HOME, as one hook that writes a file there leaves it behind."""
+    return os.path.isdir(sign) and sign.parent == surroundings.home and not os.path.isdir(sign / "hooks")
+
+
+def _is_our_log(sign: Path) -> bool:
+    """Is this a folder in which nothing lies but what command-logger writes, of our bundled hooks, and the
+    lock of an edit that was taken back: then we made it, under that host's rules, and no host did."""
+    try:
+        held = [name for name in os.listdir(sign) if not name.endswith(LOCK)]
+        return held == ["logs"] and LOGGED.issuperset(os.listdir(sign / "logs"))
+    except OSError:  # a file, or none that we may read
+        return False
+
+
+def has_plugins(surroundings: Machine) -> bool:
+    """Are there plugins in the current folder, or is it one."""
+    here = surroundings.cwd
+    if any(found for sign in PLUGIN_SIGNS for found in here.glob(sign)):
+        return True
+    scripts = islice(here.glob(PLUGIN_SCRIPTS), MOST_SCRIPTS)
+    return any(_registers_hooks(script, surroundings.files) for script in scripts)
+
+
+def _registers_hooks(script: Path, files: Files) -> bool:
+    """Does it look like a plugin of OpenClaw; read in part, run never."""
+    try:
+        text = files.read(script, LARGEST_SCRIPT)
+    except OSError:
+        return False
+    return any(words in text for words in REGISTERING)
+
+
+def shipped_dialect(dialect: Dialect, host_here: InstalledVersion | None) -> Dialect | None:
+    """For a guide: the program as it ships, in the installed version or else the newest that is known."""
+    if dialect.version:
+        return None
+    known = [other for other in SHIPPED if other.product == dialect.product]
+    if host_here is not None:
+        return nearest_shipped(host_here, known)
+    return nearest_shipped(InstalledVersion(NEWEST_VERSION, Path()), known)
+
+
+def dialect_after(dialect: Dialect) -> Dialect:
+    """The next one, a host's guide and its shipped versions behind one another; after the last the first."""
+    order = [one for guide in GUIDES for one in (guide, *(o for o in SHIPPED if o.product == guide.product))]
+    at = next((index for index, one in enumerate(order) if one.name == dialect.name), -1)
+    return order[(at + 1) % len(order)]

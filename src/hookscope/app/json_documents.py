@@ -1,0 +1,419 @@
+"""JSON documents of hooks, events, plans and runs. Their shapes are contracts for scripts."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hookscope.app.snapshot import Snapshot
+from hookscope.engine.registry import LoadReport
+from hookscope.engine.settings_entries import OrphanedEntry, orphaned_entries
+from hookscope.model.failure import failure_document
+from hookscope.model.hook import Edit, FilePosition, Hook, LogLine, Problem
+from hookscope.model.hook_event import iso
+from hookscope.model.hook_status import Gate, HookStatus, State
+from hookscope.model.inventory import Inventory, RejectedHook
+from hookscope.model.run import (
+    Code,
+    Event,
+    NotRun,
+    Paused,
+    Plan,
+    Registration,
+    Result,
+    Run,
+    Slow,
+    Started,
+    Step,
+)
+from hookscope.model.sandbox_result import OriginalsCheck, SandboxResult
+from hookscope.runtime.limits import LimitName, Limits
+
+if TYPE_CHECKING:
+    from hookscope.app.failed_loads import FailedLoad
+    from hookscope.app.runs.activation_links import ActivationLink
+    from hookscope.app.toggle import Effect
+
+
+Document = dict[str, Any]
+
+
+def inventory_document(view: Snapshot, found: Inventory | None = None) -> Document:
+    """`list --json`. `found`: all that the look found, where the view has less of it."""
+    return {
+        "dialect": view.host.dialect.name,
+        "workspace": str(view.host.workspace),
+        "problems": [problem_text(item) for item in view.inventory.problems],
+        "hooks": [hook_document(row, view) for row in view.inventory.hooks],
+        "rejected": [rejected_document(item) for item in view.inventory.rejected],
+        "folders": folder_documents(view),
+        "orphans": [orphan_document(item) for item in orphaned_entries(found or view.inventory, view.host)],
+    }
+
+
+def folder_documents(view: Snapshot) -> list[Document]:
+    """The folders that were looked in, in the order of looking."""
+    hooks = Counter(id(row.hook.folder) for row in view.inventory.hooks)
+    rejected = Counter(item.path.parent for item in view.inventory.rejected)
+    return [
+        {
+            "source": item.source,
+            "path": str(item.path),
+            "declared": item.declared or None,
+            "exists": item.real is not None,
+            "hooks": hooks[id(item)],
+            "rejected": rejected[item.path],
+        }
+        for item in view.folders
+    ]
+
+
+def orphan_document(item: OrphanedEntry) -> Document:
+    """A settings entry without a hook."""
+    return {
+        "entry": item.key,
+        "setting": item.setting,
+        "file": str(item.place.file) if item.place else None,
+        "line": item.place.line if item.place else None,
+        "near": list(item.near),
+    }
+
+
+def problem_text(item: Problem) -> str:
+    """A problem as one sentence; the place is part of it unless the sentence has it already."""
+    place = item.place
+    if place is None or _names_place(item.text, place):
+        return item.text
+    return f"{place.file.name}, line {place.line}, column {place.column}: {item.text}"
+
+
+def _names_place(text: str, place: FilePosition) -> bool:
+    """Does a sentence name the line, or the file that it is about as a whole."""
+    whole = place.line == place.column == 1 and place.file.name in text
+    return whole or re.search(rf"\bline {place.line}\b", text) is not None
+
+
+def rejected_document(item: RejectedHook) -> Document:
+    """What is no hook, and why."""
+    return {
+        "path": str(item.path),
+        "source": item.source,
+        "reason": item.reason,
+        "file": str(item.place.file) if item.place else None,
+        "line": item.place.line if item.place else None,
+    }
+
+
+def hook_document(row: HookStatus, view: Snapshot) -> Document:
+    """One hook of `list --json`, and `info --json`. Its state is what its checks come to."""
+    it = row.hook
+    return {
+        "name": it.name,
+        "description": it.description,
+        "emoji": it.meta.emoji,
+        "kind": it.kind,
+        "source": it.folder.source,
+        "path": str(it.path) if it.path else None,
+        "handler": str(it.handler) if it.handler else None,
+        "language": it.language,
+        "events": list(row.events) if row.events is not None else None,
+        "state": row.state.value,
+        "eligible": row.verdict.eligible,
+        "enabled": row.verdict.enabled,
+        "gates": [gate_document(item) for item in row.verdict.gates],
+        "notes": [*row.notes, *row.differs],
+        "shadows": [str(other.path) for other in row.shadows],
+        "shadowed_by": _hook_path(row.verdict.shadowed_by),
+        "failed_load": failed_load_document(view.failed_loads.get(it)),
+    }
+
+
+def failed_load_document(item: FailedLoad | None) -> Document | None:
+    """Why its file, as it stands, did not load when somebody last tried; null: nobody knows of that."""
+    return None if item is None else {"error": item.error, "at": iso(item.at), "run": item.run}
+
+
+def declared_document(it: Hook) -> Document:
+    """What else its HOOK.md says of it: `info --json` alone has these."""
+
+    return {
+        "export": it.meta.export,
+        "key": it.key,
+        "always": it.meta.always,
+        "homepage": it.meta.homepage,
+        "install": [plain_value(way) for way in it.meta.install],
+    }
+
+
+def limits_document(item: Limits) -> Document:
+    """What a handler may take, in seconds and bytes, and where each limit comes from."""
+    values = {"load": item.load, "run": item.run, "memory": item.memory}
+    names: tuple[LimitName, ...] = ("load", "run", "memory")
+    return {name: {"limit": values[name], "origin": item.origin(name)} for name in names}
+
+
+def _hook_path(other: Hook | None) -> str | None:
+    return None if other is None else str(other.path)
+
+
+def gate_document(item: Gate) -> Document:
+    """One check."""
+    return {
+        "gate": item.name,
+        "passed": item.passed,
+        "needed": list(item.needed),
+        "missing": list(item.missing),
+        "found": item.found,
+        "reason": item.reason,
+        "reported": item.reported,
+        "fix": edit_document(item.fix),
+        "looked": list(item.looked),
+        "near": list(item.near),
+    }
+
+
+def effect_document(item: Effect) -> Document:
+    """Another hook whose state an edit changes: one of `others`."""
+    return {"hook": item.name, "source": item.source, "from": item.before, "to": item.after}
+
+
+def link_document(item: ActivationLink) -> Document:
+    """One of the links behind the gates, in `info --json`; null: not looked at, or nothing is known."""
+    return {
+        "link": item.name,
+        "passed": item.passed,
+        "found": item.found,
+        "then": item.then,
+        "at": iso(item.at) if item.at is not None else None,
+        "run": item.run,
+    }
+
+
+def edit_document(item: Edit | None) -> Document | None:
+    """What a fix would write."""
+    if item is None:
+        return None
+    return {"file": str(item.file), "path": list(item.path), "value": item.value, "meaning": item.meaning}
+
+
+def check_document(view: Snapshot) -> Document:
+    """`check --json`: counts by state, names by state."""
+    rows = view.inventory.hooks
+    by_state = {state.value: [row.hook.name for row in rows if row.state is state] for state in State}
+    return {
+        "dialect": view.host.dialect.name,
+        "workspace": str(view.host.workspace),
+        "total": len(rows),
+        "eligible": sum(row.verdict.eligible for row in rows if row.verdict.shadowed_by is None),
+        "counts": {state: len(names) for state, names in by_state.items()},
+        "hooks": by_state,
+        "problems": [problem_text(item) for item in view.inventory.problems],
+        "rejected": [rejected_document(item) for item in view.inventory.rejected],
+        "failed_load": [row.hook.name for row in rows if row.hook in view.failed_loads],
+    }
+
+
+def event_document(item: Event, messages: Iterable[str] | None = None) -> Document:
+    """An event with the seeds' camelCase keys and ISO time. Stream and plugin events have more."""
+    more = (
+        {}
+        if item.kind == "folder"
+        else {"kind": item.kind, "meta": plain_value(item.meta), "ctx": plain_value(item.ctx)}
+    )
+    return {
+        "type": item.type,
+        "action": item.action,
+        "sessionKey": item.session_key,
+        "timestamp": iso(item.timestamp),
+        "messages": list(item.messages if messages is None else messages),
+        "context": plain_value(item.context),
+        **more,
+    }
+
+
+def plan_document(item: Plan) -> Document:
+    """`plan --json`."""
+    return {
+        "event": event_document(item.event),
+        "groups": [
+            {
+                "label": group.label,
+                "together": group.together,
+                "calls": [call_document(entry) for entry in group.calls],
+            }
+            for group in item.groups
+        ],
+        "not_run": [not_run_document(entry) for entry in item.not_run],
+    }
+
+
+def call_document(item: Registration) -> Document:
+    """One handler of a plan."""
+    return {"hook": item.name, "key": item.key, "handler": handler_path(item)}
+
+
+def handler_path(item: Registration) -> str | None:
+    """The file of a handler; None: it is a function of a program."""
+    return str(item.target.path) if isinstance(item.target, Code) else None
+
+
+def not_run_document(item: NotRun) -> Document:
+    """`near` only of a near miss: what it would take."""
+    return {"hook": item.name, "reason": item.reason, **({"near": item.near} if item.near else {})}
+
+
+def run_document(item: Run, dialect: str) -> Document:
+    """`fire --json`. `delivered`: does the host hand pushed messages to the user."""
+    return {
+        "event": event_document(item.event),
+        "dialect": dialect,
+        "results": [result_document(entry, item.delivers) for entry in item.results],
+        "not_run": [not_run_document(entry) for entry in item.not_run],
+        "messages": list(item.messages),
+        "delivered": item.delivers,
+        "context": plain_value(item.context),
+        "result": plain_value(item.ending.answer),
+        "failure": item.ending.failure,
+        "verdict": item.ending.verdict,
+        "log": log_documents(item.ending.log),
+        "caused": [run_document(entry, dialect) for entry in item.caused],
+        "ms": milliseconds(item.took),
+        "notes": list(item.notes),
+        "assumed": sorted(item.assumed),
+        "sandbox": sandbox_document(item.guarded),
+    }
+
+
+def stored_run_document(document: Mapping[str, Any]) -> Document:
+    """A run of the journal, which has names of its own, with those of `fire --json` beside them."""
+    guarded = document.get("guarded")
+    return {
+        **document,
+        "delivered": document["delivers"],
+        "sandbox": None
+        if guarded is None
+        else {**guarded, "changes": [*map(_change_document, guarded["changes"])]},
+        "caused": [stored_run_document(caused) for caused in document["caused"]],
+    }
+
+
+def _change_document(told: Sequence[Any]) -> Document:
+    """A file's change as the journal lists it: path, kind, bytes before and after, diff, more."""
+    return dict(zip(("path", "kind", "before", "after", "diff"), told, strict=False))
+
+
+def sandbox_document(item: SandboxResult | None) -> Document | None:
+    """What a run with --sandbox did to its copies, and which walls stood."""
+    if item is None:
+        return None
+    return {
+        "walls": item.walls,
+        "network": item.network,
+        "disk": item.disk,
+        "changes": [
+            {
+                "path": str(change.path),
+                "kind": change.kind,
+                "before": change.before,
+                "after": change.after,
+                "diff": change.diff,
+            }
+            for change in item.changes
+        ],
+        "more": item.more,
+        "notes": list(item.notes),
+        "sockets": item.sockets,
+        "complete": item.complete,
+        "originals": _originals_document(item.originals),
+    }
+
+
+def _originals_document(found: OriginalsCheck | None) -> Document | None:
+    """The originals that were compared with what they were before the run."""
+    if found is None:
+        return None
+    changed = [{"path": str(one.path), "kind": one.kind} for one in found.changed]
+    return {"compared": found.compared, "changed": changed, "more": found.more}
+
+
+def result_document(item: Result, delivers: bool) -> Document:
+    """One handler's result. `delivered`: does the host hand its pushed messages to the user."""
+    return {
+        "hook": item.call.name,
+        "key": item.call.key,
+        "handler": handler_path(item.call),
+        "status": item.status,
+        "started_ms": milliseconds(item.started),
+        "ms": milliseconds(item.took),
+        "load_ms": milliseconds(item.loaded),
+        "messages": list(item.messages),
+        "delivered": delivers,
+        "returned": plain_value(item.returned),
+        "stdout": item.stdout,
+        "stderr": item.stderr,
+        "error": failure_document(item.error),
+        "patch": plain_value(list(item.patch)),
+        "notes": list(item.notes),
+        "forced": item.forced,
+        "broken": None if item.call.breakage is None else item.call.breakage.text,
+        "stale": failure_document(item.stale),
+        "asked": list(item.asked),
+    }
+
+
+def step_document(item: Step, delivers: bool) -> Document:
+    """One line of `fire --json-lines`."""
+    if isinstance(item, Slow):
+        return {
+            "step": "slow",
+            **call_document(item.call),
+            "after_ms": milliseconds(item.after),
+            "limit": item.limit,
+        }
+    if isinstance(item, Started):
+        return {"step": "started", **call_document(item.call), "started_ms": milliseconds(item.at)}
+    if isinstance(item, Result):
+        return {"step": "result", **result_document(item, delivers)}
+    return {"step": "paused" if isinstance(item, Paused) else "skipped", **call_document(item.call)}
+
+
+def load_document(item: LoadReport) -> Document:
+    """`load --json`."""
+    return {
+        "discovered": item.discovered,
+        "eligible": item.eligible,
+        "registered": item.registered,
+        "skipped": list(item.skipped),
+        "failed": list(item.failed),
+        "log": log_documents(item.log),
+        "failures": {name: failure_document(fault) for name, fault in item.failures.items()},
+        "stopped": item.stopped or None,
+    }
+
+
+def log_documents(lines: Iterable[LogLine]) -> list[Document]:
+    """Lines as the host would log them."""
+    return [{"level": item.level, "text": item.text} for item in lines]
+
+
+def milliseconds(seconds: float) -> float:
+    """Seconds as milliseconds, to the microsecond."""
+    return round(seconds * 1000, 3)
+
+
+def plain_value(value: object) -> Any:
+    """A value as JSON can hold it: what it cannot is shown as text."""
+    match value:
+        case Mapping():
+            return {str(key): plain_value(item) for key, item in value.items()}
+        case list() | tuple():
+            return [plain_value(item) for item in value]
+        case float() if not math.isfinite(value):
+            return str(value)
+        case None | bool() | int() | float() | str():
+            return value
+        case _:
+            return str(value)

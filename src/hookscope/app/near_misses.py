@@ -1,0 +1,205 @@
+"""Hooks that nearly received an event, and hooks whose event name is probably a typo. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from hookscope.app.snapshot import Snapshot
+from hookscope.model.event_catalogue import Catalogue
+from hookscope.model.event_typos import NO_TYPO, typo_entry
+from hookscope.model.hook import Hook
+from hookscope.model.run import EventKind, NotRun, Plan
+from hookscope.model.text import closest_match
+from hookscope.model.uncalled_hooks import UncalledHook, event_kind_of_key, event_kinds
+from hookscope.recording.installed_taps import TAP_NAME
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.model.hook_status import HookStatus
+
+
+LATER_EVENTS = "a condition does not hold, or that is left to later, as to the start of a service"
+KINDS = {"folder": "a HOOK.md hook", "plugin": "a plugin", "stream": "a stream hook"}
+
+
+class MissRank(IntEnum):
+    """How near: what is surely a mistake first."""
+
+    SPELLING = 0
+    NAME = 1
+    SLIP = 2
+    KIND = 3
+    FAMILY = 4
+
+
+@dataclass(frozen=True, slots=True)
+class NearMiss:
+    """What one key of a hook has to do with the event that was fired."""
+
+    rank: MissRank
+    told: str  # behind `listens to KEY`
+
+
+def with_near_misses(plan: Plan, view: Snapshot) -> Plan:
+    """The plan whose `not_run` says who nearly heard the event, nearest first, and what it would take."""
+    known: dict[tuple[str, EventKind], NearMiss | None] = {}
+    catalogue, crosses = view.host.dialect.catalogue(), view.host.dialect.load_rules.crosses
+    event, kind = plan.event.key, plan.event.kind
+
+    def miss_of(key: str, hears: EventKind) -> NearMiss | None:
+        if (key, hears) not in known:
+            known[key, hears] = near_miss(key, hears, event, kind, catalogue, crosses=crosses)
+        return known[key, hears]
+
+    called = {call.hook for call in plan.calls}
+    found: list[tuple[MissRank, NotRun]] = []
+    left = list(plan.not_run)
+    there = {item.hook: at for at, item in enumerate(left) if item.hook is not None}
+    nearest: dict[object, tuple[MissRank, str] | None] = {}
+    for one in view.bystanders:
+        if _unregistered_plugin(one, event, kind) and one.hook not in called and not one.shadowed:
+            told = f"its code names {event}, and its `register` did not register that: {LATER_EVENTS}"
+            found.append((MissRank.SPELLING, NotRun(one.hook.name, told, one.hook, listens=False, near=told)))
+            continue
+        if not one.events or one.shadowed or plan.only not in (None, one.hook.name):
+            continue
+        heard = one.events, one.kind, one.of_folders  # thousands of hooks listen to few events
+        if heard not in nearest:
+            kinds = {key: "folder" if key in one.of_folders else one.kind for key in one.events}
+            nearest[heard] = _nearest(kinds, miss_of)
+            if kind == "plugin" and event in one.of_folders:
+                told = f"listens to {event} with `registerHook` – a plugin hears that with `on`"
+                nearest[heard] = MissRank.NAME, told
+        near = nearest[heard]
+        at = there.get(one.hook)
+        if near is None or one.hook in called or (at is not None and left[at].listens) or _tap_miss(one.hook):
+            continue
+        rank, sentence = near
+        reason = f"listens to {', '.join(one.events)}"
+        item = left[at] if at is not None else NotRun(one.hook.name, reason, one.hook, listens=False)
+        stopped = "" if item.reason.startswith("listens to") else f" (and {item.reason})"
+        found.append((rank, replace(item, near=sentence + stopped)))
+    if not found:
+        return plan
+    near_ones = [item for _, item in sorted(found, key=lambda one: one[0])]
+    hooks = {item.hook for item in near_ones}
+    rest = [item for item in left if item.hook is None or item.hook not in hooks]
+    split = next((at for at, item in enumerate(rest) if not item.listens), len(rest))
+    return replace(plan, not_run=(*rest[:split], *near_ones, *rest[split:]))
+
+
+def _unregistered_plugin(one: UncalledHook, event: str, kind: EventKind) -> bool:
+    """Does the code of a plugin that is loaded name the event, and nothing has registered for it."""
+    if not one.kind == kind == "plugin" or one.events is None or event in one.events:
+        return False
+    return event in (one.hook.meta.events or ()) and not _tap_miss(one.hook)
+
+
+def _tap_miss(hook: Hook) -> bool:
+    return hook.name.rpartition("/")[2].startswith(TAP_NAME)
+
+
+def _nearest(
+    kinds: Mapping[str, EventKind], miss_of: Callable[[str, EventKind], NearMiss | None]
+) -> tuple[MissRank, str] | None:
+    """The nearest of a hook's keys, each with its kind; all where they are other actions of one family."""
+    found = [(key, near) for key, kind in kinds.items() if (near := miss_of(key, kind)) is not None]
+    if not found:
+        return None
+    rank = min(near.rank for _, near in found)
+    keys = [key for key, near in found if near.rank is rank]
+    told = next(near.told for _, near in found if near.rank is rank)
+    return rank, f"listens to {', '.join(keys if rank is MissRank.FAMILY else keys[:1])}{told}"
+
+
+def near_miss(
+    key: str, hears: EventKind, event: str, kind: EventKind, catalogue: Catalogue, *, crosses: bool = False
+) -> NearMiss | None:
+    """What a hook of the kind `hears` that listens to `key` has to do with the event; None: nothing.
+
+    `crosses`: plugins hear events of folders too, with another call.
+    """
+    write = f"write {event} to hear this"
+    alike = closest_match(key, [event]) == event
+    listed = typo_entry(key, catalogue.mistaken()) or NO_TYPO
+    what = _event_description(key, listed.why, catalogue)
+    if hears != kind:
+        if event in listed.plugin:
+            return NearMiss(MissRank.NAME, f" – {what}; only a plugin hears {event}")
+        if key == event and crosses and (hears, kind) == ("plugin", "folder"):
+            return NearMiss(MissRank.NAME, " with `on` – a plugin hears that with `registerHook`")
+        if key == event:
+            sent = [one for one in listed.instead if catalogue.sends(one, hears)]
+            then = f"; {' or '.join(sent)} is the same for {KINDS[hears]}" if sent else ""
+            return NearMiss(MissRank.NAME, f" as {KINDS[hears]} – only {KINDS[kind]} hears that{then}")
+        if alike or event in listed.instead:
+            return NearMiss(MissRank.KIND, f" as {KINDS[hears]} – that is another event; fire {key} for it")
+        return None
+    if key.lower() == event.lower():
+        return NearMiss(MissRank.SPELLING, f" – keys are compared letter by letter; {write}")
+    family, _, action = event.partition(":")
+    if kind == "folder" and key == f"{family}:*":
+        return NearMiss(
+            MissRank.SPELLING, f" – there are no wildcards; write {family}, which is all of its events"
+        )
+    if event in listed.instead and not catalogue.sends(key, kind):
+        return NearMiss(MissRank.NAME, f" – {what}; {write}")
+    if event in listed.near and not catalogue.sends(key, kind):
+        return NearMiss(MissRank.NAME, f" – {what}; {event} comes nearest")
+    documented = catalogue.keys_of(kind)
+    if alike and key not in documented and closest_match(key, {*documented, event}) == event:
+        return NearMiss(MissRank.SLIP, f" – nobody sends that; {write}")
+    if event not in documented and key in documented and closest_match(event, documented) == key:
+        return NearMiss(MissRank.SLIP, f" – perhaps that was to be fired; {event} is no event of the host")
+    if kind == "folder" and ":" in key and key.partition(":")[0] == family:
+        if not action:
+            return NearMiss(MissRank.FAMILY, f" – the type alone was fired; fire {key} for it")
+        return NearMiss(MissRank.FAMILY, f" – another action; {event} or {family} in its events hears this")
+    return None
+
+
+def _event_description(key: str, why: str, catalogue: Catalogue) -> str:
+    known = catalogue.by_key.get(key)
+    of_plugins = known is not None and known.kind == "plugin"
+    return why or ("only plugins hear it" if of_plugins else "the host has no such event")
+
+
+def event_typo(row: HookStatus, view: Snapshot) -> tuple[str, str] | None:
+    """A key of the hook that its host's documents do not list, and the listed one that was surely meant."""
+    catalogue = view.host.dialect.catalogue()
+    strange = [key for key in row.events or () if catalogue.registered(key) not in catalogue.by_key]
+    if not strange:
+        return None
+
+    known = {kind: catalogue.keys_of(kind) for kind in event_kinds(row)}
+    return next(
+        ((key, near) for key in strange if (near := closest_match(key, known[event_kind_of_key(key, row)]))),
+        None,
+    )
+
+
+def unsent_event_hint(row: HookStatus, view: Snapshot) -> str:
+    """Of a hook that hears some of its events: the first that it never hears, and how many more there are.
+
+    Empty where it hears all of them, or where another version of its host sends them.
+    """
+    host = view.host
+    slip = event_typo(row, view)
+    if slip is not None:
+        return f"{host.dialect.product} lists no {slip[0]}; did you mean {slip[1]}?"
+    catalogue = host.dialect.catalogue()
+    later = {**host.dialect.later, **host.dialect.later_plugin}
+    dead = [
+        key
+        for key in dict.fromkeys(row.events or ())
+        if key not in later and not catalogue.sends(key, event_kind_of_key(key, row))
+    ]
+    if not dead:
+        return ""
+    from hookscope.engine.discovery import unsent_event_notes  # here, as above
+
+    more = f" (and {len(dead) - 1} more like it)" if len(dead) > 1 else ""
+    return next(iter(unsent_event_notes(dead[:1], row.hook, host, row.of_folders)), "") + more

@@ -1,0 +1,322 @@
+"""The options of a command or console, and everything that opening their host needs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import field, fields
+from functools import lru_cache
+from pathlib import Path
+
+from hookscope.app.host_detection import (
+    InstalledVersion,
+    chosen_dialect,
+    has_plugins,
+    installed_version,
+    shipped_dialect,
+)
+from hookscope.app.project_config import (
+    CONFIG,
+    PROJECT_FOLDER,
+    NamedProgram,
+    limits_of,
+    masked_names_of,
+    named_program,
+    plugin_hooks_of,
+    read_project_config,
+    retention_of,
+    unknown_key_warnings,
+)
+from hookscope.app.whatif.assumptions import assumed_machine
+from hookscope.helpers import find_program
+from hookscope.hosts.settings.host_opener import agent_names, open_host, settings_file
+from hookscope.model.host import Dialect, InstalledPlugin, Overrides
+from hookscope.model.machine import Machine, is_within
+from hookscope.model.refusal import Refusal
+from hookscope.model.regular_file import read_regular
+from hookscope.model.text import nearest_word
+from hookscope.runtime.limits import Limits
+from hookscope.storage.journal.retention import DEFAULT_RETENTION, Retention
+from hookscope.values import dataclass
+
+ENTRY_POINT_GROUP = "hookscope.plugins"
+
+
+@lru_cache(maxsize=1)
+def installed_plugins() -> tuple[InstalledPlugin, ...]:
+    """Those whose file is found where Python would look; what is installed later needs another start."""
+    if not _any_brings_plugins():
+        return ()
+    from importlib.metadata import distributions  # here: it takes longer to load than a look
+
+    found: dict[InstalledPlugin, None] = {}
+    for package in distributions():
+        with suppress(TypeError, ValueError):  # its file is damaged: that is no matter of the others
+            for point in package.entry_points.select(group=ENTRY_POINT_GROUP):
+                with suppress(AttributeError):  # it names no module
+                    file, named = _module_file(point.module), point.attr.partition(".")[0]
+                    if file is not None:
+                        found[InstalledPlugin(point.name, file, named or "register")] = None
+    return tuple(found)
+
+
+def _any_brings_plugins() -> bool:
+    """Does some package name the group. True also where only Python itself can tell: of packages in a zip."""
+    for base in sys.path:
+        try:
+            with os.scandir(base or ".") as entries:
+                found = [entry.path for entry in entries if entry.name.endswith((".dist-info", ".egg-info"))]
+        except NotADirectoryError:
+            return True
+        except OSError:
+            continue
+        if any(_names_the_group(folder) for folder in found):
+            return True
+    return False
+
+
+def _names_the_group(folder: str) -> bool:
+    try:
+        return ENTRY_POINT_GROUP.encode() in read_regular(f"{folder}/entry_points.txt")
+    except OSError:
+        return False
+
+
+def _module_file(module: str) -> Path | None:
+    """The file of a module. Looked for by name: Python itself would import the packages above it."""
+    parts = module.split(".")
+    for base in map(Path, filter(None, sys.path)):
+        for file in (base.joinpath(*parts).with_suffix(".py"), base.joinpath(*parts, "__init__.py")):
+            if os.path.isfile(file):
+                return file
+    return None
+
+
+WORKSPACE_SIGNS = ("hooks", "agent/hooks", PROJECT_FOLDER)
+LINGER = 2.0  # seconds that a command waits for what handlers leave running behind their answers
+PLATFORMS = ("linux", "darwin", "win32")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options that every command takes. None: found out."""
+
+    dialect: str | None = None
+    workspace: Path | None = None
+    home: Path | None = None
+    bundled: Path | None = None
+    config: Path | None = None
+    os: str | None = None  # what-if
+    env: Mapping[str, str] = field(default_factory=dict)  # what-if, laid over the environment
+    clean_env: bool = False  # what-if: a service's environment instead of this shell's
+    env_from: str | None = None  # what-if: where the environment comes from; see whatif.sources
+    path: str | None = None  # what-if: in place of PATH; with a `+` in front of it
+    supposed: frozenset[str] = frozenset()  # of the choices above, those that are a what-if too
+    as_host: bool = False  # the host's own workspace, wherever one stands, and no hooks of Hookscope's
+    agent: str | None = None  # whose workspace, where the host has several agents
+    environment: str | None = None  # whose variables events are filled with
+    bundled_trusted: bool = True  # False: the files of a workspace may have named `bundled`
+
+
+OPTION_NAMES = ("dialect", "workspace", "home", "bundled", "config", "agent", "os", "path", "env_from")
+
+
+def command_on(options: Options, *words: str) -> str:
+    """A command to copy, on the same host as this one. Assumed variables stay out: they may be secrets."""
+    given = ((f"--{name.replace('_', '-')}", getattr(options, name)) for name in OPTION_NAMES)
+    named = [part for flag, value in given if value is not None for part in (flag, str(value))]
+    return shlex.join(("hookscope", *named, *words))
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What the options lead to: everything that opening a host needs."""
+
+    dialect: Dialect
+    because: str  # why this dialect
+    notice: str  # to be said on standard error; empty mostly
+    surroundings: Machine
+    choices: Overrides
+    python: NamedProgram | None = None  # the interpreter that the project's configuration names
+    node: NamedProgram | None = None  # the Node that it names
+    limits: Limits = Limits()
+    retention: Retention = DEFAULT_RETENTION  # how much of this workspace the journal keeps
+    mask: tuple[str, ...] = ()  # names whose values are masked, beside those that say so
+    shipped: Dialect | None = None  # what a guide is compared with
+    environment: str | None = None  # whose variables events are filled with
+    environment_from: str = ""  # what names it
+    notes: tuple[str, ...] = ()  # what the configuration says in vain, what is not known of an environment
+    read_from: tuple[Path, ...] = ()  # the files that it was read from
+
+
+def set_up(options: Options) -> Setup:
+    """Find out the rest. Raises Refusal where an option names what is not there."""
+    surroundings, source = assumed_machine(options)
+    if options.workspace is None:
+        _expect_current_folder()
+    workspace = options.workspace and surroundings.absolute(options.workspace)
+    if workspace is not None and not os.path.isdir(workspace):
+        raise Refusal(f"There is no folder {workspace}.", "--workspace names an agent's workspace.", code=2)
+    config = options.config and surroundings.absolute(options.config)
+    if config is not None and not os.path.exists(config):
+        raise Refusal(f"There is no file {config}.", "--config names a host's settings file.", code=2)
+    signs = (surroundings.cwd / sign for sign in WORKSPACE_SIGNS)
+    stands_in_one = any(os.path.isdir(sign) for sign in signs) or has_plugins(surroundings)
+    if workspace is None and stands_in_one and not options.as_host and options.agent is None:
+        workspace = surroundings.cwd
+    project = read_project_config(workspace or surroundings.cwd)
+    dialect, because, notice = chosen_dialect(options, project, surroundings)
+    settings = settings_file(dialect, surroundings, Overrides(config=config))
+    host_here = installed_version(dialect, surroundings, settings, workspace)
+    environment, environment_from = _chosen_environment(options, project)
+    setup = Setup(
+        dialect=dialect,
+        because=because,
+        notice=notice,
+        surroundings=surroundings,
+        choices=Overrides(
+            workspace=workspace,
+            bundled=bundled_folder(options, dialect, surroundings),
+            config=config,
+            own_bundled=host_bundled_folder(host_here, dialect, workspace or surroundings.cwd),
+            bundled_trusted=options.bundled_trusted,
+            bundled_variable=may_name_bundled(dialect, surroundings),
+            agent=options.agent,
+            plugin_hooks=plugin_hooks_of(project),
+            plugins=installed_plugins() if "plugin" in dialect.kinds else (),
+        ),
+        python=named_program(project, "python", workspace or surroundings.cwd),
+        node=named_program(project, "node", workspace or surroundings.cwd),
+        limits=limits_of(project.get("limits")),
+        retention=retention_of(project.get("journal")),
+        mask=masked_names_of(project),
+        shipped=shipped_dialect(dialect, host_here),
+        environment=environment,
+        environment_from=environment_from,
+        notes=(
+            *unknown_key_warnings(project),
+            *(source.notes if source is not None else ()),
+            *_ignored_bundled(dialect, surroundings),
+        ),
+        read_from=source.files if source is not None else (),
+    )
+    if options.agent is not None and not options.as_host:
+        _check_agent(options.agent, setup)
+    return setup
+
+
+def _expect_current_folder() -> None:
+    """Raises Refusal where it was removed beneath us: in its place would be the root of all folders."""
+    try:
+        os.getcwd()
+    except OSError:
+        then = "`cd` into one that is there, or name one with --workspace DIR."
+        raise Refusal("The current folder is gone: somebody has removed it.", then) from None
+
+
+def _check_agent(agent: str, setup: Setup) -> None:
+    """Raises Refusal where the settings name no such agent."""
+    dialect = setup.dialect
+    if dialect.layout.agents is None:
+        then = "Leave out --agent, or name a version with --dialect."
+        raise Refusal(f"The dialect {dialect.name} knows no agents.", then, code=2)
+    known = agent_names(dialect, open_host(dialect, setup.surroundings, setup.choices).settings)
+    if agent not in known:
+        near = nearest_word(agent, known)
+        there = f"They name {', '.join(known)}." if known else "They name none."
+        then = f"Did you mean {near}?" if near else there
+        raise Refusal(f"The settings name no agent {agent!r}.", then, code=2)
+
+
+def host_bundled_folder(host_here: InstalledVersion | None, dialect: Dialect, workspace: Path) -> Path | None:
+    """The hooks that an installed host ships itself: of the program that the user's own PATH leads to.
+
+    A host in the workspace, or on the PATH of a what-if, makes no folder bundled.
+    """
+    package, where = host_here.package if host_here is not None else None, dialect.layout.own_bundled
+    if package is None or not where or not os.path.isdir(package / where):
+        return None
+    program = find_program(dialect.layout.program, [workspace]) if dialect.layout.program else None
+    if program is None:
+        return None
+    return package / where if is_within(Path(os.path.realpath(program)), package) else None
+
+
+def bundled_folder(options: Options, dialect: Dialect, surroundings: Machine) -> Path | None:
+    """The folder that is named; None where the host's own variable names one, it has none, or all is to be
+    as the host sees it; else Hookscope's hooks."""
+    if options.bundled:
+        return surroundings.absolute(options.bundled)
+    moved = (
+        may_name_bundled(dialect, surroundings)
+        and surroundings.env.get(_bundled_variable(dialect), "").strip()
+    )
+    return None if moved or options.as_host or not dialect.layout.bundles else shipped_hooks()
+
+
+def may_name_bundled(dialect: Dialect, surroundings: Machine) -> bool:
+    """Return whether the host's variable may name its bundled hooks: a what-if makes no folder bundled."""
+    named = surroundings.env.get(_bundled_variable(dialect))
+    return not surroundings.assumed or (
+        named is not None and named == os.environ.get(_bundled_variable(dialect))
+    )
+
+
+def _bundled_variable(dialect: Dialect) -> str:
+    return dialect.layout.bundled_variable or ""
+
+
+def _ignored_bundled(dialect: Dialect, surroundings: Machine) -> tuple[str, ...]:
+    """A sentence where a what-if names a folder of bundled hooks."""
+    variable = _bundled_variable(dialect)
+    if not variable or variable not in surroundings.env or may_name_bundled(dialect, surroundings):
+        return ()
+    return (f"{variable} of the what-if is ignored: `--bundled DIR` names the folder of bundled hooks.",)
+
+
+def _chosen_environment(options: Options, project: Mapping[str, object]) -> tuple[str | None, str]:
+    """The environment's name, whether or not there is one, and what says so."""
+    if options.environment is not None:
+        return options.environment, "named by --environment"
+    named = project.get("environment")
+    if named is None:
+        return None, ""
+    if not isinstance(named, str):
+        raise Refusal(f"`environment:` in {CONFIG} wants a name.", code=2)
+    return named, f"named in {CONFIG}"
+
+
+def shipped_hooks() -> Path:
+    """The hooks that ship with Hookscope: inside the wheel, or beside `src` in a checkout."""
+    package = Path(__file__).resolve().parent.parent
+    installed = package / "bundled_hooks"
+    return installed if os.path.isdir(installed) else package.parent.parent / "bundled_hooks"
+
+
+PATH_OPTIONS = ("workspace", "home", "bundled", "config")
+
+
+def options_to_text(options: Options) -> str:
+    """The text: ASCII, whatever a path holds."""
+    return json.dumps(
+        {one.name: getattr(options, one.name) for one in fields(options)}, default=_plain_option
+    )
+
+
+def options_from_text(text: str) -> Options:
+    """The options of such a text."""
+    said = json.loads(text)
+    folders = {name: Path(said[name]) for name in PATH_OPTIONS if said[name] is not None}
+    return Options(**{**said, **folders, "supposed": frozenset(said["supposed"])})
+
+
+def _plain_option(value: object) -> object:
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, frozenset):
+        return sorted(value)
+    raise TypeError(f"{type(value).__name__} cannot be handed over")

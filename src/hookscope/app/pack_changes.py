@@ -1,0 +1,162 @@
+"""What has changed on disk since a pack was installed, as diffs; and whether its source has a newer version.."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal
+
+from hookscope.app.pack_manager import PackManager
+from hookscope.authoring.lint.subject_reader import HandlerUses
+from hookscope.model.refusal import Refusal
+from hookscope.model.regular_file import read_regular
+from hookscope.model.text import error_reason
+from hookscope.packs.capabilities import SHARED_BY_ALL, capabilities_of
+from hookscope.packs.errors import NO_PROGRESS, PackCancelled, PackError, Progress
+from hookscope.packs.fetch.sources import fetch_package
+from hookscope.packs.fetch.specs import FetchOptions, parse_spec
+from hookscope.packs.file_tree import FileTree, read_folder_tree
+from hookscope.packs.index import InstalledPack
+from hookscope.packs.integrity import integrity_of_pack
+from hookscope.packs.plan import PackPlan, PackUpToDate, errors_as_refusals
+from hookscope.storage.edits.change import Change
+from hookscope.values import dataclass
+
+MOST_DIFFS = 50  # files of an update that are compared
+LARGEST_DIFF = 262_144  # bytes of a file that is compared line by line
+LOST_NOTE = (
+    "its source no longer has the bytes that were installed: an update --force --accept-changed puts it in "
+    "place again"
+)
+
+
+PackFileState = Literal["changed", "missing", "added"]
+
+
+@dataclass(frozen=True, slots=True)
+class PackFileChange:
+    """One file that is not as it was installed."""
+
+    path: Path
+    word: PackFileState
+    change: Change | None = None  # from what was installed to what stands there
+    why: str = ""  # there is no diff
+
+
+@dataclass(frozen=True, slots=True)
+class PackChanges:
+    """All files of a pack that are not as they were installed."""
+
+    record: InstalledPack
+    files: tuple[PackFileChange, ...]
+    problem: str = ""  # the source could not be asked
+
+
+def pack_changes(desk: PackManager, name: str, progress: Progress = NO_PROGRESS) -> PackChanges:
+    """Each such file against what was installed, which is fetched again. Blocks; raises Refusal."""
+    record = desk.record(name)
+    standing = integrity_of_pack(record)
+    originals: Mapping[Path, bytes] = {}
+    problem = ""
+    if standing.changed or standing.missing:
+        try:
+            trees = desk.as_installed(name, progress)
+            originals = {
+                root / path: one.content for root, tree in trees.items() for path, one in tree.items()
+            }
+        except Refusal as refused:
+            problem = refused.what
+        with errors_as_refusals():
+            _check_cancelled(progress)
+    known = {root / path: digest for root, tree in record.folders.items() for path, digest in tree.items()}
+    true = {path: one for path, one in originals.items() if sha256(one).hexdigest() == known.get(path)}
+    files = [_file_change(path, "changed", true) for path in standing.changed]
+    files += [_file_change(path, "missing", true) for path in standing.missing]
+    files += [_file_change(path, "added", true) for path in standing.added]
+    return PackChanges(record, tuple(files), problem)
+
+
+def _check_cancelled(progress: Progress) -> None:
+    if progress.cancelled():
+        raise PackCancelled("It was stopped; nothing is compared.")
+
+
+def _file_change(
+    path: Path, word: PackFileState, originals: Mapping[Path, bytes], becomes: bytes | None = None
+) -> PackFileChange:
+    """One file against what was installed; `becomes`: against what it is to be, where that is given."""
+    old = originals.get(path)
+    if old is None and word != "added" and becomes is None:
+        return PackFileChange(path, word, why=LOST_NOTE)
+    now = _read_or_reason(path) if word != "missing" else None
+    if isinstance(now, str):
+        return PackFileChange(path, word, why=now)
+    before, after = (old, now) if becomes is None else (now, becomes)
+    sides = [side for side in (before, after) if side is not None]
+    if any(len(side) > LARGEST_DIFF for side in sides):
+        return PackFileChange(path, word, why=f"it is larger than {LARGEST_DIFF:,} bytes")
+    if any(b"\0" in side for side in sides):
+        return PackFileChange(path, word, why="it is no text")
+    return PackFileChange(path, word, Change(path, f"{word} since it was installed", before, after))
+
+
+def _read_or_reason(path: Path) -> bytes | str:
+    """What stands there, or why it cannot be read: only plain files are opened."""
+    if path.is_symlink() or not path.is_file():
+        return "it is no plain file now"
+    try:
+        return read_regular(path, LARGEST_DIFF + 1)
+    except OSError as error:
+        return f"it cannot be read: {error_reason(error)}"
+
+
+def replaced_files(planned: PackPlan | PackUpToDate) -> Mapping[Path, str]:
+    """A diff for each file that an update would put in another's place, from what stands there now."""
+    if isinstance(planned, PackUpToDate):
+        return {}
+    known = {root / path: one.content for root, tree in planned.trees.items() for path, one in tree.items()}
+    named = [file.path for file in planned.files if file.action == "replace"][:MOST_DIFFS]
+    found = (_file_change(path, "changed", {}, known[path]) for path in named if path in known)
+    return {one.path: one.change.preview() for one in found if one.change is not None}
+
+
+def newer_source_hint(record: InstalledPack) -> str:
+    """What can be said without asking anybody: has the folder or archive on this disk gone on since.
+
+    Empty where only a registry, a repository or an interpreter knows.
+    """
+    if record.linked is not None:
+        return "used as it is"
+    if record.source not in ("folder", "archive"):
+        return ""
+    try:
+        fetched = fetch_package(parse_spec(record.spec, Path), FetchOptions(Path(os.devnull), {}, ""))
+    except PackError:
+        return "source is gone"
+    return "newest" if fetched.integrity == record.integrity else "newer"
+
+
+def uses_on_disk(
+    record: InstalledPack, hooks: Sequence[Path]
+) -> tuple[Mapping[Path, HandlerUses], tuple[str, ...]]:
+    """What the sources of an installed pack use now, by the folder of a hook; and what cannot be read.
+
+    What belongs to no hook alone stands by the pack's own folder. Nothing is run; blocks.
+    """
+    found: dict[Path, HandlerUses] = {}
+    unread: list[str] = []
+    for root in (record.linked,) if record.linked is not None else tuple(record.folders):
+        within = [hook for hook in hooks if hook.is_relative_to(root)]
+        inside = {"" if hook == root else hook.relative_to(root).as_posix(): hook for hook in within}
+        try:
+            tree: FileTree = read_folder_tree(root)
+        except PackError as error:
+            unread.append(str(error))
+            continue
+        able = capabilities_of(tree, tuple(inside))
+        for where, uses in able.uses.items():
+            found[root if where == SHARED_BY_ALL else inside[where]] = uses
+        unread += able.unread
+    return found, tuple(unread)

@@ -1,0 +1,390 @@
+"""PackManager: which packs are installed, what an install, update or uninstall would do, and doing it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from hookscope.app.workbench import Workbench
+from hookscope.engine.settings_entries import HostInstall, host_installs
+from hookscope.helpers import user_environment
+from hookscope.model.host import Host
+from hookscope.model.refusal import Refusal
+from hookscope.model.text import nearest_word, shell_path
+from hookscope.packs.errors import NO_PROGRESS, Progress
+from hookscope.packs.fetch.npm import install_dependencies
+from hookscope.packs.fetch.sources import fetch_package
+from hookscope.packs.fetch.specs import FetchedPackage, FetchOptions, PackageSpec, parse_spec
+from hookscope.packs.file_tree import DEPENDENCIES_FOLDER, FileTree, PackFile, remove_tree
+from hookscope.packs.index import InstalledPack
+from hookscope.packs.install_plan import (
+    IncomingPackage,
+    InstallOptions,
+    pack_id_of,
+    package_name_of,
+    plan_copy,
+    plan_install,
+    read_package,
+)
+from hookscope.packs.integrity import PackIntegrity, digests_below, integrity_of_pack
+from hookscope.packs.package import package_json_of
+from hookscope.packs.placement import (
+    FilesByFolder,
+    pack_rules_of,
+    place_package,
+    read_package_hooks,
+)
+from hookscope.packs.plan import (
+    PackChanged,
+    PackPlan,
+    PackUpToDate,
+    check_integrity_accepted,
+    errors_as_refusals,
+    host_install_refusal,
+)
+from hookscope.packs.transaction import (
+    OTHER_TRANSACTION,
+    STAGING_FOLDER,
+    TRY_LATER,
+    FolderSwap,
+    PackStore,
+    TransactionIntent,
+    recover_transaction,
+    run_transaction,
+)
+from hookscope.packs.uninstall_plan import plan_uninstall
+from hookscope.storage.edits.atomic_files import WriteStep, no_step
+from hookscope.storage.edits.change import Change, missing_folders, read_current, remove_empty
+from hookscope.storage.state_files import state_folder
+from hookscope.values import dataclass
+
+
+def intent_of(
+    planned: PackPlan, state: Path, kept: Path
+) -> tuple[TransactionIntent, dict[Path, Mapping[str, PackFile]]]:
+    """All that is to be done, and the files of each folder that is staged. `kept`: where changed files go."""
+    token, old = secrets.token_hex(4), planned.before.folders if planned.before is not None else {}
+    swaps: list[FolderSwap] = []
+    trees: dict[Path, Mapping[str, PackFile]] = {}
+    for target in dict.fromkeys([*planned.trees, *old]):
+        staging = target.parent / f"{STAGING_FOLDER}-{token}"
+        fresh = staging / f"new-{len(swaps)}" if target in planned.trees else None
+        if fresh is not None:
+            trees[fresh] = planned.trees[target]
+        swaps.append(FolderSwap(target, fresh, staging / f"old-{len(swaps)}"))
+    keep = [
+        (swap.aside / path.relative_to(swap.target), kept / swap.target.name / path.relative_to(swap.target))
+        for path in planned.on_disk.to_keep
+        for swap in swaps
+        if path.is_relative_to(swap.target)
+    ]
+    after = planned.after
+    records = {record.id: record.document() for record in planned.handed}
+    intent = TransactionIntent(
+        what=f"{planned.action} of {planned.id}",
+        host=state,
+        phase="staging",
+        swaps=tuple(swaps),
+        made=missing_folders([*(swap.target for swap in swaps), planned.change.path]),
+        file=planned.change.path,
+        old=planned.change.old,
+        new=planned.change.new,
+        unset=planned.unset,
+        wanted=planned.wanted,
+        records={planned.id: after.document() if after is not None else None, **records},
+        keep=tuple(keep),
+        empty=planned.before.made if after is None and planned.before is not None else (),
+    )
+    return intent, trees
+
+
+PIN_ONLY_NPM = "--pin is only supported with npm registry installs."
+
+
+@dataclass(frozen=True, slots=True)
+class PackStatus:
+    """One installed pack, and how it stands on disk."""
+
+    record: InstalledPack
+    on_disk: PackIntegrity
+
+
+class PackManager:
+    """Packs of the host that a workbench has open."""
+
+    def __init__(self, bench: Workbench) -> None:
+        self._bench = bench
+        self.store = PackStore(state_folder() / "packs")
+
+    def of_host(self) -> tuple[HostInstall, ...]:
+        """What the host has installed itself, as its settings say, and is not of ours."""
+        ours = self.installed()
+        return tuple(one for one in host_installs(self._bench.open()) if one.id not in ours)
+
+    def installed(self) -> Mapping[str, InstalledPack]:
+        """What is installed for this host, oldest first. Raises Refusal where the record cannot be read."""
+        with errors_as_refusals():
+            return self.store.book.all(self._bench.open().state)
+
+    def recover(self) -> str:
+        """Finish what was interrupted: a sentence that says so, mostly empty. Raises Refusal."""
+        with errors_as_refusals():
+            self._sweep()
+            return recover_transaction(self.store)
+
+    def statuses(self) -> tuple[PackStatus, ...]:
+        """Every pack with how it stands. Reads all their files."""
+        return tuple(PackStatus(record, integrity_of_pack(record)) for record in self.installed().values())
+
+    def record(self, name: str) -> InstalledPack:
+        """The pack of that id, or the one that was installed by that name. Raises Refusal."""
+        known = self.installed()
+        if name not in known:
+            same = [one for one in known.values() if name == one.origin or one.origin.startswith(f"{name}@")]
+            if len(same) == 1:
+                return same[0]
+            holding = next((one for one in known.values() if name in one.hooks), None)
+            if holding is not None:
+                raise Refusal(
+                    f"{name!r} is a hook of the pack {holding.id}.", f"Name {holding.id}: it goes as a whole."
+                )
+            theirs = next((one for one in self.of_host() if name in (one.id, one.spec, *one.hooks)), None)
+            if theirs is not None:
+                raise host_install_refusal(theirs, self._bench.open())
+            near = nearest_word(name, known)
+            then = f"Did you mean {near}?" if near else "`hookscope packs` lists what is."
+            raise Refusal(f"No pack {name!r} is installed here.", then)
+        return known[name]
+
+    # Planning
+
+    def spec(self, text: str) -> PackageSpec:
+        """What a text names. Raises Refusal."""
+        with errors_as_refusals():
+            return parse_spec(text, self._bench.setup.surroundings.absolute)
+
+    def plan_install(
+        self, text: str, asked: InstallOptions = InstallOptions(), progress: Progress = NO_PROGRESS
+    ) -> PackPlan:
+        """Fetch and check it, and say what an install would do. Raises Refusal."""
+        with errors_as_refusals():
+            host = self._host()
+            spec = self.spec(text)
+            if asked.pin and spec.source != "npm":
+                raise Refusal(PIN_ONLY_NPM, f"{spec.text} has no version that a registry keeps.")
+            if asked.link and asked.dependencies:
+                raise Refusal(
+                    "A linked folder is used as it is: nothing is installed into it.",
+                    "Leave out --link or --dependencies.",
+                )
+            if asked.link and spec.source != "folder":
+                raise Refusal("Only folders are linked.", "Leave out --link to install a copy.")
+            fetched = self._fetch(spec, progress)
+            progress.step("reading its hooks")
+            known = self.installed()
+            try:
+                return plan_install(fetched, host, self._bench.look().inventory, known, asked)
+            except Refusal:
+                self._check_alone(known)
+                raise
+
+    def plan_update(
+        self, name: str, *, force: bool = False, progress: Progress = NO_PROGRESS
+    ) -> PackPlan | PackUpToDate:
+        """What an update would do. `force`: put it in place again even if there is nothing newer."""
+        with errors_as_refusals():
+            host, record = self._host(), self.record(name)
+            spec = self._spec_again(record)
+            if record.linked is not None:
+                return PackUpToDate(record, "it is linked: its folder is used as it is")
+            fetched = self._fetch(spec, progress)
+            on_disk = integrity_of_pack(record)
+            if fetched.integrity == record.integrity and not force:
+                return PackUpToDate(record, "nothing newer", on_disk)
+            asked = InstallOptions(force=True, pin=record.pinned, dependencies=record.dependencies)
+            package = read_package(fetched, host, asked)
+            hooks = read_package_hooks(package, host, package_name_of(fetched))
+            now = pack_id_of(fetched, package, hooks)
+            if now != record.id:
+                raise Refusal(
+                    f"{record.origin} is now called {now}.",
+                    f"`hookscope uninstall {record.id}`, then install it under its new name.",
+                )
+            progress.step("comparing")
+            view = self._bench.look()
+            incoming = IncomingPackage(fetched, package, hooks, now, record)
+            return plan_copy(incoming, host, view.inventory, self.installed(), asked)
+
+    def _spec_again(self, record: InstalledPack) -> PackageSpec:
+        """What it was installed from. Raises Refusal where that is a path with nothing at it any more."""
+        if record.source in ("folder", "archive") and not os.path.lexists(record.spec):
+            raise Refusal(
+                f"{record.id} was installed from {record.origin}, and nothing is there any more.",
+                f"Put it back, or `hookscope uninstall {shell_path(record.id)}`.",
+            )
+        return parse_spec(record.spec, self._bench.setup.surroundings.absolute)
+
+    def plan_uninstall(self, name: str) -> PackPlan:
+        """What taking a pack away would do. Raises Refusal."""
+        with errors_as_refusals():
+            record = self.record(name)
+            view = self._bench.look()
+            return plan_uninstall(record, view.host, view.inventory, self.installed())
+
+    def as_installed(self, name: str, progress: Progress = NO_PROGRESS) -> FilesByFolder:
+        """The files of a pack by where they go, fetched again at the version that was. Raises Refusal."""
+        with errors_as_refusals():
+            host, record = self._host(), self.record(name)
+            text = record.spec
+            if record.source == "npm":
+                text = record.resolved
+            elif record.source == "git":
+                text = f"{text.partition('#')[0]}#{record.resolved}"
+            fetched = self._fetch(parse_spec(text, self._bench.setup.surroundings.absolute), progress)
+            package = read_package(fetched, host, InstallOptions())
+            return place_package(
+                package, read_package_hooks(package, host, package_name_of(fetched)), host
+            ).trees
+
+    def _check_alone(self, known: Mapping[str, InstalledPack]) -> None:
+        """Raises Refusal where another process is at the packs: what was seen on disk was half of that."""
+        if self.store.journal.exists() or self.installed().keys() != known.keys():
+            raise Refusal(OTHER_TRANSACTION, TRY_LATER)
+
+    def _host(self) -> Host:
+        host = self._bench.open()
+        pack_rules_of(host)
+        return host
+
+    def _fetch(self, spec: PackageSpec, progress: Progress) -> FetchedPackage:
+        with self._work() as work:
+            return fetch_package(spec, self._fetching(work, progress, spec))
+
+    def _fetching(self, work: Path, progress: Progress, spec: PackageSpec | None) -> FetchOptions:
+        """Return how programs are run: none that the workspace or the pack brings, in a folder of its own."""
+        host = self._bench.open()
+        pack = spec.path if spec is not None else None
+        project = tuple(filter(None, (host.workspace, host.surroundings.cwd, pack)))
+        python = self._python() if spec is not None and spec.source == "python" else sys.executable
+        return FetchOptions(work, user_environment(project), python, progress, project=project)
+
+    def _python(self) -> str:
+        """The interpreter whose packages are meant. Raises Refusal where its workspace is not trusted."""
+        host = self._bench.open()
+        python = self._bench.crew.python(host)
+        named = self._bench.setup.python
+        if python is None and named is not None:
+            raise Refusal(f"{named.not_trusted}.", f"{named.way_out}.")
+        return python or sys.executable
+
+    @contextmanager
+    def _work(self) -> Iterator[Path]:
+        """A folder for what is fetched. Its name begins with whose it is."""
+        self._sweep()
+        folder = self.store.folder / "work" / f"{os.getpid()}-{secrets.token_hex(6)}"
+        folder.mkdir(mode=0o700, parents=True)
+        try:
+            yield folder
+        finally:
+            remove_tree(folder)
+            remove_empty([folder.parent, self.store.folder, state_folder()])
+
+    def _sweep(self) -> None:
+        """Remove what killed processes were fetching."""
+        with suppress(OSError):
+            for folder in (self.store.folder / "work").iterdir():
+                if not _is_alive(folder.name.partition("-")[0]):
+                    remove_tree(folder)
+
+    # Doing
+
+    def carry_out(
+        self,
+        planned: PackPlan,
+        progress: Progress = NO_PROGRESS,
+        step: WriteStep = no_step,
+        *,
+        accept_changed: bool = False,
+    ) -> PackChanged:
+        """Write all that was planned, or nothing. Raises Refusal; then nothing was written.
+
+        Args:
+            step: called before each step of the transaction; for tests.
+            accept_changed: also where `planned.unaccepted` says that an integrity check failed.
+        """
+        check_integrity_accepted(planned, accepted=accept_changed)
+        host = self._bench.open()
+        stamp = f"{planned.id}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+        kept = self.store.kept / stamp
+        intent, trees = intent_of(planned, host.state, kept)
+        self._distrust(planned)
+        progress.step(f"{planned.action} {planned.id}")
+        with errors_as_refusals():
+            run_transaction(
+                self.store,
+                intent,
+                trees,
+                check=lambda: self._check(planned, host.state),
+                staged=lambda intent: self._staged(planned, intent, progress),
+                step=step,
+            )
+        self._bench.edits.note(planned.id, Change(planned.change.path, intent.what, None, None))
+        with suppress(Refusal):  # before something else comes there it is forgotten
+            self._distrust(planned)
+        record = self.store.book.all(host.state).get(planned.id)
+        return PackChanged(planned, record, kept if planned.on_disk.to_keep else None)
+
+    def _distrust(self, planned: PackPlan) -> None:
+        """Where no folder of the pack stands now, nothing that comes there is trusted. Raises Refusal."""
+        records = [record for record in (planned.before, planned.after) if record is not None]
+        self._bench.distrust_gone(folder for record in records for folder in (*record.folders, *record.made))
+
+    def _check(self, planned: PackPlan, state: Path) -> None:
+        """Is everything as it was when this was planned. Raises Refusal."""
+        now = self.store.book.all(state).get(planned.id)
+        same = _document_of(now) == _document_of(planned.before)
+        if same and planned.before is not None:
+            same = integrity_of_pack(planned.before) == planned.on_disk
+        mine = planned.before.folders if planned.before is not None else {}
+        taken = [target for target in planned.trees if target not in mine and os.path.lexists(target)]
+        if not same or taken or read_current(planned.change.path) != planned.change.old:
+            what = taken[0] if taken else planned.change.path if same else planned.id
+            raise Refusal(f"{what} has changed since this was planned; nothing was written.", "Try again.")
+
+    def _staged(self, planned: PackPlan, intent: TransactionIntent, progress: Progress) -> TransactionIntent:
+        """With its dependencies beside it, and their digests on record."""
+        if planned.after is None or not planned.dependencies or not planned.needs:
+            progress.check()
+            return intent
+        folders = {}
+        spec = planned.fetched.spec if planned.fetched is not None else None
+        for swap in intent.swaps:
+            package_json = package_json_of(FileTree(planned.trees.get(swap.target, {})))
+            if swap.fresh is not None and package_json:
+                with self._work() as work:
+                    target = swap.fresh / DEPENDENCIES_FOLDER
+                    install_dependencies(package_json, target, self._fetching(work, progress, spec))
+            if swap.fresh is not None:
+                folders[swap.target] = dict(digests_below(swap.fresh))
+        document = replace(planned.after, folders=folders).document()
+        return replace(intent, records={**intent.records, planned.id: document})
+
+
+def _document_of(record: InstalledPack | None) -> object:
+    return None if record is None else record.document()
+
+
+def _is_alive(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except (ValueError, ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,221 @@
+"""The user's preferences: `keys.yaml`, `themes/*.yaml`, `config.yaml`, and the theme chosen last.
+
+A faulty file is reported with its line and stops nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hookscope.model.hook import FilePosition, Problem
+from hookscope.model.refusal import Refusal
+from hookscope.model.text import error_reason
+from hookscope.storage.config_folder import (
+    MASK_KEY,
+    ConfigDocument,
+    config_folder,
+    masked_names_in,
+    read_config_document,
+)
+from hookscope.storage.state_files import read_state_file, state_folder, write_state_file
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.watching import Watch
+
+
+KEYS_FILE = "keys.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPreference:
+    """Other keys for one action, as they were written. None at all: it is to have no key."""
+
+    action: str
+    keys: tuple[str, ...]
+    place: FilePosition
+
+
+@dataclass(frozen=True, slots=True)
+class KeysFile:
+    """The file as far as it could be read, in its order."""
+
+    file: Path
+    preset: str = ""
+    preset_place: FilePosition | None = None
+    wishes: tuple[KeyPreference, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    readable: bool = True
+
+
+def read_keys(file: Path | None = None) -> KeysFile:
+    """The user's file of keys. Never raises; no file is one without wishes."""
+    document = read_config_document(config_folder() / KEYS_FILE if file is None else file)
+    wishes: list[KeyPreference] = []
+    problems = list(document.problems)
+    preset, place = "", None
+    for name, value in document.value.items():
+        if name == "preset":
+            preset, place = str(value or ""), FilePosition(document.file, document.line(name))
+            continue
+        keys = _keys_in(value)
+        if keys is None:
+            problems.append(document.problem(f"{name} wants a key, or a list of keys.", name))
+        else:
+            wishes.append(KeyPreference(name, keys, _place_of_key(document, name)))
+    return KeysFile(document.file, preset, place, tuple(wishes), tuple(problems), readable=document.readable)
+
+
+def _place_of_key(document: ConfigDocument, name: str) -> FilePosition:
+    return FilePosition(document.file, document.line(name))
+
+
+def _keys_in(value: object) -> tuple[str, ...] | None:
+    """`r`, `ctrl+r, f5` or a list of such; digits may stand without quotes. None: nothing of the kind."""
+    if value is None:
+        return ()
+    if isinstance(value, int) and not isinstance(value, bool):
+        return (str(value),)
+    if isinstance(value, str):
+        parts = value.split(",") if len(value) > 1 else [value]
+        return tuple(part.strip() or part for part in parts if part)
+    if isinstance(value, list):
+        found = [_keys_in(item) for item in value]
+        if all(keys for keys in found):
+            return tuple(key for keys in found for key in keys or ())
+    return None
+
+
+THEMES_FOLDER = "themes"
+CONFIG_FILE = "config.yaml"
+CHOSEN_FILE = "theme.json"  # in the state folder
+THEME_SUFFIXES = (".yaml", ".yml")
+MOST_THEMES = 100  # files that are read
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeFile:
+    """One theme as it was written, under its file's name."""
+
+    name: str
+    file: Path
+    values: tuple[tuple[str, object, FilePosition], ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeChoice:
+    """Which theme, and who says so. `chosen`: in the console, and not in `config.yaml`."""
+
+    name: str = ""
+    place: FilePosition | None = None
+    chosen: bool = False
+    configured: str = ""
+    problems: tuple[Problem, ...] = ()
+
+
+def read_themes() -> tuple[ThemeFile, ...]:
+    """The user's themes by name. Never raises."""
+    try:
+        files = sorted(
+            file for file in (config_folder() / THEMES_FOLDER).iterdir() if file.suffix in THEME_SUFFIXES
+        )
+    except (OSError, ValueError):
+        return ()
+    return tuple(_read_theme(file) for file in files[:MOST_THEMES])
+
+
+def _read_theme(file: Path) -> ThemeFile:
+    document = read_config_document(file)
+    values = (
+        (name, value, FilePosition(file, document.line(name))) for name, value in document.value.items()
+    )
+    return ThemeFile(file.stem, file, tuple(values), document.problems)
+
+
+def read_theme_choice() -> ThemeChoice:
+    """The theme of `config.yaml`, or the one chosen in the console since that was written. Never raises."""
+    document = read_config_document(config_folder() / CONFIG_FILE)
+    problems = list(document.problems)
+    configured = ""
+    for name, value in document.value.items():
+        if name == MASK_KEY:
+            if not masked_names_in(value) and value != []:
+                problems.append(document.problem(f"{MASK_KEY} wants a list of names.", name))
+        elif name != "theme":
+            problems.append(
+                document.unknown(name, ["theme", MASK_KEY], "setting of Hookscope's own", (name,))
+            )
+        elif isinstance(value, str):
+            configured = value
+        else:
+            problems.append(document.problem("theme wants the name of one.", name))
+    chosen, over = _chosen_theme()
+    if chosen and over == configured:
+        return ThemeChoice(chosen, None, True, configured, tuple(problems))
+    place = FilePosition(document.file, document.line("theme")) if configured else None
+    return ThemeChoice(configured, place, False, configured, tuple(problems))
+
+
+def remember_theme(name: str, configured: str) -> None:
+    """Keep what was chosen in the console, until `config.yaml` names another than `configured`.
+
+    Raises Refusal where it cannot be kept.
+    """
+    import json  # here: who only reads writes none
+
+    file = state_folder() / CHOSEN_FILE
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_state_file(file, json.dumps({"theme": name, "over": configured}).encode() + b"\n")
+    except OSError as error:
+        what = f"The theme cannot be kept in {file}: {error_reason(error)}."
+        raise Refusal(what, "HOOKSCOPE_STATE_DIR names another folder.") from None
+
+
+def _chosen_theme() -> tuple[str, str]:
+    document = read_state_file(state_folder() / CHOSEN_FILE)
+    if not isinstance(document, dict):
+        return "", ""
+    return str(document.get("theme", "")), str(document.get("over", ""))
+
+
+__all__ = [
+    "KEYS_FILE",
+    "KeyPreference",
+    "KeysFile",
+    "ThemeChoice",
+    "ThemeFile",
+    "config_folder",
+    "read_keys",
+    "read_theme_choice",
+    "read_themes",
+    "remember_theme",
+    "watch_again",
+    "watch_preferences",
+]
+
+
+def watch_preferences(told: Callable[[], object], since: int) -> Watch:
+    """Tell, from a thread, whenever a file of preferences is saved, until the watch is closed.
+
+    `since`: when they were read, in nanoseconds of the epoch; what was saved after that is told too.
+    Mostly there is no such folder yet: when it is told of one that has appeared, `watch_again` looks into it.
+    """
+    from hookscope.app.watching import Watch  # here: who only reads watches nothing
+
+    watch = Watch(lambda _: told())
+    watch_again(watch, since)
+    return watch
+
+
+def watch_again(watch: Watch, since: int | None = None) -> None:
+    """Watch the files of preferences that are there now, and where others would appear."""
+    from hookscope.app.watching import WatchedPaths  # here: as above
+
+    folder = config_folder()
+    watch.watch(
+        WatchedPaths().and_also([folder / KEYS_FILE, folder / CONFIG_FILE, folder / THEMES_FOLDER]), since
+    )

@@ -1,0 +1,199 @@
+"""A project's own configuration, `.hookscope/config.yaml`, and the interpreters that it names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from hookscope.formats.positions import FormatError
+from hookscope.formats.yaml12 import read_yaml
+from hookscope.model.hook import Language
+from hookscope.model.host import Host
+from hookscope.model.machine import is_within, read_or_none, real_machine
+from hookscope.model.refusal import Refusal
+from hookscope.model.text import error_reason, has_controls, nearest_word, one_line, shell_path
+from hookscope.model.trust import is_folder_trusted
+from hookscope.runtime.limits import MIB, LimitName, Limits
+from hookscope.storage.config_folder import MASK_KEY, masked_names_in
+from hookscope.storage.journal.retention import DEFAULT_RETENTION, Retention
+from hookscope.values import dataclass
+
+PROJECT_FOLDER = ".hookscope"
+CONFIG = f"{PROJECT_FOLDER}/config.yaml"
+CONFIG_KEYS = ("dialect", "environment", "python", "node", "limits", "journal", "plugin_hooks", "mask")
+LARGEST = 256 * 1024  # bytes: more than the reader of YAML takes
+LARGEST_NUMBER = 2**62  # a number that a database can hold
+LIMIT_NAMES: tuple[LimitName, ...] = ("spawn", "load", "run", "warn", "memory")
+
+
+def read_project_config(folder: Path) -> Mapping[str, object]:
+    """`.hookscope/config.yaml` of a project; empty where there is none. Raises Refusal."""
+    file = folder / CONFIG
+    try:
+        source = read_or_none(file, LARGEST)
+        config = read_yaml(source) if source is not None else None
+    except OSError as error:
+        raise Refusal(
+            f"Cannot read {file}: {error_reason(error)}.", "Make it readable, or move it away.", code=2
+        ) from None
+    except FormatError as error:
+        raise Refusal(f"{file}, {error}.", "Mend it, or name --dialect.", code=2) from None
+    if config is None:
+        return {}
+    if not isinstance(config, dict):
+        raise Refusal(f"{file} wants a mapping, such as `dialect: NAME`.", code=2)
+    return config
+
+
+def unknown_key_warnings(project: Mapping[str, object]) -> tuple[str, ...]:
+    """A sentence for each key that means nothing here: a slip of the pen, or of a newer version."""
+    return tuple(_unknown_key_warning(str(key)) for key in project if key not in CONFIG_KEYS)
+
+
+def _unknown_key_warning(key: str) -> str:
+    near = nearest_word(key, CONFIG_KEYS)
+    then = f"did you mean `{near}:`?" if near else f"there are {', '.join(CONFIG_KEYS)}."
+    return f"{CONFIG} has `{one_line(key, 60)}:`, which says nothing; {then}"
+
+
+def plugin_hooks_of(project: Mapping[str, object]) -> tuple[Mapping[str, object], ...]:
+    """`plugin_hooks:` of a project's configuration. What is wrong within one is said beside it."""
+    listed = project.get("plugin_hooks")
+    if listed is None:
+        return ()
+    if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
+        shape = "a list of mappings with `event` and `module`"
+        raise Refusal(f"`plugin_hooks:` in {CONFIG} wants {shape}.", code=2)
+    return tuple(listed)
+
+
+def masked_names_of(project: Mapping[str, object]) -> tuple[str, ...]:
+    """`mask:` of a project's configuration: the names whose values are masked. Raises Refusal."""
+    listed = project.get(MASK_KEY)
+    names = masked_names_in(listed)
+    if listed is not None and not names and listed != []:
+        raise Refusal(f"`{MASK_KEY}:` in {CONFIG} wants a list of names, such as [CUSTOMER_ID].", code=2)
+    return names
+
+
+def limits_of(given: object) -> Limits:
+    """`limits:` of a project's configuration: seconds, `memory` in MiB; 0 for none. Raises Refusal."""
+    limits = Limits()
+    if given is None:
+        return limits
+    names = ", ".join(LIMIT_NAMES)
+    if not isinstance(given, dict):
+        raise Refusal(f"`limits:` in {CONFIG} wants a mapping with some of {names}.", code=2)
+    for name, value in given.items():
+        if name not in LIMIT_NAMES:
+            raise Refusal(f"`limits:` in {CONFIG} has {str(name)!r}; there are {names}.", code=2)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not 0 <= value < float("inf"):
+            unit = "MiB" if name == "memory" else "seconds"
+            raise Refusal(f"`limits: {{{name}: …}}` in {CONFIG} wants {unit}, 0 for no limit.", code=2)
+        limits = limits.with_limit(name, value * MIB if name == "memory" else value, CONFIG)
+    return limits
+
+
+def retention_of(given: object) -> Retention:
+    """`journal:` of a project's configuration: `size` in MiB, `runs`. Raises Refusal."""
+    if given is None:
+        return DEFAULT_RETENTION
+    if not isinstance(given, dict):
+        raise Refusal(f"`journal:` in {CONFIG} wants a mapping with some of size, runs.", code=2)
+    retention = DEFAULT_RETENTION
+    for name, value in given.items():
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if name == "runs" and whole and 0 < value < LARGEST_NUMBER:
+            retention = replace(retention, runs=value)
+        elif name == "size" and (whole or isinstance(value, float)) and 0 < value * MIB < LARGEST_NUMBER:
+            retention = replace(retention, size=int(value * MIB))
+        elif name not in ("size", "runs"):
+            raise Refusal(f"`journal:` in {CONFIG} has {str(name)!r}; there are size, runs.", code=2)
+        else:
+            wants = "MiB" if name == "size" else "a number of runs"
+            raise Refusal(f"`journal: {{{name}: …}}` in {CONFIG} wants {wants}, above 0.", code=2)
+    return retention
+
+
+ProgramKey = Literal["python", "node"]
+PROGRAM_KEYS: tuple[ProgramKey, ...] = ("python", "node")
+LANGUAGES: Mapping[ProgramKey, tuple[Language, ...]] = {
+    "python": ("python",),
+    "node": ("typescript", "javascript"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NamedProgram:
+    """An interpreter that `.hookscope/config.yaml` of a workspace names."""
+
+    key: ProgramKey
+    path: str
+    workspace: Path
+
+    def allowed_by(self, host: Host) -> bool:
+        """Return whether the workspace that names it is trusted, links resolved."""
+        return is_folder_trusted(Path(os.path.realpath(self.workspace)), host)
+
+    @property
+    def in_words(self) -> str:
+        """The program, and where it is named."""
+        return f"{self.path} (`{self.key}:` in {CONFIG})"
+
+    @property
+    def not_trusted(self) -> str:
+        """Why it is not used, without the next step."""
+        return f"{self.path}, named under `{self.key}:` in {CONFIG}, is not trusted yet"
+
+    @property
+    def way_out(self) -> str:
+        """The command that allows it, as the end of a sentence."""
+        folder = real_machine().short(self.workspace)
+        return f"`hookscope trust {shell_path(folder)}` allows it"
+
+
+def named_program(project: Mapping[str, object], key: ProgramKey, workspace: Path) -> NamedProgram | None:
+    """Return the program that a project's configuration names under `key`, or None. Raises Refusal.
+
+    `~` is the user's real home, whatever a what-if assumes: it chooses no program.
+    """
+    path = project.get(key)
+    if path is None:
+        return None
+    if not isinstance(path, str) or not path.strip() or "\n" in path or has_controls(path):
+        raise Refusal(f"`{key}:` in {CONFIG} wants the path of a program, and has {path!r}.", code=2)
+    return NamedProgram(key, str(real_machine().absolute(path, workspace)), workspace)
+
+
+def programs_named_by(folders: Iterable[Path]) -> tuple[NamedProgram, ...]:
+    """Return the programs that the configurations of these folders name, for the question of trust.
+
+    A configuration that cannot be read names none: commands refuse it by themselves.
+    """
+    found: dict[NamedProgram, None] = {}
+    for folder in folders:
+        try:
+            project = read_project_config(folder)
+            named = (named_program(project, key, folder) for key in PROGRAM_KEYS)
+            found |= dict.fromkeys(one for one in named if one is not None)
+        except Refusal:
+            continue
+    return tuple(found)
+
+
+def programs_allowed_by(folder: Path, known: Iterable[NamedProgram | None] = ()) -> tuple[NamedProgram, ...]:
+    """Return the programs that trusting `folder` would allow: its own, and those `known` below it."""
+    real = Path(os.path.realpath(folder))
+    below = (one for one in known if one and is_within(Path(os.path.realpath(one.workspace)), real))
+    found = {(one.key, one.path): one for one in (*programs_named_by([folder]), *below)}
+    return tuple(found.values())
+
+
+def waiting_programs(known: Iterable[NamedProgram | None], host: Host) -> Mapping[Language, NamedProgram]:
+    """Return the programs that are not allowed yet, by the languages that wait for them."""
+    waiting = [one for one in known if one is not None and not one.allowed_by(host)]
+    return {language: one for one in waiting for language in LANGUAGES[one.key]}

@@ -1,0 +1,307 @@
+"""The activation chain of one hook (its module loads, registers, its event came, it ran), and the report of a load.
+
+Reads the journal.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from shlex import quote
+from time import time
+from typing import TYPE_CHECKING, Any
+
+from hookscope.analysis.tap_report import EventCount, count_events
+from hookscope.app.failed_loads import load_attempts_for
+from hookscope.app.near_misses import event_typo
+from hookscope.app.runs.activation_links import ActivationLink
+from hookscope.app.workbench import Workbench
+from hookscope.engine.discovery import discover
+from hookscope.engine.examination import handler_digest
+from hookscope.engine.hook_engine import HookEngine
+from hookscope.engine.loading import IS_CLASS, NO_FUNCTION
+from hookscope.engine.planning import handler_code
+from hookscope.engine.registry import LoadReport
+from hookscope.model.event_catalogue import ALL_EVENTS
+from hookscope.model.failure import error_prefix
+from hookscope.model.hook_status import HookStatus, State
+from hookscope.model.text import ago, duration, one_line
+from hookscope.model.uncalled_hooks import event_kind_of_key, event_kinds, may_be_called
+from hookscope.recording.spool import OLD_SPOOL_FILE, SPOOL_FILE, SpoolReader
+from hookscope.recording.tap_files import spool_path
+from hookscope.storage.journal.journal import Journal
+from hookscope.storage.journal.reader import StoredRun
+from hookscope.storage.journal.run_filter import RunFilter
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import Snapshot
+
+
+MOST_KEYS = 12  # events whose last run is looked for, of a hook that listens to more
+
+
+def event_link(view: Snapshot, row: HookStatus, journal: Journal, now: datetime) -> ActivationLink:
+    """The last event that it listens to: of the journal's runs, and of those that its host really sent."""
+    if row.events is None:
+        return ActivationLink("arrived", None, "what it listens to is known after a load")
+    keys = tuple(islice(_subscribed_keys(view, row), MOST_KEYS))
+    runs = [run for key in keys for run in journal.select(_run_filter(key), 1)]
+    newest = max(runs, key=lambda run: run.id, default=None)
+    real = [
+        one for one in _tap_records(view) if one.kind in event_kinds(row) and _is_subscribed(one.key, keys)
+    ]
+    product = view.host.dialect.product
+    parts = []
+    if newest is not None:
+        parts.append(f"{newest.key} was fired {ago(newest.started, now)}, run {newest.id}")
+    if real:
+        latest = max(real, key=lambda one: one.last)
+        times = sum(one.count for one in real)
+        parts.append(f"{product} sent {latest.key} {ago(latest.last, now)}, {times:,} × in all")
+    moments = [*([newest.started] if newest else []), *(one.last for one in real)]
+    if parts:
+        run = newest.id if newest is not None else None
+        return ActivationLink("arrived", True, "; ".join(parts), "", max(moments), run)
+    never = next((gate.reason for gate in row.verdict.shut() if gate.name == "sent"), "")
+    if never:
+        return ActivationLink("arrived", False, never)
+    first = next((key for key in keys if key != ALL_EVENTS), "")
+    known = view.host.dialect.catalogue().by_key.get(first)
+    slip = event_typo(row, view)
+    first = slip[0] if slip is not None else first
+    dialect = view.host.dialect
+    later = (dialect.later_plugin if row.hook.kind == "plugin" else dialect.later).get(first)
+    when = f": {later} sends {first}" if later else f": {product} lists no {first}" if first else ""
+    when += f", perhaps {slip[1]} was meant" if slip is not None else ""
+    if known is not None:
+        when = f": {product} {'sends' if known.emitted else 'documents, and never sends,'} {known.key} – "
+        when += one_line(known.when, 120)
+        when += f"; not {one_line(known.when_not, 120)}" if known.when_not else ""
+    then = f"`hookscope fire {quote(first)}` fires it" if first else ""
+    return ActivationLink("arrived", None, f"subscribed, never seen{when}", then)
+
+
+def _run_filter(key: str) -> RunFilter:
+    return RunFilter() if key == ALL_EVENTS else RunFilter(key=key)
+
+
+def _is_subscribed(key: str, keys: tuple[str, ...]) -> bool:
+    return key in keys or ALL_EVENTS in keys or key.partition(":")[0] in keys
+
+
+def _subscribed_keys(view: Snapshot, row: HookStatus) -> Iterator[str]:
+    """What it listens to, its host's spelling; of a whole type each event that is documented."""
+    catalogue = view.host.dialect.catalogue()
+    for key in row.events or ():
+        key = catalogue.canonical(key)
+        yield key
+        if ":" not in key and event_kind_of_key(key, row) == "folder":
+            yield from (event.key for event in catalogue.events if event.key.startswith(f"{key}:"))
+
+
+def _tap_records(view: Snapshot) -> tuple[EventCount, ...]:
+    """What taps have recorded, counted once for each content of the spool. Raises OSError."""
+    folder = spool_path(view.host)
+    marks = tuple(_spool_mark(folder / name) for name in (OLD_SPOOL_FILE, SPOOL_FILE))
+    return _counted_spool(folder, marks) if any(marks) else ()
+
+
+def _spool_mark(file: Path) -> tuple[int, int] | None:
+    try:
+        facts = os.stat(file)
+    except OSError:
+        return None
+    return facts.st_size, facts.st_mtime_ns
+
+
+@lru_cache(maxsize=4)
+def _counted_spool(folder: Path, marks: tuple[tuple[int, int] | None, ...]) -> tuple[EventCount, ...]:
+    return count_events(SpoolReader(folder))[0]
+
+
+def result_of_hook(run: StoredRun, row: HookStatus) -> Mapping[str, Any] | None:
+    """The last answer of this very hook in a run; another of its name, in another folder, has other files."""
+    found = (one for one in reversed(run.document["results"]) if one["hook"] == row.hook.name)
+    return next((one for one in found if one["handler"] in (None, str(row.hook.handler))), None)
+
+
+def run_link(row: HookStatus, last: StoredRun | None, now: datetime) -> ActivationLink:
+    """Its answer in the last run that it was in."""
+    result = result_of_hook(last, row) if last is not None else None
+    if last is None or result is None:
+        return ActivationLink("ran", None, "no run of it is on record")
+    where = f"in run {last.id}, {ago(last.started, now)}"
+    if result["status"] == "ok":
+        return ActivationLink(
+            "ran", True, f"{duration(result['ms'] / 1000)} {where}", "", last.started, last.id
+        )
+    error = result["error"]
+    said = ""
+    if error is not None:
+        said = f": {error_prefix(result['status'], error['type'])}{one_line(str(error['message']), 160)}"
+    then = f"`hookscope replay {last.id}` fires it again"
+    return ActivationLink("ran", False, f"{result['status']} {where}{said}", then, last.started, last.id)
+
+
+LOAD_GATES = 20  # entries of the journal in which its last load is looked for
+
+
+@dataclass(frozen=True, slots=True)
+class LoadState:
+    """What is known of a load. `failed`: the error's type and sentence."""
+
+    passed: bool | None
+    found: str
+    failed: tuple[str, str] | None = None
+    at: datetime | None = None
+    run: int | None = None
+
+
+def load_state(
+    bench: Workbench, view: Snapshot, row: HookStatus, journal: Journal, last: StoredRun | None, now: datetime
+) -> LoadState:
+    """Now in a worker, else what the newest of its last run and its last load says of the file as it is."""
+    gate = next((gate for gate in row.verdict.gates if gate.name == "load"), None)
+    if gate is not None and gate.passed is False:
+        return LoadState(False, gate.reason, (gate.found, gate.reason))
+    if gate is not None or bench.crew.holds(handler_code(row.hook, view.host)):
+        return LoadState(True, "a worker holds it")
+    told = [
+        one
+        for one in (_load_state_by_run(view, row, last, now), _load_state_by_load(view, row, journal, now))
+        if one is not None
+    ]
+    newest = max(told, key=lambda one: one.at or now, default=LoadState(None, "nobody has loaded it yet"))
+    marked = view.failed_loads.get(row.hook)
+    if marked is not None and newest.passed is not False:  # perhaps the journal could not be written
+        kind, _, text = marked.error.partition(": ")
+        said = f"{marked.error} ({ago(marked.at, now)})"
+        return LoadState(False, said, (kind, text), marked.at, marked.run)
+    return newest
+
+
+def _is_outdated(view: Snapshot, row: HookStatus) -> bool:
+    """Did it fail as something else: its list does not say so of it as it stands."""
+    return row.state is State.READY and row.hook not in view.failed_loads
+
+
+def _load_state_by_run(
+    view: Snapshot, row: HookStatus, last: StoredRun | None, now: datetime
+) -> LoadState | None:
+    result = result_of_hook(last, row) if last is not None else None
+    if last is None or result is None or row.hook.handler is None:
+        return None
+    where = f"in run {last.id}, {ago(last.started, now)}"
+    then = next((one.digest for one in last.handlers if one.path == str(row.hook.handler)), "")
+    if then and then != handler_digest(row.hook.handler, view.host.surroundings.files):
+        return LoadState(None, f"it was another file {where}", None, last.started, last.id)
+    error = result["error"]
+    if error is not None and error["phase"] == "load" and _is_outdated(view, row):
+        return LoadState(None, f"as it stood then it did not load, {where}", None, last.started, last.id)
+    if error is not None and error["phase"] == "load":
+        failed = (str(error["type"]), one_line(str(error["message"]), 200))
+        return LoadState(False, f"{': '.join(failed)} ({where})", failed, last.started, last.id)
+    if error is not None and error["phase"] == "spawn":
+        return None
+    return LoadState(True, where, None, last.started, last.id)
+
+
+def _load_state_by_load(view: Snapshot, row: HookStatus, journal: Journal, now: datetime) -> LoadState | None:
+    """What the last `hookscope load` that came to this hook says, if its file was not written since."""
+    name = row.hook.name
+    for entry in journal.entries(LOAD_GATES, kind="load"):
+        detail = entry.detail if isinstance(entry.detail, dict) else {}
+        if detail.get("only") not in (None, name):
+            continue
+        at = f"at the load {ago(entry.at, now)}"
+        if row.hook.handler is None or _written_since(row.hook.handler) > entry.at.timestamp():
+            return LoadState(None, f"its file was written since, {at}", None, entry.at)
+        if name in detail.get("failed", ()) and _is_outdated(view, row):
+            return LoadState(None, f"as it stood then it did not load, {at}", None, entry.at)
+        if name in detail.get("failed", ()):
+            kind, _, text = str(detail.get("errors", {}).get(name, "")).partition(": ")
+            said = f"{kind}: {text}" if kind else "it failed"
+            return LoadState(False, f"{one_line(said, 200)} ({at})", (kind, text), entry.at)
+        if any(str(one).partition(":")[0] == name for one in detail.get("skipped", ())):
+            return None  # it was not imported then
+        return LoadState(True, at, None, entry.at)
+    return None
+
+
+def _written_since(file: Path) -> float:
+    try:
+        return file.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def load_link(loaded: LoadState, row: HookStatus) -> ActivationLink:
+    """Does its module load, and the command that tries."""
+    if loaded.failed is not None and loaded.failed[0] in (NO_FUNCTION, IS_CLASS):
+        return ActivationLink("loads", True, "it loads, and has nothing to call", "", loaded.at, loaded.run)
+    command = f"`hookscope load {quote(row.hook.name)}`"
+    then = {None: f"{command} loads it", False: f"mend it; {command} tries again", True: ""}[loaded.passed]
+    return ActivationLink("loads", loaded.passed, loaded.found, then, loaded.at, loaded.run)
+
+
+def export_link(loaded: LoadState) -> ActivationLink:
+    """Is what it exports a function; known once it was loaded."""
+    if loaded.failed is not None and loaded.failed[0] in (NO_FUNCTION, IS_CLASS):
+        return ActivationLink("export", False, loaded.found, "name the function in `export:`, or write it")
+    known = loaded.passed if loaded.failed is None else None
+    return ActivationLink("export", known, "it could be called" if known else "known after a load")
+
+
+def activation_chain(bench: Workbench, view: Snapshot, row: HookStatus) -> tuple[ActivationLink, ...]:
+    """The links of one hook, in their order. Blocks; raises OSError where the journal cannot be read."""
+    if row.verdict.shadowed_by is not None or row.hook.handler is None:
+        return ()
+    journal, now = bench.record.journal(view.host), datetime.now(UTC)
+    last = next(iter(journal.select(RunFilter(hook=row.hook.name), 1)), None)
+    last = last if last is not None and result_of_hook(last, row) is not None else None
+    loaded = load_state(bench, view, row, journal, last, now)
+    return (
+        load_link(loaded, row),
+        export_link(loaded),
+        _registered_link(view, row, loaded),
+        event_link(view, row, journal, now),
+        run_link(row, last, now),
+    )
+
+
+def _registered_link(view: Snapshot, row: HookStatus, loaded: LoadState) -> ActivationLink:
+    keys = [call.key for call in view.registry.registrations if call.hook is row.hook]
+    if keys and loaded.passed is False:
+        return ActivationLink("registered", None, f"as {', '.join(dict.fromkeys(keys))}, once it loads")
+    if keys:
+        return ActivationLink("registered", True, f"as {', '.join(dict.fromkeys(keys))}")
+    if row.events is None:
+        return ActivationLink("registered", None, "what it registers is known after a load")
+    stopped = not may_be_called(row)
+    return ActivationLink("registered", False, f"it is {row.state}" if stopped else "it registers nothing")
+
+
+async def load_report(bench: Workbench, *, only: str | None = None) -> LoadReport:
+    """Import all trusted handlers in a worker process, and report as the host's loader does.
+
+    `only`: those of this name alone. What came of it goes on record, where that can be written.
+    """
+    host = bench.open()
+    languages, without = bench.crew.languages(host, discover(host))
+    engine = HookEngine(host, bench.crew.lanes(host, languages), without=without)
+    begun = time()
+    report = await engine.load(only=only)
+    await bench.learn(host, load_attempts_for(engine.inventory, host, report.failures), begun)
+    said = f"{report.registered} of {report.discovered} registered, {len(report.failed)} failed"
+    errors = {name: f"{fault.type}: {fault.message}" for name, fault in report.failures.items()}
+    detail = {"skipped": report.skipped, "failed": report.failed, "errors": errors, "only": only}
+    with suppress(OSError):  # a journal that cannot be written stops no load
+        level = "error" if report.failed else "info"
+        await bench.record.journal(host).note("load", host.dialect.name, said, level, detail)
+    return report

@@ -1,0 +1,114 @@
+"""Breakpoints as users type them (`greet/handler.py:12 if n > 3`): which file of a run each names."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TypeAlias
+
+from hookscope.model.machine import Machine
+from hookscope.model.refusal import Refusal
+from hookscope.model.regular_file import read_regular
+from hookscope.model.run import Code, Plan, Registration
+from hookscope.model.text import nearest_word, one_line
+from hookscope.runtime.debugger import Point
+from hookscope.values import dataclass
+
+SOURCES = (".py", ".ts", ".mts", ".cts", ".js", ".mjs", ".cjs")
+FOREIGN = ("node_modules", "__pycache__", "venv", "dist-packages", "site-packages")
+RunFiles: TypeAlias = tuple[tuple[Path, ...], tuple[Path, ...]]  # of users; that ship with the host
+MOST = 2000  # files of a run that are looked at
+SHOWN = 4  # of several
+_PLACE = re.compile(r"(?:(?P<file>.+?):)?(?P<line>\d{1,9})(?:\s+if\s+(?P<condition>.*\S))?\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class TypedBreakpoint:
+    """A line, as it was typed."""
+
+    file: str  # or the end of its path; empty: none was named
+    line: int
+    condition: str = ""
+
+
+def parse_breakpoint(text: str) -> TypedBreakpoint | None:
+    """None where it is no line."""
+    found = _PLACE.fullmatch(text.strip())
+    if found is None:
+        return None
+    return TypedBreakpoint(found["file"] or "", int(found["line"]), found["condition"] or "")
+
+
+def breakpoint_files(plan: Plan) -> RunFiles:
+    """Those of a run: its handlers, then what else lies in their folders and they may load."""
+    calls = [call for call in plan.calls if isinstance(call.target, Code)]
+    ships = [call for call in calls if call.hook is not None and call.hook.folder.source == "bundled"]
+    return _folder_files([call for call in calls if call not in ships]), _folder_files(ships)
+
+
+def _folder_files(calls: Iterable[Registration]) -> tuple[Path, ...]:
+    codes = [call.target for call in calls if isinstance(call.target, Code)]
+    around = (file for root in dict.fromkeys(code.root for code in codes) for file in _files_below(root))
+    return tuple(islice(dict.fromkeys([*(code.path for code in codes), *around]), MOST))
+
+
+def breakpoints_of(texts: Iterable[str], plan: Plan, here: Machine) -> dict[Path, list[Point]]:
+    """The lines of a run that are named by these. Raises Refusal for what is none."""
+    files = breakpoint_files(plan)
+    points: dict[Path, list[Point]] = {}
+    for text in texts:
+        place = parse_breakpoint(text)
+        if place is None or not place.file:
+            raise Refusal(
+                f"`{one_line(text)}` names no line.", "handler.py:12 is one, as is handler.py:12 if n > 3."
+            )
+        file = matching_file(place, files, here)
+        count = _lines_in(file)
+        if not 1 <= place.line <= count:
+            has = f"{one_line(here.short(file))} has {count} line{'' if count == 1 else 's'}"
+            raise Refusal(f"{has}, and no line {place.line}.", "Name one of them.")
+        try:
+            points.setdefault(file, []).append(Point(place.line, place.condition))
+        except ValueError as error:
+            raise Refusal(f"{one_line(place.file)}:{place.line}: {error}.") from None
+    return points
+
+
+def matching_file(place: TypedBreakpoint, files: RunFiles, here: Machine) -> Path:
+    """The one that is named, by its path or the end of that; a user's before one that ships with the host.
+
+    Raises Refusal where it is none, or several.
+    """
+    whole = here.absolute(place.file)
+    if whole.is_file():
+        return whole
+    typed = Path(place.file).parts
+    fits = ([file for file in some if file.parts[-len(typed) :] == typed] for some in files)
+    found = next(filter(None, fits), [])
+    if len(found) == 1:
+        return found[0]
+    every = [*files[0], *files[1]]
+    name = one_line(place.file)
+    shown = ", ".join(one_line(here.short(file)) for file in (found or every)[:SHOWN])
+    more = " …" if len(found or every) > SHOWN else ""
+    if found:
+        raise Refusal(f"`{name}` is several files of this run: {shown}{more}.", "Name more of its path.")
+    near = nearest_word(typed[-1] if typed else "", [file.name for file in every])
+    then = f"Did you mean {one_line(near)}:{place.line}?" if near else f"It has {shown}{more}."
+    raise Refusal(f"No handler of this run has a file `{name}`.", then)
+
+
+def _files_below(root: Path) -> Iterator[Path]:
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(one for one in folders if one not in FOREIGN and not one.startswith("."))
+        yield from (Path(folder, name) for name in sorted(names) if name.endswith(SOURCES))
+
+
+def _lines_in(file: Path) -> int:
+    try:
+        return len(read_regular(file).splitlines())
+    except OSError:
+        return 0

@@ -1,0 +1,100 @@
+"""Runs that other programs record in the journal: another shell, an agent, another console."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, TypeAlias
+
+from hookscope.app.runs.run_record import JOURNAL
+from hookscope.storage.state_files import state_folder
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import PastRun
+    from hookscope.model.host import Host
+    from hookscope.storage.journal.reader import JournalReader
+
+POLL = 0.5  # seconds between two looks, which read nothing where the journal has not changed
+MOST_AT_ONCE = 200  # runs that are told at once; of more, the oldest first
+
+RunsCallback: TypeAlias = "Callable[[tuple[PastRun, ...]], object]"
+JournalStamp: TypeAlias = tuple[int, int, int]
+
+
+class ExternalRuns:
+    """Follows one workspace's record in a thread of its own, and tells from it. `close` ends the thread."""
+
+    def __init__(self, told: RunsCallback) -> None:
+        self._told = told
+        self._host: Host | None = None
+        self._stop = threading.Event()
+
+    def follow(self, host: Host) -> None:
+        """Tell from now on of runs in its workspace that end, and that this process has not begun."""
+        before, self._host = self._host, host
+        if before is not None and before.workspace == host.workspace and not self._stop.is_set():
+            return
+        self.close()
+        self._stop = threading.Event()
+        arguments = (host, datetime.now(UTC), self._stop)
+        threading.Thread(target=self._run, args=arguments, name="record", daemon=True).start()
+
+    def close(self) -> None:
+        """Tell nothing any more."""
+        self._stop.set()
+
+    def _run(self, host: Host, began: datetime, stop: threading.Event) -> None:
+        from hookscope.app.runs.past_runs import past_run, workspace_key
+        from hookscope.storage.journal.reader import (
+            JournalReader,  # in this thread: it takes longer than a paint
+        )
+
+        journal = JournalReader(state_folder() / JOURNAL, workspace_key(host))
+        own = os.getpid()
+        try:
+            newest = _last_number(journal, began)
+            recent = [run for run in journal.recent(MOST_AT_ONCE) if run.id <= newest]
+        except OSError:  # it cannot be read, which is said elsewhere
+            return
+        going = [run.id for run in recent if run.outcome == "running" and run.owner.pid != own]
+        seen: tuple[JournalStamp | None, ...] = ()
+        while not stop.wait(POLL):
+            now = _journal_stamps(journal)
+            if now == seen and not going:
+                continue
+            try:
+                newest = min(newest, _last_number(journal))  # another file may have come in its place
+                fresh = journal.newer_than(newest, MOST_AT_ONCE)
+                newest = max((run.id for run in fresh), default=newest)
+                going += [run.id for run in fresh if run.owner.pid != own]
+                known = [run for number in going if (run := journal.run(number)) is not None]
+            except OSError:  # it may be read the next time
+                continue
+            seen = now if len(fresh) < MOST_AT_ONCE else ()  # of so many there are more
+            going = [run.id for run in known if run.outcome == "running"]
+            present = self._host or host  # its dialect may be another by now
+            ended = (past_run(run, present) for run in known)  # nothing of one that goes on
+            told = tuple(past for past in ended if past is not None)
+            if told and not stop.is_set():
+                self._told(told)
+
+
+def _last_number(journal: JournalReader, before: datetime | None = None) -> int:
+    """The number of the last run, or of the last that began before; 0 where there is none. Raises OSError."""
+    runs = journal.recent(1 if before is None else MOST_AT_ONCE)
+    return next((run.id for run in runs if before is None or run.started < before), 0)
+
+
+def _journal_stamps(journal: JournalReader) -> tuple[JournalStamp | None, ...]:
+    """What is different where something was written."""
+    return tuple(map(_file_stamp, (str(journal.path), f"{journal.path}-wal")))
+
+
+def _file_stamp(path: str) -> JournalStamp | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns

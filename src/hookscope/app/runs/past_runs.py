@@ -1,0 +1,186 @@
+"""Past runs, from the journal and from exported files: found, exported, and made ready to replay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import field, replace
+from pathlib import Path
+from typing import Any
+
+from hookscope.app.snapshot import PastRun
+from hookscope.model.host import Host
+from hookscope.model.machine import path_to_text
+from hookscope.model.refusal import Refusal
+from hookscope.model.regular_file import open_regular
+from hookscope.model.run import CallGroup, Plan, Run
+from hookscope.model.text import error_reason
+from hookscope.storage.journal.exported_runs import (
+    ExportedRunReader,
+    InvalidExportedRun,
+    exported_lines,
+    exported_run_document,
+)
+from hookscope.storage.journal.journal import Journal
+from hookscope.storage.journal.masking import mask_run, secrets_of_run
+from hookscope.storage.journal.reader import StoredRun
+from hookscope.storage.journal.records import Outcome, event_of, run_of, storable_text
+from hookscope.storage.journal.redaction import Masker, Redaction, secrets_occurring_in
+from hookscope.storage.journal.run_environment import (
+    ChangedHandler,
+    handler_documents,
+    handlers_changed_since,
+)
+from hookscope.storage.journal.run_filter import RunFilter, parse_phrase
+from hookscope.storage.journal.secrets import secrets_in
+from hookscope.values import dataclass
+
+NEXT_STEP = "`hookscope log` lists the runs."
+
+
+def workspace_key(host: Host) -> str:
+    """What its workspace is called on record: the same in every locale, and text whatever bytes it has."""
+    return storable_text(path_to_text(host.workspace))
+
+
+def past_run(stored: StoredRun, host: Host) -> PastRun | None:
+    """A run that has ended; None for one that goes on, or of a kind that the dialect in force has not."""
+    if stored.outcome == "running":
+        return None
+    run = run_of(stored.document)
+    if run.event.kind not in host.dialect.kinds:  # of a dialect that was in force then
+        return None
+    calls = tuple(result.call for result in run.results)
+    groups = (CallGroup(calls),) if calls else ()
+    policy = host.dialect.system_of(run.event.kind).policy(run.event)
+    plan = Plan(run.event, 0, groups, run.not_run, policy, delivers=run.delivers)
+    ended = None if stored.outcome == "interrupted" else run
+    return PastRun(stored.id, stored.started, plan, ended, stored.handlers)
+
+
+def run_and_plan(stored: StoredRun, host: Host) -> tuple[Run | None, Plan | None]:
+    """What came of a run, None without an end; and its plan, where the dialect in force has such events."""
+    past = past_run(stored, host)
+    if past is not None:
+        return past.run, past.plan
+    return (run_of(stored.document) if stored.took is not None else None), None
+
+
+def past_run_numbered(number: int, stored: StoredRun | None, host: Host) -> PastRun:
+    """The run of that number. Raises Refusal where this workspace has none, or it cannot be fired."""
+    if stored is None or stored.workspace != workspace_key(host):
+        raise Refusal(f"There is no run {number} in this workspace.", NEXT_STEP)
+    if stored.outcome == "running":
+        raise Refusal(f"Run {number} goes on still.", "Wait for its end, or end the program that fired it.")
+    past = past_run(stored, host)
+    if past is None:
+        then = f"Look under its dialect: --dialect {stored.dialect}."
+        raise Refusal(f"{host.dialect.product} has no events of the kind of run {number}.", then)
+    return past
+
+
+__all__ = [
+    "ChangedHandler",
+    "Journal",
+    "Outcome",
+    "RunFile",
+    "RunFilter",
+    "StoredRun",
+    "export_lines",
+    "exported_run_document",
+    "file_runs_numbered",
+    "handler_documents",
+    "handlers_changed_since",
+    "has_search_terms",
+    "masked_run",
+    "runs_numbered",
+]
+
+
+def has_search_terms(text: str) -> bool:
+    """Is there anything in a text that runs can be searched for."""
+    return parse_phrase(text) is not None
+
+
+def runs_numbered(journal: Journal, numbers: Sequence[int]) -> tuple[StoredRun, ...]:
+    """The runs of those numbers, in that order. Raises Refusal for one that is not there; OSError."""
+    runs = []
+    for number in numbers:
+        run = journal.run(number)
+        if run is None or run.workspace != journal.workspace:
+            raise Refusal(f"There is no run {number} in this workspace.", NEXT_STEP)
+        runs.append(run)
+    return tuple(runs)
+
+
+def file_runs_numbered(file: RunFile, numbers: Sequence[int]) -> tuple[StoredRun, ...]:
+    """The runs of those numbers in a file, in that order. Raises Refusal for one that is not there."""
+    found = {run.id: run for run in file.runs() if run.id in numbers}
+    for number in numbers:
+        if number not in found:
+            raise Refusal(
+                f"{file.path} has no run {number}.", f"`hookscope log --from {file.path}` lists them."
+            )
+    return tuple(found[number] for number in numbers)
+
+
+def export_lines(journal: Journal, runs: Iterator[StoredRun], redaction: Redaction) -> Iterator[str]:
+    """A line of JSON for each run. Raises OSError."""
+    kept: dict[str, Any] = {}
+
+    def with_settings() -> Iterator[tuple[StoredRun, Any]]:
+        for run in runs:
+            if run.settings is not None and run.settings not in kept:
+                kept.clear()  # they change seldom: one is enough
+                kept.update(journal.settings([run]))
+            yield masked_run(run, kept.get(run.settings or ""), redaction)
+
+    return exported_lines(with_settings())
+
+
+def masked_run(run: StoredRun, settings: Any, redaction: Redaction) -> tuple[StoredRun, Any]:
+    """Return a run and its settings as they may leave this machine: masked by what is secret now.
+
+    A journal may be older than the rules by which it would be masked now.
+    """
+    found = (*secrets_of_run(run.document, redaction.keys), *secrets_in(settings, keys=redaction.keys))
+    veil = Masker.over(
+        (*secrets_occurring_in([run.document, settings], redaction.secrets), *found), redaction.keys
+    )
+    document = mask_run(dict(run.document), veil)
+    document["masked"] = list(dict.fromkeys((*run.document.get("masked", ()), *document["masked"])))
+    return replace(run, document=document, event=event_of(document["event"])), veil.value(settings)
+
+
+LONGEST_LINE = 256 * 2**20  # bytes of a line
+
+
+@dataclass(slots=True)
+class RunFile:
+    """A file that `hookscope export --jsonl` wrote."""
+
+    path: Path
+    _reader: ExportedRunReader = field(default_factory=ExportedRunReader)
+
+    def runs(self) -> Iterator[StoredRun]:
+        """Its runs, in its order, read bit by bit. Raises Refusal for a line that has none."""
+        number = 0
+        try:
+            with open_regular(self.path) as file:
+                while line := file.readline(LONGEST_LINE):
+                    number += 1
+                    if len(line) == LONGEST_LINE:  # of an endless file, no more is read
+                        raise InvalidExportedRun(f"it is longer than {LONGEST_LINE:,} bytes")
+                    if line.strip():
+                        yield self._reader.run(line)
+        except InvalidExportedRun as error:
+            then = "`hookscope export --jsonl FILE` writes such files."
+            raise Refusal(f"{self.path}, line {number}: {error}.", then) from None
+        except OSError as error:
+            raise Refusal(
+                f"Cannot read {self.path}: {error_reason(error)}.", "Name another file.", code=2
+            ) from None
+
+    def settings(self, runs: Sequence[StoredRun]) -> dict[str, Any]:
+        """Those that were in force in these runs, as far as the lines read so far have them."""
+        known = self._reader.settings
+        return {run.settings: known[run.settings] for run in runs if run.settings in known}

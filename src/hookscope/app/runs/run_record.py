@@ -1,0 +1,68 @@
+"""The journal of a workspace, and its runs that can be shown and replayed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hookscope.app.snapshot import PastRun, Snapshot
+from hookscope.model.host import Host
+from hookscope.storage.state_files import state_folder
+
+if TYPE_CHECKING:
+    from hookscope.app.workbench import Workbench
+    from hookscope.storage.journal.journal import Journal
+
+JOURNAL = "journal.db"
+
+
+class RunRecord:
+    """Opens the journal for its workbench. All that reads or writes it blocks, and raises OSError."""
+
+    def __init__(self, bench: Workbench) -> None:
+        self._bench = bench
+        self._journal: Journal | None = None
+
+    def journal(self, host: Host) -> Journal:
+        """The record of this workspace's runs. Making it touches no disk."""
+        from hookscope.app.runs.past_runs import workspace_key  # here, as below: a look needs no database
+
+        workspace = workspace_key(host)
+        if self._journal is None:
+            from hookscope.storage.journal.journal import Journal
+
+            file, kept = state_folder() / JOURNAL, self._bench.setup.retention
+            self._journal = Journal(file, workspace, host.dialect.name, kept)
+        self._journal = self._journal.under(host.dialect, host.settings).of(workspace)
+        hidden = self._bench.redaction_of(host, settings=False)  # the journal knows the settings' own
+        self._journal.hide(hidden.secrets, hidden.keys)
+        return self._journal
+
+    def runs(self, view: Snapshot, limit: int = 20) -> tuple[PastRun, ...]:
+        """The last runs of this workspace, oldest first."""
+        from hookscope.app.runs.past_runs import past_run
+
+        stored = reversed(self.journal(view.host).recent(limit))
+        return tuple(past for one in stored if (past := past_run(one, view.host)) is not None)
+
+    def left_out(self, view: Snapshot, limit: int = 20) -> tuple[str, ...]:
+        """The dialects of the runs that `runs` leaves out, a name a run: the dialect in force has no events
+        of their kind."""
+        from hookscope.storage.journal.records import run_of
+
+        recent = (one for one in self.journal(view.host).recent(limit) if one.outcome != "running")
+        kinds = ((one.dialect, run_of(one.document).event.kind) for one in recent)
+        return tuple(dialect for dialect, kind in kinds if kind not in view.host.dialect.kinds)
+
+    def run(self, view: Snapshot, number: int) -> PastRun:
+        """That run of this workspace. Raises Refusal where there is none, or it cannot be fired."""
+        from hookscope.app.runs.past_runs import past_run_numbered
+
+        return past_run_numbered(number, self.journal(view.host).run(number), view.host)
+
+    async def close(self) -> None:
+        """Wait until everything that waits for the journal is written."""
+        if self._journal is not None:
+            import asyncio  # here: who looks into the journal runs nothing
+
+            journal, self._journal = self._journal, None
+            await asyncio.to_thread(journal.close)

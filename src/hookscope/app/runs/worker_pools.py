@@ -1,0 +1,272 @@
+"""Worker pools of a workbench: which languages run here, their worker processes, and hooks in quarantine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, TypedDict
+
+from hookscope.app.project_config import NamedProgram
+from hookscope.helpers import find_program, without_foreign_loaders
+from hookscope.model.executor import Executor
+from hookscope.model.hook import Hook, Language
+from hookscope.model.host import Host
+from hookscope.model.inventory import Inventory
+from hookscope.model.run import Code, Registration
+from hookscope.runtime.fault_counter import FaultCounter
+from hookscope.runtime.limits import Limits
+from hookscope.storage.state_files import state_folder
+
+if TYPE_CHECKING:  # a look runs nothing, and loads nothing that does
+    from pathlib import Path
+
+    from hookscope.app.runs.sandboxed_run import RunWorkers, SandboxedWorkers
+    from hookscope.runtime.debugger import Debugger
+    from hookscope.runtime.executors import Executors, Node, NoNode
+    from hookscope.runtime.process_executor import ProcessExecutor, SandboxAccess, WorkerFacts
+    from hookscope.storage.known_programs import KnownPrograms
+
+    class _OfLanes(TypedDict):
+        """What lanes of all languages are made with."""
+
+        inside: SandboxAccess | None
+        env: Mapping[str, str]
+        cwd: Path
+        limits: Limits
+        ledger: FaultCounter
+        spare: bool
+        told_late: Callable[[str, str], None] | None
+        debugger: Debugger | None
+
+
+QUARANTINE = "in quarantine after three faults within five minutes; a fire by hand runs it"
+HOST_STATE = "HOOKSCOPE_HOST_STATE"  # tells a handler in which folder its host keeps its files
+HOST_DIALECT = "HOOKSCOPE_HOST_DIALECT"  # and under which host's rules it runs
+PYTHON_ONLY: frozenset[Language] = frozenset({"python"})
+_Env = tuple[frozenset[tuple[str, str]], NamedProgram | None, NamedProgram | None]  # what workers start with
+NODE_VARIABLES: frozenset[Language] = frozenset({"typescript", "javascript"})
+
+
+def handler_environment(host: Host) -> dict[str, str]:
+    """The environment that handlers find."""
+    env = without_foreign_loaders(host.env)
+    return {**env, HOST_STATE: str(host.state), HOST_DIALECT: host.dialect.name}
+
+
+def _waiting_interpreter(named: NamedProgram | None, host: Host) -> str:
+    """What handlers lack whose interpreter is named by a workspace that is not trusted yet; else empty."""
+    if named is None or named.allowed_by(host):
+        return ""
+    return f"needs its interpreter ({named.not_trusted}); {named.way_out}"
+
+
+class WorkerPools:
+    """Owns the worker processes: `close` ends them. Node is looked for when a hook needs it.
+
+    Args:
+        python: the interpreter for handlers that the project names; None: the one that runs now.
+        node: the Node that the project names; None: an installed one, else the one from PyPI.
+        spare: keep a worker ready beside each that runs.
+        told_late: hears whose handler did what after it had answered.
+    """
+
+    def __init__(
+        self,
+        python: NamedProgram | None,
+        node: NamedProgram | None,
+        limits: Limits,
+        *,
+        spare: bool = False,
+        told_late: Callable[[str, str], None] | None = None,
+    ) -> None:
+        self.ledger = FaultCounter()
+        self.told_late = told_late
+        self.warn_unprotected: Callable[[str], object] | None = None  # called before handlers run on copies
+        self.use_programs(python, node)
+        self._limits, self._spare = limits, spare
+        self._nodes: dict[tuple[str | None, bool], Node | NoNode] = {}  # by program, and whether it is named
+        self._programs: KnownPrograms | None = None  # who was asked for Node
+        self._processes: dict[str, ProcessExecutor] = {}  # by language of the worker: python, node
+        self._others: dict[_Env, dict[str, ProcessExecutor]] = {}  # of other environments, under a what-if
+        self._env: _Env | None = None  # that of the lanes above
+
+    @cached_property
+    def _functions(self) -> Executor:
+        from hookscope.runtime.in_process_executor import InProcessExecutor
+
+        return InProcessExecutor()
+
+    def use_programs(self, python: NamedProgram | None, node: NamedProgram | None) -> None:
+        """Take the interpreters of another configuration for what starts from now on."""
+        self._python, self._node_named = python, node
+
+    def languages(
+        self, host: Host, inventory: Inventory
+    ) -> tuple[frozenset[Language], Mapping[Language, str]]:
+        """What can run here, and what each other language lacks. Node is looked for where a hook needs it."""
+        needed = _waiting_interpreter(self._python, host)
+        runs = frozenset[Language]() if needed else PYTHON_ONLY
+        lacks = dict.fromkeys(PYTHON_ONLY, needed) if needed else {}
+        if any(row.hook.language in NODE_VARIABLES for row in inventory.hooks):
+            found = self.node(host)
+            runs |= found.languages
+            lacks |= dict.fromkeys(NODE_VARIABLES - found.languages, found.sentence)
+        return runs, lacks
+
+    def python(self, host: Host) -> str | None:
+        """The interpreter for handlers; None where the project names one and is not trusted yet."""
+        if _waiting_interpreter(self._python, host):
+            return None
+        return self._python.path if self._python is not None else sys.executable
+
+    def node(self, host: Host) -> Node | NoNode:
+        """The Node that runs handlers here. Asks programs for their version the first time."""
+        from hookscope.runtime.executors import NAMED_IN_CONFIG, NoNode, find_node
+        from hookscope.storage.known_programs import FILE, KnownPrograms
+
+        named = self._node_named
+        if named is not None and not named.allowed_by(host):
+            return NoNode(named.not_trusted, NAMED_IN_CONFIG, named.way_out)
+        workspace = (host.workspace, host.surroundings.cwd)
+        on_path = find_program("node", workspace) if named is None else None
+        key = (named.path, True) if named is not None else (on_path, False)
+        if key not in self._nodes:
+            self._programs = self._programs or KnownPrograms(state_folder() / FILE)
+            asked = partial(self._programs.said_by, workspace=workspace)
+            self._nodes[key] = find_node(on_path, named.path if named is not None else None, asked)
+        return self._nodes[key]
+
+    def holds(self, code: Code) -> bool:
+        """Is some version of this handler loaded."""
+        return any(lane.holds(code) for lane in self._processes.values())
+
+    def running(self) -> tuple[ProcessExecutor, ...]:
+        """The lanes of worker processes, of the environment in force."""
+        return tuple(self._processes.values())
+
+    @property
+    def holds_any(self) -> bool:
+        """Has any worker loaded anything."""
+        return any(lane.workers() for lane in self._processes.values())
+
+    def quarantined(self, hook: Hook) -> bool:
+        """Has it hung, died or spoilt its worker so often that no automatic fire runs it."""
+        return hook.handler is not None and self.ledger.quarantined(hook.handler)
+
+    def lift(self, hook: Hook) -> bool:
+        """Let automatic fires run a hook again. False where nothing kept it from them."""
+        return hook.handler is not None and self.ledger.lift(hook.handler)
+
+    def barred(self, call: Registration) -> str:
+        """Why an automatic fire does not run this call; empty where it does."""
+        return QUARANTINE if call.hook is not None and self.quarantined(call.hook) else ""
+
+    def workers(self) -> dict[str, tuple[WorkerFacts, ...]]:
+        """The worker processes that run now, by `python` and `node`."""
+        found: dict[str, tuple[WorkerFacts, ...]] = {}
+        for lanes in (self._processes, *self._others.values()):
+            for name, lane in lanes.items():
+                found[name] = (*found.get(name, ()), *lane.workers())
+        return found
+
+    def lanes(self, host: Host, languages: frozenset[Language]) -> Executors:
+        """Lanes for these languages at least. One that is there stays: its workers hold what they loaded.
+
+        Each environment has lanes of its own, since a worker keeps the one that it was started with.
+        """
+        from hookscope.runtime.executors import Executors, Node
+        from hookscope.runtime.process_executor import node_executor, python_executor
+
+        python = self.python(host)
+        self._turn_to((frozenset(handler_environment(host).items()), self._python, self._node_named))
+        if "python" not in self._processes and python is not None:
+            self._processes["python"] = python_executor(python=python, **self._of_lanes(host))
+        node = self.node(host) if languages & NODE_VARIABLES or "node" in self._processes else None
+        if isinstance(node, Node) and "node" not in self._processes:
+            cache = state_folder() / "node-cache"
+            self._processes["node"] = node_executor(node=node.path, cache=cache, **self._of_lanes(host))
+        code: dict[Language, Executor] = (
+            dict.fromkeys(PYTHON_ONLY, self._processes["python"]) if python else {}
+        )
+        if isinstance(node, Node):
+            code |= dict.fromkeys(node.languages, self._processes["node"])
+        return Executors(self._functions, code)
+
+    def _turn_to(self, env: _Env) -> None:
+        if self._env is not None and env != self._env:
+            self._others[self._env] = self._processes
+            self._processes = self._others.pop(env, {})
+        self._env = env
+
+    async def close_others(self) -> None:
+        """End the workers of all environments but the last one that was used."""
+        others, self._others = tuple(self._others.values()), {}
+        for lanes in others:
+            for lane in lanes.values():
+                await lane.close()
+
+    def _of_lanes(self, host: Host, inside: SandboxAccess | None = None) -> _OfLanes:
+        return {
+            "inside": inside,
+            "env": handler_environment(host),
+            "cwd": host.surroundings.cwd,
+            "limits": self._limits,
+            "ledger": self.ledger,
+            "spare": self._spare,
+            "told_late": self.told_late,
+            "debugger": None,
+        }
+
+    async def guarded(
+        self, host: Host, languages: frozenset[Language], debugger: Debugger | None = None
+    ) -> SandboxedWorkers:
+        """Copies and lanes for one run on them. Raises OSError where the copies cannot be made."""
+        import asyncio
+
+        from hookscope.app.runs.sandboxed_run import SandboxedWorkers, make_sandbox, sandbox_needs
+        from hookscope.runtime.process_executor import SandboxAccess
+
+        sandbox = await asyncio.to_thread(make_sandbox, host)
+        inside = SandboxAccess(sandbox, tuple(sandbox_needs(host)))
+        lanes = self._lanes_apart(host, languages, inside, debugger)
+        return SandboxedWorkers(sandbox, self._functions, lanes, self.warn_unprotected)
+
+    def apart(self, host: Host, languages: frozenset[Language], debugger: Debugger) -> RunWorkers:
+        """Lanes for one run, whose handlers stop for this debugger and have all the time."""
+        from hookscope.app.runs.sandboxed_run import RunWorkers
+
+        return RunWorkers(self._functions, self._lanes_apart(host, languages, None, debugger))
+
+    def _lanes_apart(
+        self,
+        host: Host,
+        languages: frozenset[Language],
+        inside: SandboxAccess | None,
+        debugger: Debugger | None,
+    ) -> dict[str, ProcessExecutor]:
+        """By the name of their worker; for one run, so without spares."""
+        from hookscope.runtime.executors import Node
+        from hookscope.runtime.process_executor import node_executor, python_executor
+
+        shared = self._of_lanes(host, inside)
+        shared["spare"], shared["told_late"], shared["debugger"] = False, None, debugger
+        if debugger is not None:
+            shared["limits"] = self._limits.without_time()
+            if inside is not None:
+                debugger.runs_on(inside.sandbox)
+        python = self.python(host)
+        lanes = {"python": python_executor(python=python, **shared)} if python is not None else {}
+        node = self.node(host) if languages & NODE_VARIABLES else None
+        if isinstance(node, Node):
+            lanes["node"] = node_executor(node=node.path, **shared)
+        return lanes
+
+    async def close(self) -> None:
+        """End all workers and wait until they are gone."""
+        await self.close_others()
+        lanes, self._processes = tuple(self._processes.values()), {}
+        for lane in lanes:
+            await lane.close()
+        if lanes and self._programs is not None:  # who only looked keeps nothing
+            self._programs.keep()

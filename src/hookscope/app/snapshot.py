@@ -1,0 +1,206 @@
+"""A snapshot: what one scan of a host found, and the files that it rests on. Frozen."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hookscope.app.event_templates import event_keys
+from hookscope.app.project_config import NamedProgram, waiting_programs
+from hookscope.app.runs.worker_pools import PYTHON_ONLY
+from hookscope.engine.planning import limits_from
+from hookscope.engine.registry import Registry
+from hookscope.model.hook import Folder, Hook, Language
+from hookscope.model.hook_status import HookStatus, State
+from hookscope.model.host import Host
+from hookscope.model.inventory import Inventory, RejectedHook
+from hookscope.model.run import Plan, Registration, Run
+from hookscope.model.tracked_files import TrackedFiles
+from hookscope.model.trust import TrustTarget, trust_target
+from hookscope.model.uncalled_hooks import UncalledHook, uncalled_hooks_of
+from hookscope.runtime.limits import Limits
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:  # a look needs no database
+    from hookscope.app.failed_loads import FailedLoad
+    from hookscope.storage.journal.run_environment import HandlerFile
+
+
+class InventoryIndex:
+    """What is worked out of an inventory when somebody first asks; one for all looks that found the same."""
+
+    def __init__(self, host: Host, inventory: Inventory) -> None:
+        self.host, self.inventory = host, inventory
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The event keys that can be fired here."""
+        return event_keys(self.host, self.inventory)
+
+    @cached_property
+    def bystanders(self) -> tuple[UncalledHook, ...]:
+        """Every hook, as it is told of beside events that do not call it."""
+        return uncalled_hooks_of(self.inventory, self.host)
+
+    @cached_property
+    def waiting(self) -> tuple[tuple[Hook, TrustTarget], ...]:
+        """The hooks that wait for trust, whatever else stands in their way; and what is to be trusted."""
+        hooks = [row.hook for row in self.inventory.hooks if row.waits]
+        return tuple((hook, trust_target(hook, self.host)) for hook in hooks)
+
+    @cached_property
+    def standings(self) -> Mapping[Hook, HookStatus]:
+        """The row of each hook."""
+        return {row.hook: row for row in self.inventory.hooks}
+
+    @cached_property
+    def hooks_in(self) -> Mapping[Folder, int]:
+        """How many hooks lie in each folder that has some."""
+        shared = {id(row.hook.folder): row.hook.folder for row in self.inventory.hooks}
+        counted = Counter([id(row.hook.folder) for row in self.inventory.hooks])
+        found: Counter[Folder] = Counter()
+        for number, folder in shared.items():  # thousands of hooks share one folder
+            found[folder] += counted[number]
+        return found
+
+    @cached_property
+    def named(self) -> Mapping[str, Sequence[HookStatus | RejectedHook]]:
+        """All of one name: hooks first, then what is none."""
+        named: dict[str, list[HookStatus | RejectedHook]] = {}
+        for row in self.inventory.hooks:
+            named.setdefault(row.hook.name, []).append(row)
+        for item in self.inventory.rejected:
+            if item.name:
+                named.setdefault(item.name, []).append(item)
+        return named
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snapshot:
+    """One look, frozen: the host as it was opened, what was found, who listens to what.
+
+    Equal to itself only: among thousands of hooks it takes long to find that two looks found the same.
+    """
+
+    host: Host
+    inventory: Inventory
+    registry: Registry
+    because: str  # why this dialect
+    languages: frozenset[Language] = PYTHON_ONLY  # those that can be run here
+    without: Mapping[Language, str] = field(default_factory=dict)  # what keeps the others from running
+    programs: tuple[NamedProgram, ...] = ()  # that the workspace names
+    limits: Limits = Limits()  # of every handler, unless it says otherwise
+    quarantined: frozenset[Path] = frozenset()  # handlers that no automatic fire runs
+    failed_loads: Mapping[Hook, FailedLoad] = field(default_factory=dict)  # of ready hooks, as they stand
+    loads_mark: tuple[int, ...] = ()  # of the file that says which
+    index: InventoryIndex | None = field(default=None, repr=False)  # made anew where it is of something else
+
+    def __post_init__(self) -> None:
+        known = self.index
+        if known is None or known.inventory is not self.inventory or known.host is not self.host:
+            object.__setattr__(self, "index", InventoryIndex(self.host, self.inventory))
+
+    @property
+    def _found(self) -> InventoryIndex:
+        assert self.index is not None
+        return self.index
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The event keys that can be fired here."""
+        return self._found.keys
+
+    def failed_load(self, call: Registration) -> FailedLoad | None:
+        """What is known of a handler whose file does not load as it stands."""
+        return self.failed_loads.get(call.hook) if call.hook is not None else None
+
+    def work_out(self) -> None:
+        """Work out now what is asked of all hooks later: for the thread that looks."""
+        for part in ("keys", "bystanders", "standings", "waiting"):
+            getattr(self._found, part)
+
+    @property
+    def bystanders(self) -> tuple[UncalledHook, ...]:
+        """Every hook, as it is told of beside events that do not call it."""
+        return self._found.bystanders
+
+    @property
+    def waiting(self) -> tuple[tuple[Hook, TrustTarget], ...]:
+        """The hooks that wait for trust, whatever else stands in their way; and what is to be trusted."""
+        return self._found.waiting
+
+    @property
+    def waiting_programs(self) -> Mapping[Language, NamedProgram]:
+        """The programs that the workspace names and that are not trusted yet, by the languages they run."""
+        return waiting_programs(self.programs, self.host)
+
+    def stands(self, row: HookStatus) -> State:
+        """How it stands for people: its state, unless it is ready and its file is known not to load."""
+        return State.BROKEN if row.hook in self.failed_loads else row.state
+
+    def standing(self, hook: Hook) -> HookStatus | None:
+        """The row of a hook that perhaps another look found; None where it is gone since."""
+        return self._found.standings.get(hook) or self.inventory.again(hook)
+
+    @property
+    def hooks_in(self) -> Mapping[Folder, int]:
+        """How many hooks lie in each folder that has some."""
+        return self._found.hooks_in
+
+    @property
+    def named(self) -> Mapping[str, Sequence[HookStatus | RejectedHook]]:
+        """All of one name: hooks first, then what is none."""
+        return self._found.named
+
+    @property
+    def folders(self) -> tuple[Folder, ...]:
+        """The folders that were looked in, but for those that are for other things and hold no hook."""
+        return tuple(folder for folder in self.host.folders if not folder.aside or folder in self.hooks_in)
+
+    def limits_of(self, hook: Hook) -> Limits:
+        """What holds for this hook's handler, each limit with its origin."""
+        return self.limits.of_hook(hook.meta.limits, limits_from(hook))
+
+
+Differences = Mapping[Hook, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class ScanResult:
+    """The answer of a look, and what it rests on."""
+
+    host: Host
+    inventory: Inventory
+    index: InventoryIndex  # as long as no load declares other events
+    registrations: tuple[Registration, ...]  # where no worker holds an older version
+    differences: Differences
+    files: TrackedFiles
+
+    def holds(self, host: Host) -> bool:
+        """Would a look at this host, opened just now, find the same."""
+        mine = self.host
+        same = (mine.dialect.name, mine.workspace, mine.choices, mine.trust, mine.env, mine.problems) == (
+            host.dialect.name, host.workspace, host.choices, host.trust, host.env, host.problems,
+        )  # fmt: skip
+        settings = (mine.settings.value, mine.settings.exists, mine.settings.problems)
+        then = (host.settings.value, host.settings.exists, host.settings.problems)
+        there, here = mine.surroundings, host.surroundings
+        around = (there.platform, there.cwd, there.home, there.assumed, there.search_path())
+        now = (here.platform, here.cwd, here.home, here.assumed, here.search_path())
+        return same and settings == then and around == now and self.files.unchanged()
+
+
+@dataclass(frozen=True, slots=True)
+class PastRun:
+    """A run from the journal, as it can be shown again. No `run`: its program ended before it did."""
+
+    id: int
+    at: datetime
+    plan: Plan
+    run: Run | None
+    handlers: tuple[HandlerFile, ...] = ()  # those that were planned, as their files were then

@@ -1,0 +1,197 @@
+"""A hook switched on or off, or a change undone, as it would be: the edit and its effects. Writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hookscope.engine.discovery import discover
+from hookscope.engine.examination import examine
+from hookscope.engine.planning import MAPPED_ROLE
+from hookscope.hosts.settings.host_opener import open_host
+from hookscope.hosts.settings.settings_reader import parse_settings
+from hookscope.model.hook import Edit
+from hookscope.model.hook_status import HookStatus, State, gate_state
+from hookscope.model.host import Host, Settings
+from hookscope.model.inventory import Inventory
+from hookscope.model.refusal import Refusal
+from hookscope.storage.edits.change import Change, change_of, is_applied
+from hookscope.storage.edits.errors import ChangeError
+from hookscope.storage.edits.undo import inverse_change
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import Snapshot
+
+UNREADABLE_EDIT = "{} cannot be read: the edit that it remembers is passed over, until that file is removed."
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Another hook whose state an edit changes."""
+
+    name: str
+    source: str
+    before: State
+    after: State
+
+
+@dataclass(frozen=True, slots=True)
+class Toggle:
+    """A hook switched on or off, as it would be. Making it writes nothing."""
+
+    name: str
+    on: bool
+    change: Change
+    after: str  # how the hook stands then, in words
+    others: tuple[Effect, ...]
+    notices: str  # when the host notices
+
+    @property
+    def needed(self) -> bool:
+        """Is there anything to write: the settings may say so already."""
+        return not self.change.idle
+
+
+@dataclass(frozen=True, slots=True)
+class Undoing:
+    """A change that is taken back, as it would be. Making it writes nothing."""
+
+    change: Change
+    back: Change  # what is written
+    alone: bool  # its file has changed since: only this edit is taken back, what came later stays
+    unreadable: tuple[Path, ...] = ()  # what remembers newer edits, and is passed over
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """What is written or removed."""
+        return tuple(part.path for part in self.change.parts)
+
+    @property
+    def passed_over(self) -> tuple[str, ...]:
+        """What is said of those."""
+        return unreadable_edits_text(self.unreadable)
+
+
+class UndoBlocked(Refusal):
+    """The newest edit cannot be taken back. It stays the next one until it can, or is given up."""
+
+    def __init__(self, what: str, then: str, change: Change) -> None:
+        super().__init__(what, then)
+        self.change = change
+
+
+def unreadable_edits_text(unreadable: tuple[Path, ...]) -> tuple[str, ...]:
+    """What is said of remembered edits that cannot be read, a sentence each."""
+    return tuple(UNREADABLE_EDIT.format(file) for file in unreadable)
+
+
+def plan_undo(change: Change) -> Undoing:
+    """How to take a change back in the file as it is now. Raises ChangeError where that is not certain."""
+    if is_applied(change):
+        return Undoing(change, change.undo(), alone=False)
+    return Undoing(change, inverse_change(change), alone=True)
+
+
+def plan_toggle(view: Snapshot, row: HookStatus, on: bool, *, as_command: bool) -> Toggle:
+    """What switching this hook takes. `as_command`: under the rules of the host's own command.
+
+    Raises Refusal where the hook has no switch, the command would refuse, or the settings cannot be
+    edited with certainty; then it names the line to write by hand.
+    """
+    hook, host = row.hook, view.host
+    switching = host.dialect.switching
+    if hook.folder.plugin:
+        raise Refusal(
+            f"{hook.name} comes with the plugin {hook.folder.plugin}; it has no switch.",
+            "Switch the plugin off in the settings.",
+        )
+    if hook.kind == "stream":
+        raise Refusal(
+            f"{host.dialect.product} has no switch for hooks: a file that is there is one.",
+            f"Move {host.surroundings.short(hook.handler or hook.folder.path)} away to switch it off.",
+        )
+    if hook.kind not in ("folder", "plugin") or hook.role == MAPPED_ROLE:
+        raise Refusal(
+            f"{hook.name} is listed in {hook.folder.declared}; it has no switch.", "Take it out there."
+        )
+    blocked = [gate for gate in row.verdict.shut() if gate.reported and gate_state(gate) is State.BLOCKED]
+    if on and as_command and switching.refuses_blocked and blocked:  # as far as its own list shows it
+        reasons = ", ".join(gate.reason for gate in blocked)
+        raise Refusal(
+            f"{hook.name} is blocked: {reasons}.", f"`hookscope info {hook.name}` shows every check."
+        )
+    try:
+        change = change_of(host.settings.file, list(_toggle_change(view, row, on, as_command=as_command)))
+    except ChangeError as error:
+        raise Refusal(f"{host.settings.file.name} cannot be edited: {error}") from None
+    settings = _settings_with(view, change)
+    then = _inventory_under(view, settings)
+    after = next((other for other in then.hooks if _same_hook(other, row)), row)
+    others = tuple(_effects(view, then, row))
+    return Toggle(hook.name, on, change, _will_run(after, on), others, _when_noticed(host, settings))
+
+
+def _toggle_change(view: Snapshot, row: HookStatus, on: bool, *, as_command: bool) -> Iterator[Edit]:
+    """The entry where it stands, else where the host would write it; then what its command sets too."""
+    host = view.host
+    _, entry = host.hooks_setting("entries", row.hook.key)
+    path = (*entry, "enabled")
+    if row.hook.kind == "plugin":  # it has an entry elsewhere, which its gate knows
+        gate = next(gate for gate in row.verdict.gates if gate.name == "enabled")
+        path = gate.setting or path
+    paths = [path]
+    if row.hook.kind == "folder" and on and (as_command or not row.verdict.enabled):
+        paths += host.dialect.switching.also_true
+    for path in paths:
+        dotted = ".".join(str(part) for part in path)
+        yield Edit(host.settings.file, path, on, f"{dotted}: {str(on).lower()}")
+
+
+def _when_noticed(host: Host, settings: Settings) -> str:
+    """When the host notices: never, while it refuses the whole file for something else in it."""
+    if settings.refusal:
+        return (
+            f"{host.dialect.product} refuses these settings, so nothing in them counts until that is mended: "
+            "`hookscope list` says why."
+        )
+    return host.dialect.switching.notices
+
+
+def _settings_with(view: Snapshot, change: Change) -> Settings:
+    """The settings if the change were made."""
+    host = view.host
+    rules, files = host.dialect.settings_rules, host.surroundings.files
+    return parse_settings(host.settings.file, change.new or b"{}", rules, files=files, env=host.env)
+
+
+def _inventory_under(view: Snapshot, settings: Settings) -> Inventory:
+    """What would be found under these settings."""
+    host = view.host
+    then = open_host(host.dialect, host.surroundings, host.choices, trust=host.trust, settings=settings)
+    return examine(discover(then), then)
+
+
+def _identity(row: HookStatus) -> tuple[Path | None, str, str]:
+    return row.hook.path, row.hook.name, row.hook.kind
+
+
+def _same_hook(one: HookStatus, other: HookStatus) -> bool:
+    return _identity(one) == _identity(other)
+
+
+def _effects(view: Snapshot, then: Inventory, row: HookStatus) -> Iterator[Effect]:
+    rows = {_identity(other): other for other in reversed(then.hooks)}  # the first of equal ones counts
+    for before in view.inventory.hooks:
+        after = rows.get(_identity(before))
+        if after is not None and not _same_hook(before, row) and after.state is not before.state:
+            yield Effect(before.hook.name, before.hook.folder.source, before.state, after.state)
+
+
+def _will_run(after: HookStatus, on: bool) -> str:
+    if not on:
+        return "off"
+    if after.state in (State.READY, State.SILENT):
+        return "on"
+    return f"on, but still {after.state}: {after.verdict.why()}"

@@ -1,0 +1,229 @@
+"""Hooks that wait for trust or cannot run, and what a user allows by trusting a folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hookscope.app.project_config import NamedProgram, programs_allowed_by
+from hookscope.engine.discovery import PRECEDENCE_GATE, discover
+from hookscope.engine.examination import handler_digest
+from hookscope.model.hook import LANGUAGE_OF
+from hookscope.model.hook_status import HookStatus, State
+from hookscope.model.host import Host
+from hookscope.model.run import Plan
+from hookscope.model.trust import TrustTarget, folder_target, is_folder_trusted, trust_target
+from hookscope.recording.installed_taps import TAP_SKIPPED
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.model.machine import Machine
+
+
+def waiting_for_trust(view: Snapshot, plan: Plan) -> tuple[TrustTarget, ...]:
+    """The folders that would have to be trusted for all listeners of this plan to run."""
+    left = (item for item in plan.not_run if item.listens and not item.left_out)
+    heard = (item.hook for item in left if item.reason != TAP_SKIPPED)
+    rows = [view.standing(hook) for hook in heard if hook is not None]
+    return _trust_targets_in(view, [row for row in rows if row is not None])
+
+
+def _trust_targets_in(view: Snapshot, rows: Iterable[HookStatus]) -> tuple[TrustTarget, ...]:
+    """The folders of untrusted hooks, and the workspace whose interpreter they and ready hooks wait for."""
+    programs, found = view.waiting_programs, dict[TrustTarget, None]()
+    for row in rows:
+        waits = row.state is State.UNTRUSTED
+        if waits:
+            found[trust_target(row.hook, view.host)] = None
+        if row.hook.language in programs and (waits or row.state is State.READY):
+            found[folder_target(programs[row.hook.language].workspace, view.host)] = None
+    return topmost_targets(tuple(found)) if programs else tuple(found)
+
+
+def trust_targets(row: HookStatus, view: Snapshot) -> tuple[TrustTarget, ...]:
+    """Return what would have to be trusted for one hook to run; empty where it waits for nothing."""
+    own = (trust_target(row.hook, view.host),) if row.waits else ()
+    return topmost_targets((*own, *_trust_targets_in(view, [row])))
+
+
+def untrusted_program_messages(view: Snapshot) -> tuple[str, ...]:
+    """Return a sentence for each program that the workspace names and that is not trusted yet."""
+    waiting = dict.fromkeys(view.waiting_programs.values())
+    return tuple(f"{one.not_trusted}; {one.way_out}." for one in waiting)
+
+
+def topmost_targets(targets: Sequence[TrustTarget]) -> tuple[TrustTarget, ...]:
+    """Without those that lie in another of them: to trust that one covers them."""
+    folders = [target.folder for target in targets]
+    return tuple(
+        target
+        for target in dict.fromkeys(targets)
+        if not any(folder in target.folder.parents for folder in folders)
+    )
+
+
+def trust_next_steps(view: Snapshot, plan: Plan) -> tuple[str, ...]:
+    """What to do about each of those folders, for people; without a full stop."""
+    short = view.host.surroundings.short
+    return tuple(
+        target.offer(short)
+        if target.refused
+        else f"{short(target.folder)} is not trusted: {target.offer(short)}"
+        for target in waiting_for_trust(view, plan)
+    )
+
+
+def untrusted_messages(targets: Iterable[TrustTarget], here: Machine, *, besides: str = "") -> list[str]:
+    """A sentence for each folder whose handlers did not run, with the next step; `besides`: another one.
+
+    `besides` does not help where a folder is too wide to be trusted.
+    """
+    return [
+        f"Handlers in {target.shown(here.short)} did not run: "
+        f"the folder is {f'too wide to trust, since {target.refused}' if target.refused else 'not trusted'}. "
+        f"`{target.command(here.short)}` allows it from now on{'' if target.refused else besides}."
+        for target in targets
+    ]
+
+
+def untrusted_folders(view: Snapshot) -> tuple[TrustTarget, ...]:
+    """All folders with hooks that wait for trust alone."""
+    return _trust_targets_in(view, view.inventory.hooks)
+
+
+def waiting_below(view: Snapshot, folder: Path) -> tuple[tuple[Path, TrustTarget], ...]:
+    """What still waits for trust in a folder that was trusted, and the folder to trust: links lead out."""
+    here = view.host.surroundings.absolute(folder)
+    found = {
+        row.hook.path: trust_target(row.hook, view.host)
+        for row in view.inventory.hooks
+        if row.waits and row.hook.path is not None and row.hook.path.is_relative_to(here)
+    }
+    return tuple(found.items())
+
+
+def cannot_run_messages(view: Snapshot, plan: Plan, *, only: str | None = None) -> tuple[str, ...]:
+    """A sentence for each handler that ought to run and cannot: broken ones, those in no lane, and those that
+    something unread may switch off or replace.
+
+    What is blocked, off or shadowed ought not to run, unless it is the one hook that was asked for.
+    """
+    unread = view.host.settings.unread
+    keys = view.host.dialect.system_of(plan.event.kind).keys(plan.event)
+    sentences = []
+    for item in plan.not_run:
+        row = view.standing(item.hook) if item.hook is not None else None
+        hears = row is not None and (row.events is None or any(key in keys for key in row.events))
+        if row is None or not hears or item.left_out:
+            continue
+        state = row.state
+        if unread and state is State.BLOCKED:
+            sentences.append(f"{unread}; it may switch hooks off, so none ran. Mend it, or move it away.")
+            continue
+        waits = state is State.UNTRUSTED  # `waiting_for_trust` tells of its folder
+        asked_for = only is not None and item.name == only and state is not State.SHADOWED and not waits
+        replaced = any(gate.name == PRECEDENCE_GATE for gate in row.verdict.shut())
+        lacks = view.without.get(row.hook.language, "")
+        without = bool(lacks) and item.reason.endswith(lacks)
+        if state is State.BROKEN or replaced or without or asked_for:
+            sentences.append(
+                f"{item.name} did not run: {item.reason.rstrip('.')}" + "." * (item.reason[-1:] != "?")
+            )
+    return tuple(dict.fromkeys(sentences))
+
+
+MOST_FOLDERS = 5_000  # that are searched for handlers
+SKIPPED = frozenset({".git", "node_modules", "__pycache__"})
+HOOK_MANIFEST = "HOOK.md"
+HANDLER_NAMES = frozenset({"handler", "index"})
+
+
+@dataclass(frozen=True, slots=True)
+class TrustRequest:
+    """What the user allows who trusts a folder. Every question about trust is made of this."""
+
+    target: TrustTarget
+    handlers: int  # below the folder, found and not allowed to run so far
+    more: bool = False  # the search ended before it had seen every folder
+    programs: tuple[NamedProgram, ...] = ()  # that the workspace names, and that would run handlers
+
+    @property
+    def folder(self) -> Path:
+        """The real folder."""
+        return self.target.folder
+
+    @property
+    def refused(self) -> str:
+        """Why it is too wide to be trusted; empty where it may be."""
+        return self.target.refused
+
+    @property
+    def counted(self) -> str:
+        """The handlers that would be allowed, in words."""
+        if self.more:
+            return f"{self.handlers} or more handlers"
+        return "1 handler" if self.handlers == 1 else f"{self.handlers} handlers"
+
+    @property
+    def question(self) -> str:
+        """The question on a terminal."""
+        verb = "has" if self.handlers == 1 and not self.more else "have"
+        named = " and ".join(one.in_words for one in self.programs)
+        programs = f" The workspace runs them with {named}." if named else ""
+        return (
+            f"{self.counted} in {self.folder} and below {verb} never run here.{programs} "
+            f"Trust this folder and everything below it?"
+        )
+
+
+def trust_request(view: Snapshot, target: TrustTarget) -> TrustRequest:
+    """What trust in this folder would allow. Reads the names of files below it and nothing else.
+
+    Links are not followed: what they lead to is not below the folder.
+    """
+    found, more = _handlers_below(target.folder)
+    files = view.host.surroundings.files
+    waiting = (files.real(hook.handler) for hook, _ in view.waiting if hook.handler is not None)
+    found |= {path for path in waiting if path.is_relative_to(target.folder)}
+    allowed = {folder for folder in {path.parent for path in found} if is_folder_trusted(folder, view.host)}
+    programs = programs_allowed_by(target.folder, view.programs)
+    return TrustRequest(target, sum(path.parent not in allowed for path in found), more, programs)
+
+
+def trust_requests(view: Snapshot, targets: Sequence[TrustTarget]) -> tuple[TrustRequest, ...]:
+    """What trust in each of these folders would allow."""
+    return tuple(trust_request(view, target) for target in targets)
+
+
+def _handlers_below(folder: Path) -> tuple[set[Path], bool]:
+    """The handlers of all hook folders and stream folders below; whether there may be more."""
+    found: set[Path] = set()
+    for number, (path, folders, names) in enumerate(os.walk(folder)):
+        if number == MOST_FOLDERS:
+            return found, True
+        folders[:] = [name for name in folders if name not in SKIPPED]
+        found.update(Path(path, name) for name in _handlers_among(Path(path), names))
+    return found, False
+
+
+def _handlers_among(folder: Path, names: Sequence[str]) -> Iterator[str]:
+    modules = [name for name in names if os.path.splitext(name)[1] in LANGUAGE_OF]
+    if HOOK_MANIFEST in names:  # its host takes the first
+        yield from sorted(name for name in modules if os.path.splitext(name)[0] in HANDLER_NAMES)[:1]
+    elif _is_of_streams(folder):
+        yield from modules
+
+
+def _is_of_streams(folder: Path) -> bool:
+    return any(path.name == "hooks" and path.parent.name == "agent" for path in (folder, *folder.parents))
+
+
+def handler_digests_below(folder: Path, host: Host) -> dict[Path, str]:
+    """The digests of the handlers that trusting a folder, a real path, lets run."""
+    files = host.surroundings.files
+    handlers = [row.hook.handler for row in discover(host).hooks if row.hook.handler is not None]
+    inside = [path for path in handlers if files.real(path).is_relative_to(folder)]
+    return {path: known for path in inside if (known := handler_digest(path, files)) is not None}

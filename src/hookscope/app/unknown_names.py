@@ -1,0 +1,240 @@
+"""Errors for unknown hooks and events, with the closest match, and hooks in folders that no host reads."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hookscope.engine.settings_entries import orphaned_entries
+from hookscope.hosts.folders.hook_discovery import MANIFEST
+from hookscope.hosts.settings.host_opener import agent_names, configured_workspace
+from hookscope.model.hook_status import HookStatus
+from hookscope.model.host import Host
+from hookscope.model.machine import Files
+from hookscope.model.refusal import Refusal
+from hookscope.model.text import nearest_word, shell_path
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.model.host import Dialect
+
+
+DEEPEST = 5  # folders below the workspace and the host's own folder
+MOST = 3000  # folders that are looked at: somebody waits for the answer
+HEADER_BYTES = 4096  # bytes
+SKIPPED_FOLDERS = frozenset(
+    {"node_modules", "__pycache__", "site-packages", "sessions"}
+)  # and what begins with a dot
+
+
+def agent_workspaces(host: Host) -> dict[str, Path]:
+    """The workspaces of the agents that the settings list, but for the one that is looked at, by agent."""
+    names = agent_names(host.dialect, host.settings)
+    given = host.dialect, host.surroundings, host.settings, host.state
+    found = {name: configured_workspace(*given, name) for name in names}
+    return {name: folder for name, folder in found.items() if folder != host.workspace}
+
+
+def misplaced_hook(name: str, host: Host) -> Path | None:
+    """The folder of a hook of that name, by its folder or its header, that no look has found."""
+    roots = dict.fromkeys((host.workspace, host.state, *agent_workspaces(host).values()))
+    files = host.surroundings.files
+    is_named = re.compile(rf"^name:\s*[\"']?{re.escape(name)}[\"']?\s*$", re.MULTILINE)
+    for folder in islice(_folders(tuple(roots), files), MOST):
+        manifest = folder / MANIFEST
+        if files.facts(manifest) is not None and (
+            folder.name == name or is_named.search(_head(manifest, files))
+        ):
+            return folder
+    return None
+
+
+def _folders(roots: tuple[Path, ...], files: Files) -> Iterator[Path]:
+    """All folders below these, the nearest first; links are not followed."""
+    left = deque((root, 0) for root in roots)
+    while left:
+        folder, depth = left.popleft()
+        yield folder
+        if depth == DEEPEST:
+            continue
+        try:
+            items = files.children(folder)
+        except OSError:
+            continue
+        left.extend(
+            (folder / item.name, depth + 1)
+            for item in items
+            if item.folder
+            and not item.linked
+            and not item.name.startswith(".")
+            and item.name not in SKIPPED_FOLDERS
+        )
+
+
+def _head(file: Path, files: Files) -> str:
+    try:
+        return files.read(file, HEADER_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def no_such_hook(name: str, view: Snapshot) -> Refusal:
+    """What to say of a name that no hook has: what it is, or what was perhaps meant."""
+    inventory = view.inventory
+    names = dict.fromkeys(row.hook.name for row in inventory.hooks)
+    near = nearest_word(name, names)
+    rejected = next((copy for copy in inventory.rejected if copy.name == name), None)
+    if rejected is not None:
+        return Refusal(f"{name} in {rejected.path} is no hook: {rejected.reason}.")
+    there = next((row for row in inventory.hooks if _is_in(row, name)), None)
+    if there is not None:
+        then = f"The one in the folder {name} is called {there.hook.name}: its HOOK.md says so."
+        return Refusal(f"No hook is named {name!r}.", then)
+    astray = misplaced_hook(name, view.host)
+    if astray is not None:
+        return _misplaced_message(name, astray, view)
+    entry = next((item for item in orphaned_entries(inventory, view.host) if item.key == name), None)
+    if entry is not None:
+        at = f" ({entry.place.file.name}:{entry.place.line})" if entry.place else ""
+        said = f"No hook is named {name!r}: {entry.setting}{at} is an entry, and makes none"
+        return Refusal(
+            f"{said}.", f"A hook is a folder with a HOOK.md and a handler, in {_scanned_folders(view)}."
+        )
+    then = f"Did you mean {near}?" if near else f"`hookscope list` shows the {len(names)} there are."
+    return Refusal(f"No hook is named {name!r}.", then)
+
+
+def _misplaced_message(name: str, where: Path, view: Snapshot) -> Refusal:
+    short = view.host.surroundings.short
+    product = view.host.dialect.product
+    others = agent_workspaces(view.host)
+    agent = next((agent for agent, folder in others.items() if where.is_relative_to(folder)), None)
+    if agent is not None and not where.is_relative_to(view.host.workspace):
+        said = f"{name} lies in {short(where)}, in the workspace of the agent {agent}"
+        return Refusal(f"{said}.", f"`--agent {shell_path(agent)}` looks there.")
+    said = f"{name} lies in {short(where)}, where {product} looks for no hooks."
+    return Refusal(said, f"Move its folder to one of those where it looks: {_scanned_folders(view)}.")
+
+
+def _scanned_folders(view: Snapshot) -> str:
+    """The folders of the user where hooks are looked for."""
+    short = view.host.surroundings.short
+    own = [item for item in view.host.folders if item.source != "bundled" and item.holds == "folder"]
+    return " or ".join(dict.fromkeys(short(item.path) for item in own))
+
+
+def _is_in(row: HookStatus, name: str) -> bool:
+    """Does it stand in a folder of that name, under a name of its own."""
+    hook = row.hook
+    return hook.kind == "folder" and hook.path is not None and hook.path.name == name
+
+
+def check_key(view: Snapshot, key: str) -> None:
+    """Raises Refusal for a key that the host does not know and nobody listens to."""
+    catalogue = view.host.dialect.catalogue()
+    key = catalogue.canonical(key)
+    kind = key.partition(":")[0]
+    known = catalogue.find(key)
+    listened = any(key in (row.events or ()) for row in view.inventory.hooks)
+    family_heard = view.registry.by_key.get(kind) or (known is not None and known.open and ":" in key)
+    if known is not None and known.key == key:
+        return
+    if listened or (known is not None and family_heard):
+        return
+    near = nearest_word(key, (*view.keys, *catalogue.by_key))
+    raise no_such_event(view, key, near)
+
+
+def no_such_event(view: Snapshot, key: str, near: str | None) -> Refusal:
+    """Of a key that is none of this host's events: the host that has it, else the nearest, else the list."""
+    from hookscope.hosts.dialects import GUIDES
+
+    here = view.host.dialect.product
+    others = [other for other in GUIDES if other.product != here and key in other.catalogue().by_key]
+    said = f"{key!r} is no event of {here}"
+    later = dialect_sending(key, view.host.dialect)
+    if later:
+        return Refusal(f"{key!r} is not in {here}'s guide; {later} sends it.", f"`--dialect {later}` has it.")
+    if others:
+        return Refusal(
+            f"{said}, but of {others[0].product}.", f"`--dialect {others[0].name}` takes its rules."
+        )
+    catalogue = view.host.dialect.catalogue()
+    if now := catalogue.gone.get(catalogue.canonical(key)):
+        return Refusal(f"{said} any more.", f"{now} has taken its place.")
+    why, instead = _event_typo(view, key)
+    if instead:
+        return Refusal(f"{said}{why}.", f"What comes nearest is {' or '.join(instead)}.")
+    then = f"Did you mean {near}?" if near else "`hookscope events` lists what there is."
+    return Refusal(f"{said}{why}.", " ".join(_same_names(view, key)) or then)
+
+
+def _same_names(view: Snapshot, key: str) -> list[str]:
+    """What else of the workspace has that name, and how it is fired: a hook, a saved event."""
+    from hookscope.app.yaml_sections import YAML_ENDINGS
+    from hookscope.authoring.testing.saved_events import EVENTS_FOLDER  # here: few name something else
+
+    told = []
+    events = next((row.events for row in view.inventory.hooks if row.hook.name == key), None) or ()
+    heard = [event for event in view.keys if event in events]
+    heard += [event for event in view.keys if event.partition(":")[0] in events or "*" in events]
+    if heard:
+        at = f"{shell_path(heard[0])} --only {shell_path(key)}"
+        told.append(f"It is a hook: `hookscope fire {at}` fires at it.")
+    folder = view.host.workspace / EVENTS_FOLDER
+    files = [Path(key), *(folder / f"{key}{ending}" for ending in YAML_ENDINGS)]
+    file = next((file for file in files if file.suffix in YAML_ENDINGS and os.path.isfile(file)), None)
+    if file is not None:
+        at = shell_path(view.host.surroundings.short(file.absolute()))
+        told.append(f"It is a saved event{', too' * bool(told)}: `hookscope fire {at}` fires it.")
+    return told
+
+
+def _event_typo(view: Snapshot, key: str) -> tuple[str, list[str]]:
+    """Whose name it is, where that is known, and what this host sends in its place."""
+    from hookscope.model.event_typos import typo_entry  # here: few mistake a name
+
+    catalogue = view.host.dialect.catalogue()
+    listed = typo_entry(key, catalogue.mistaken())
+    if listed is None:
+        return "", []
+    names = (*listed.instead, *listed.near, *listed.plugin)
+    sent = [name for name in names if name in catalogue.by_key and catalogue.sends(name)]
+    return (f": {listed.why}" if listed.why else ""), list(dict.fromkeys(sent))[:3]
+
+
+def dialect_sending(key: str, dialect: Dialect) -> str | None:
+    """The dialect that sends an event which this guide lacks, to hooks of any kind."""
+    return dialect.later.get(key) or dialect.later_plugin.get(key)
+
+
+def undocumented_event_note(view: Snapshot, key: str) -> str:
+    """A sentence where the host's documents do not list this very event; empty where they do."""
+    catalogue = view.host.dialect.catalogue()
+    if catalogue.canonical(key) in catalogue.by_key:
+        return ""
+    later = dialect_sending(catalogue.canonical(key), view.host.dialect)
+    if later:
+        there = f"{later} sends it, and `--dialect {later}` has an example"
+        return f"{view.host.dialect.product}'s guide does not list {key}: {there}. It is fired all the same."
+    near = catalogue.nearest(key)
+    then = f" Did you mean {near}?" if near else ""
+    return f"{view.host.dialect.product} does not list {key}; it is fired all the same.{then}"
+
+
+def host_command_missing(dialect: Dialect) -> Refusal:
+    """Of a dialect that does not know its host's own command, as no guide does."""
+    from hookscope.hosts.dialects import SHIPPED
+
+    shipped = [known for known in SHIPPED if known.product == dialect.product and known.command is not None]
+    then = f" `--dialect {shipped[-1].name}` has it." if shipped else ""
+    return Refusal(
+        f"The dialect {dialect.name} knows no command of {dialect.product}'s own.",
+        f"Leave out --format.{then}",
+        code=2,
+    )

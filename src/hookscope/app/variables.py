@@ -1,0 +1,420 @@
+"""Variables in the texts of events (`${NAME}`, `${now-2h}`): their values, and events filled with them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from hookscope.app.event_templates import as_plain
+from hookscope.app.yaml_sections import (
+    ENVIRONMENTS_FOLDER,
+    Environment,
+    environment_files,
+    read_workspace_environment,
+)
+from hookscope.formats.environment_files import read_dotenv
+from hookscope.model.hook import FilePosition, Problem
+from hookscope.model.hook_event import iso
+from hookscope.model.host import Host
+from hookscope.model.machine import RealFiles
+from hookscope.model.refusal import Refusal
+from hookscope.model.regular_file import read_regular
+from hookscope.model.run import Event
+from hookscope.model.text import error_reason, nearest_word
+from hookscope.storage.journal.secrets import Secret, secrets_in
+from hookscope.storage.state_files import state_folder, unreadable_reason
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.app.workbench import Workbench
+
+
+SECRET_REFERENCE = re.compile(r"\$\{SECRET:(\w+)\}")
+
+
+def with_secrets(event: Event, host: Host, variables: Callable[[], Mapping[str, str]]) -> Event:
+    """The event with its secrets: from the variables by name, those of `cfg` from the settings in force.
+
+    Raises Refusal where one is not to be had: a handler must not take the mask for the secret.
+    """
+    context = dict(event.context)
+    if _has_reference(context.get("cfg")):
+        context["cfg"] = as_plain(host.settings.value)
+    parts = [event.session_key, context, event.ctx, event.messages]
+    if context == event.context and not _has_reference(parts):
+        return event
+    session, context, ctx, messages = _with_secrets(parts, variables())
+    return replace(event, session_key=session, context=context, ctx=ctx, messages=tuple(messages))
+
+
+def secrets_used_by(event: Event, variables: Mapping[str, str]) -> tuple[Secret, ...]:
+    """The secrets that `resolved` takes from the variables."""
+    names = dict.fromkeys(_referenced_names([event.session_key, event.context, event.ctx, event.messages]))
+    return tuple(Secret(name, variables[name]) for name in names if name in variables)
+
+
+def _referenced_names(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield from SECRET_REFERENCE.findall(value)
+        case Mapping():
+            for item in value.values():
+                yield from _referenced_names(item)
+        case list() | tuple():
+            for item in value:
+                yield from _referenced_names(item)
+
+
+def _has_reference(value: Any) -> bool:
+    match value:
+        case str():
+            return SECRET_REFERENCE.search(value) is not None
+        case Mapping():
+            return any(_has_reference(item) for item in value.values())
+        case list() | tuple():
+            return any(_has_reference(item) for item in value)
+        case _:
+            return False
+
+
+def _with_secrets(value: Any, env: Mapping[str, str]) -> Any:
+    match value:
+        case str():
+            return SECRET_REFERENCE.sub(lambda found: _secret(found[1], env), value)
+        case Mapping():
+            return {key: _with_secrets(item, env) for key, item in value.items()}
+        case list() | tuple():
+            return [_with_secrets(item, env) for item in value]
+        case _:
+            return value
+
+
+def _secret(name: str, env: Mapping[str, str]) -> str:
+    if name not in env:
+        raise Refusal(
+            f"The event had a secret that was not kept: {name}.",
+            f"Set {name} in the environment, or put its value into the context.",
+        )
+    return env[name]
+
+
+DOTENV = ".env"
+LARGEST_DOTENV = 1_048_576  # bytes of a .env file
+HIDDEN = "••••"
+# Doubled, the sign makes a text of it: `$${X}` reads as `${X}`. All else in braces is left as it stands.
+REFERENCE = re.compile(r"\$\{([A-Za-z_]\w*|now[^\w{}\n][^{}\n]*)\}", re.ASCII)
+WRITTEN_REFERENCE = re.compile(rf"(\$?){REFERENCE.pattern}", re.ASCII)
+NOW = "now"
+WORKSPACE, CFG = "workspace", "cfg"
+TIME_OFFSET = r"\d{1,9}(?:ms|[smhdw])"
+TIME = re.compile(rf"now(?P<away>(?:[+-](?:{TIME_OFFSET})+)*)(?::(?P<form>iso|ms|s))?", re.ASCII)
+PART = re.compile(r"([+-])?(\d+)(ms|[smhdw])", re.ASCII)
+UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Variables:
+    """All that are set, and where each comes from."""
+
+    values: Mapping[str, str] = field(default_factory=dict, repr=False)
+    origins: Mapping[str, str] = field(default_factory=dict)
+    environment: str | None = None  # the one that was chosen
+    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)  # those in force: `${cfg}`
+
+    def secret(self, name: str) -> bool:
+        """Is its value to be hidden: its name says so, or it looks like a secret."""
+        return next(secrets_in({name: self.values.get(name, "")}), None) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class VariableReference:
+    """A reference in a value, for display."""
+
+    written: str  # USER, now-2h
+    shown: str  # what it stands for, secrets hidden; empty where it is not set
+    origin: str  # --env, the environment, .env, …; empty where it is not set
+    problem: str = ""  # why it cannot be filled
+    secret: bool = False
+
+
+def variables_of(host: Host, given: Mapping[str, str], environment: Environment | None = None) -> Variables:
+    """The variables for events of this host. Reads `.env` of its workspace; `given` beats all others."""
+    around = host.surroundings.env
+    layers: list[tuple[str, Mapping[str, str]]] = [
+        ("the workspace", {WORKSPACE: str(host.workspace)}),
+        *((DOTENV, {name: value}) for name, value in dotenv_of(host.workspace).items()),
+        *(
+            ("the environment" if name in around else "the host's settings", {name: value})
+            for name, value in host.env.items()
+        ),
+    ]
+    if environment is not None:
+        layers.append((f"environment {environment.name}", environment.variables))
+    layers.append(("--env", given))
+    values = {name: value for _, layer in layers for name, value in layer.items()}
+    origins = {name: origin for origin, layer in layers for name in layer}
+    chosen = environment.name if environment is not None else None
+    return Variables(values, origins, chosen, host.settings.value)
+
+
+def dotenv_of(workspace: Path) -> Mapping[str, str]:
+    """The variables of the workspace's `.env`; none where it cannot be read."""
+    file = workspace / DOTENV
+    try:
+        source = read_regular(file, LARGEST_DOTENV + 1)
+    except OSError:
+        return {}
+    return read_dotenv(source) if len(source) <= LARGEST_DOTENV else {}
+
+
+def filled_value(value: Any, variables: Variables, now: datetime, where: str = "The event") -> Any:
+    """The plain value with every reference in its texts replaced; keys stay as they are.
+
+    A text that is nothing but one time in `:ms` or `:s` becomes a number, one that is `${cfg}` a mapping.
+    Raises Refusal for a variable that is not set and for a time that is none; `where` is the subject of its
+    sentence.
+    """
+    match value:
+        case str() if "${" in value:
+            return _filled_text(value, variables, now, where)
+        case list() | tuple():
+            return [filled_value(item, variables, now, where) for item in value]
+        case Mapping():
+            return {key: filled_value(item, variables, now, where) for key, item in value.items()}
+        case _:
+            return value
+
+
+def _filled_text(text: str, variables: Variables, now: datetime, where: str) -> str | int | Mapping[str, Any]:
+    def of(found: re.Match[str]) -> str:
+        doubled, name = found.groups()
+        if doubled:
+            return f"${{{name}}}"
+        meant = _value_of(name, variables, now, where)
+        return json.dumps(meant, ensure_ascii=False) if isinstance(meant, Mapping) else str(meant)
+
+    whole = REFERENCE.fullmatch(text)
+    return _value_of(whole[1], variables, now, where) if whole else WRITTEN_REFERENCE.sub(of, text)
+
+
+def _value_of(name: str, variables: Variables, now: datetime, where: str) -> str | int | Mapping[str, Any]:
+    if _is_time(name):
+        return _moment(name, now, where)
+    if _is_settings(name, variables):
+        return cast(Mapping[str, Any], as_plain(variables.settings))
+    if name not in variables.values:
+        near = nearest_word(name, variables.values)
+        meant = f"Did you mean ${{{near}}}? " if near else ""
+        then = f"{meant}`--env {name}=VALUE` sets it."
+        raise Refusal(f"{where} asks for ${{{name}}}, which is not set.", then, code=2)
+    return variables.values[name]
+
+
+def _is_time(name: str) -> bool:
+    return name == NOW or not (name.isidentifier() and name.isascii())
+
+
+def _is_settings(name: str, variables: Variables) -> bool:
+    return name == CFG and name not in variables.values
+
+
+def _moment(name: str, now: datetime, where: str) -> str | int:
+    time = TIME.fullmatch(name)
+    if time is None:
+        then = "Times are such as ${now}, ${now-1h30m}, ${now+2d:ms}; units ms s m h d w, forms iso ms s."
+        raise Refusal(f"{where} asks for ${{{name}}}, which is no time.", then, code=2)
+    try:
+        moment = (now if now.tzinfo is not None else now.replace(tzinfo=UTC)) + timedelta(
+            seconds=_seconds(time["away"])
+        )
+        seconds = moment.timestamp()
+        match time["form"]:
+            case "ms":
+                return round(seconds * 1000)
+            case "s":
+                return int(seconds // 1)
+            case _:
+                return iso(moment)
+    except (OverflowError, ValueError):
+        what = f"{where} asks for ${{{name}}}, which is outside the calendar."
+        raise Refusal(what, "Name a moment of the years 1 to 9999.", code=2) from None
+
+
+def _seconds(away: str) -> float:
+    """`-1h30m+2d` in seconds; a part without a sign has that of the one before it."""
+    total, sign = 0.0, 1
+    for part in PART.finditer(away):
+        sign = {"+": 1, "-": -1}.get(part[1] or "", sign)
+        total += sign * int(part[2]) * UNITS[part[3]]
+    return total
+
+
+def escaped_value(value: Any) -> Any:
+    """The plain value so that `filled` gives it back."""
+    match value:
+        case str():
+            return REFERENCE.sub(r"$\g<0>", value)
+        case list() | tuple():
+            return [escaped_value(item) for item in value]
+        case Mapping():
+            return {key: escaped_value(item) for key, item in value.items()}
+        case _:
+            return value
+
+
+def references_in(value: Any, variables: Variables, now: datetime) -> tuple[VariableReference, ...]:
+    """What a value refers to, each once, in order of its first use. Secrets are hidden. Never raises."""
+    return tuple(_reference(name, variables, now) for name in dict.fromkeys(_reference_names(value)))
+
+
+def _reference_names(value: Any) -> Iterator[str]:
+    match value:
+        case str() if "${" in value:
+            yield from (found[2] for found in WRITTEN_REFERENCE.finditer(value) if not found[1])
+        case list() | tuple():
+            for item in value:
+                yield from _reference_names(item)
+        case Mapping():
+            for item in value.values():
+                yield from _reference_names(item)
+
+
+def _reference(name: str, variables: Variables, now: datetime) -> VariableReference:
+    try:
+        shown = str(_value_of(name, variables, now, "The event"))
+    except Refusal as refused:
+        return VariableReference(name, "", "", str(refused))
+    if _is_time(name):
+        return VariableReference(name, shown, "the event's time")
+    if _is_settings(name, variables):  # not shown: they hold secrets
+        return VariableReference(name, "an object", "the settings in force")
+    secret = variables.secret(name)
+    return VariableReference(name, HIDDEN if secret else shown, variables.origins[name], secret=secret)
+
+
+def secrets_used(value: Any, variables: Variables) -> tuple[Secret, ...]:
+    """The values that it takes from variables that are secrets, under the variables' names."""
+    names = (name for name in dict.fromkeys(_reference_names(value)) if name in variables.values)
+    return tuple(Secret(name, variables.values[name]) for name in names if variables.secret(name))
+
+
+STATE_FILES = {
+    "trust.json": "no folder counts as trusted",
+    "packs/installed.json": "what is installed is not known",
+    "tap/installed.json": "which taps are installed is not known",
+}
+
+
+def unreadable_files(host: Host) -> tuple[Problem, ...]:
+    """A problem for each such file, with what follows from it."""
+    return tuple(
+        Problem(f"{why}; {meaning}", FilePosition(file)) for file, why, meaning in _unreadable(host) if why
+    )
+
+
+def _unreadable(host: Host) -> Iterator[tuple[Path, str, str]]:
+    for name, meaning in STATE_FILES.items():
+        file = state_folder() / name
+        yield file, unreadable_reason(file), meaning
+    undo = state_folder() / "undo"
+    yield undo, unreadable_reason(undo, folder=True), "nothing can be undone"
+    rules, files = host.dialect.settings_rules, RealFiles()
+    dotenv = [host.workspace / name for name in (*rules.project_dotenv, DOTENV)]
+    if rules.dotenv is not None:
+        dotenv.append(host.state / rules.dotenv)
+    for file in dict.fromkeys(dotenv):
+        trouble = files.trouble(file)
+        why = f"cannot read {file}: {error_reason(trouble)}" if trouble is not None else ""
+        yield file, why, "its variables are not set"
+
+
+FillEvent = Callable[[Any, Variables, datetime], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class VariableSources:
+    """Variables, and whence they can come. `problem`: the chosen environment cannot be read, and why."""
+
+    variables: Variables = field(default_factory=Variables)
+    environments: tuple[str, ...] = ()
+    chosen: str | None = None  # the environment in force
+    problem: str = ""
+
+
+class Filler:
+    """Fills events of a workbench, and keeps in mind the secrets that they got: a journal masks them wherever
+    they land."""
+
+    def __init__(self, bench: Workbench, secrets: dict[Secret, None]) -> None:
+        self._bench = bench
+        self._secrets = secrets  # in order, and the workbench's
+
+    def variables(self, view: Snapshot) -> Variables:
+        """What `${NAME}` in an event stands for now: files are read anew. Raises Refusal for an environment
+        that is not there or cannot be read."""
+        return self.variables_of(view.host)
+
+    def variables_of(self, host: Host) -> Variables:
+        """As `variables`, for this host."""
+        chosen = self._bench.setup.environment
+        environment = None if chosen is None else read_workspace_environment(host.workspace, chosen)
+        return variables_of(host, self._bench.options.env, environment)
+
+    def filling(self, view: Snapshot) -> VariableSources:
+        """What fills events of this view now: files are read anew. Never raises."""
+        return variable_sources(view.host, self._bench.options.env, self._bench.setup.environment)
+
+    def filled(self, value: Any, variables: Variables, now: datetime, where: str = "The event") -> Any:
+        """A plain value of an event with its variables and times filled in; `now` is the event's moment.
+
+        Secrets among them are masked in the journal from now on, wherever the event has them. Raises
+        Refusal, whose sentence begins with `where`.
+        """
+        self._secrets |= dict.fromkeys(secrets_used(value, variables))
+        return filled_value(value, variables, now, where)
+
+    def resolved(self, event: Event, view: Snapshot) -> Event:
+        """An event of the journal with its secrets back. Raises Refusal for one that is not to be had."""
+
+        def noted() -> Mapping[str, str]:
+            known = {secret.name: secret.value for secret in self._bench.redaction_of(view.host).secrets}
+            values = {**known, **self.variables(view).values}
+            self._secrets |= dict.fromkeys(secrets_used_by(event, values))
+            return values
+
+        return with_secrets(event, view.host, noted)
+
+
+def variable_files(workspace: Path) -> tuple[Path, ...]:
+    """The file and the folder that it is read from."""
+    return workspace / DOTENV, workspace / ENVIRONMENTS_FOLDER
+
+
+def variable_sources(host: Host, given: Mapping[str, str], chosen: str | None) -> VariableSources:
+    """What fills events of this host. Reads `.env` and the environment's file. Never raises."""
+    names = tuple(environment_files(host.workspace))
+    try:
+        environment = None if chosen is None else read_workspace_environment(host.workspace, chosen)
+        return VariableSources(variables_of(host, given, environment), names, chosen)
+    except Refusal as refused:
+        problem = str(refused).replace(f"{host.workspace}{os.sep}", "")
+        return VariableSources(variables_of(host, given), names, chosen, problem)
+
+
+def filled_event(event: Event, filling: VariableSources, fill: FillEvent = filled_value) -> Event:
+    """The event with its variables and times filled in, `${now}` being its own moment. Raises Refusal.
+
+    `fill` does it: a workbench's filler notes secrets, too.
+    """
+    if filling.problem:
+        raise Refusal(filling.problem, code=2)
+    written = [event.session_key, event.context, event.ctx]
+    session, context, ctx = fill(written, filling.variables, event.timestamp)
+    return replace(event, session_key=str(session), context=context, ctx=ctx)

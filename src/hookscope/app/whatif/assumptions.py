@@ -1,0 +1,163 @@
+"""This machine changed by what-if options, and the assumptions in words."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.model.machine import Machine, real_machine
+from hookscope.model.refusal import Refusal
+
+if TYPE_CHECKING:
+    from hookscope.app.options import Options
+    from hookscope.app.whatif.source import EnvironmentSource
+
+SERVICE_PATH = "/usr/local/bin:/usr/bin:/bin"  # what a service manager usually gives a daemon
+CLEAN_ENVIRONMENT = "clean"  # stands for it where sources are named
+OPTION_NAMES = 3  # variables that are named one by one
+
+
+def assumed_machine(options: Options) -> tuple[Machine, EnvironmentSource | None]:
+    """The machine as rules are to see it, and where its environment came from, if from elsewhere.
+
+    The environment: that of --env-from, or the bare one of --clean-env, or this one; over it --path, then
+    --env. Raises Refusal.
+    """
+    here = _at_home(options)
+    env, home, source = dict(here.env), here.home, None
+    assumed = set(here.assumed) | options.supposed
+    if options.clean_env:
+        env = {"HOME": str(home), "PATH": SERVICE_PATH}
+    if options.env_from is not None:
+        source = _source(options.env_from, here)
+        env = {**({} if source.whole else env), **source.env}
+        if options.home is not None:
+            env["HOME"] = str(home)
+        elif source.home is not None:
+            home = source.home
+    if options.path is not None:
+        env["PATH"] = assumed_path(options.path, env.get("PATH", ""), here)
+    env |= options.env
+    if options.clean_env or options.env_from is not None or options.path is not None or options.env:
+        assumed.add("env")
+    if options.os is not None:
+        assumed.add("os")
+    platform = options.os or here.platform
+    return replace(here, platform=platform, env=env, home=home, assumed=frozenset(assumed)), source
+
+
+def _at_home(options: Options) -> Machine:
+    """This machine, with the home that the options name."""
+    here = real_machine(options.home)
+    if options.home is None or here.env.get("HOME") == str(here.home):
+        return here
+    # Variables of the real home would lead back to it.
+    moved = {
+        variable
+        for dialect in DIALECTS.values()
+        for variable in (
+            dialect.layout.state_variable,
+            dialect.layout.settings_variable,
+            dialect.layout.workspace_variable,
+        )
+    }
+    env = {name: value for name, value in here.env.items() if name not in moved}
+    return replace(here, env={**env, "HOME": str(here.home)})
+
+
+def _source(text: str, here: Machine) -> EnvironmentSource:
+    from hookscope.app.whatif.source_lookup import environment_source  # here: most environments are this one
+
+    return environment_source(text, here)
+
+
+def assumed_path(text: str, before: str, here: Machine) -> str:
+    """--path: folders in place of PATH; with a `+` in front they go before those that are there."""
+    parts = text.removeprefix("+").split(os.pathsep)
+    folders = [str(here.absolute(part)) if part.startswith("~") else part for part in parts if part]
+    kept = [before] if text.startswith("+") and before else []
+    return os.pathsep.join([*folders, *kept])
+
+
+def assumption_words(options: Options, around: Machine) -> tuple[str, ...]:
+    """What is assumed, each in a few words; empty where all is real. Never shows a value of a variable but
+    PATH's."""
+    words = [f"os {options.os}"] if options.os is not None else []
+    if options.env_from is not None:
+        from hookscope.app.whatif.source_lookup import source_words
+
+        words.append(f"environment of {source_words(options.env_from)}{_differing(around.env)}")
+    elif options.clean_env:
+        words.append(f"a bare environment{_differing(around.env)}")
+    if options.path is not None:
+        words.append(f"PATH {options.path}")
+    if options.env:
+        words.append(f"{short_list(tuple(options.env))} set")
+    if options.home is not None:
+        words.append(f"home {options.home}")
+    words += [f"{name} {value}" for name, value in what_if_options(options).items()]
+    return tuple(words)
+
+
+def what_if_options(options: Options) -> Mapping[str, object]:
+    """What is a what-if of the options that otherwise say what is really meant, by name."""
+    chosen = {
+        "settings": options.config,
+        "workspace": options.workspace,
+        "agent": options.agent,
+        "host": options.dialect,
+    }
+    return {name: value for name, value in chosen.items() if name in options.supposed}
+
+
+def without_what_if(options: Options) -> Options:
+    """The options without a what-if, but for the home: that is where their user has begun."""
+    supposed = options.supposed
+    return replace(
+        options,
+        os=None,
+        env_from=None,
+        path=None,
+        env={},
+        clean_env=False,
+        config=None if "settings" in supposed else options.config,
+        workspace=None if "workspace" in supposed else options.workspace,
+        agent=None if "agent" in supposed else options.agent,
+        dialect=None if "host" in supposed else options.dialect,
+        supposed=frozenset(),
+    )
+
+
+def recorded_assumptions(options: Options) -> tuple[list[str], str]:
+    """What is assumed: as the words that a run records, and as one sentence that starts with "What if:".
+
+    An environment that cannot be read any more, since its process has ended, is named all the same.
+    """
+    try:
+        around, _ = assumed_machine(options)
+        words = assumption_words(options, around)
+    except Refusal:
+        around = real_machine(options.home)
+        words = (f"environment of {options.env_from}",)
+    return sorted(around.assumed), f"What if: {', '.join(words)}."
+
+
+def has_what_if(options: Options) -> bool:
+    """Is anything assumed, that is not this machine's."""
+    given = (options.os, options.env_from, options.path, options.home)
+    return any(one is not None for one in given) or bool(options.clean_env or options.env or options.supposed)
+
+
+def _differing(env: Mapping[str, str]) -> str:
+    real = os.environ
+    number = sum(env.get(name) != real.get(name) for name in {*env, *real})
+    return f" ({number} variable{' differs' if number == 1 else 's differ'})"
+
+
+def short_list(names: tuple[str, ...]) -> str:
+    """A few names, and how many more there are."""
+    more = len(names) - OPTION_NAMES
+    return ", ".join(names[:OPTION_NAMES]) + (f" and {more} more" if more > 0 else "")

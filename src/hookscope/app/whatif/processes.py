@@ -1,0 +1,135 @@
+"""The environment of a running process, as it was when the process started."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from hookscope.app.whatif.source import EnvironmentSource
+from hookscope.formats.environment_files import read_block
+from hookscope.helpers import helper_output
+from hookscope.model.refusal import Refusal
+from hookscope.model.regular_file import reraise_file_limit
+from hookscope.model.text import error_reason, nearest_word, one_line
+
+PROC = Path("/proc")
+PATIENCE = 5  # seconds that `ps` may take
+MOST = 5  # processes of one name that are listed
+INTERPRETERS = re.compile(r"(node|bun|deno|python[\d.]*|ruby|perl|sh|bash)")
+_VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
+
+
+def process_numbered(text: str) -> EnvironmentSource:
+    """The process of that number. Raises Refusal where there is none, or it may not be read."""
+    if not text.isascii() or not text.isdigit():
+        raise Refusal(f"{text!r} is no number of a process.", "`pid:4711` names one.", code=2)
+    return _process_source(int(text), f"process {text}")
+
+
+def process_named(name: str) -> EnvironmentSource:
+    """The one process of that name: its program, or the script that an interpreter runs. Raises Refusal."""
+    names = {pid: known for pid, known in _names() if pid != os.getpid()}
+    found = [pid for pid, known in names.items() if name in known]
+    if len(found) > 1:
+        listed = ", ".join(map(str, found[:MOST])) + (" …" if len(found) > MOST else "")
+        raise Refusal(
+            f"{len(found)} processes are called {name}: {listed}.", f"Name one: `pid:{found[0]}`.", code=2
+        )
+    if not found:
+        near = nearest_word(name, {one for known in names.values() for one in known})
+        then = f"Did you mean {one_line(near)}?" if near else "`pid:NUMBER` names one by its number."
+        raise Refusal(f"No process is called {name}.", then, code=2)
+    return _process_source(found[0], f"process {name} ({found[0]})")
+
+
+def _process_source(pid: int, called: str) -> EnvironmentSource:
+    env = _by_ps(pid) if sys.platform == "darwin" else _by_proc(pid)
+    if not env:
+        raise Refusal(f"Process {pid} tells no environment.", "Name another one, or a file.", code=2)
+    home = Path(env["HOME"]) if os.path.isabs(env.get("HOME", "")) else None
+    return EnvironmentSource("process", called, env, home=home)
+
+
+def _by_proc(pid: int) -> dict[str, str]:
+    if not PROC.is_dir():
+        raise Refusal("Processes tell no environment on this system.", "Name a file.", code=2)
+    try:
+        return read_block((PROC / str(pid) / "environ").read_bytes())
+    except (FileNotFoundError, ProcessLookupError):
+        raise Refusal(f"There is no process {pid}.", "`process:NAME` finds one by name.", code=2) from None
+    except PermissionError:
+        raise Refusal(
+            f"The environment of process {pid} may not be read: it belongs to another user.",
+            f"Write it to a file with their rights: `sudo cat {PROC}/{pid}/environ > FILE`.",
+            code=2,
+        ) from None
+    except OSError as error:
+        raise Refusal(f"Cannot read process {pid}: {error_reason(error)}.", "Name a file.", code=2) from None
+
+
+def _names() -> Iterator[tuple[int, frozenset[str]]]:
+    """Every process with what people call it."""
+    if sys.platform == "darwin":
+        for line in _ps("-axo", "pid=,command=").splitlines():
+            pid, _, command = line.strip().partition(" ")
+            if pid.isdigit():
+                yield int(pid), process_names(command.split())
+        return
+    try:
+        numbers = sorted(int(entry) for entry in os.listdir(PROC) if entry.isdigit())
+    except OSError:
+        return
+    for number in numbers:
+        try:
+            given = (PROC / str(number) / "cmdline").read_bytes().decode("utf-8", "replace")
+            comm = (PROC / str(number) / "comm").read_text("utf-8", "replace").strip()
+        except OSError:  # it has ended meanwhile
+            continue
+        if given:  # the kernel's own have none
+            yield number, process_names(given.split("\0")) | {comm}
+
+
+def process_names(arguments: list[str]) -> frozenset[str]:
+    """What a process is called: its program; of an interpreter the script, with and without its ending."""
+    if not arguments or not arguments[0]:
+        return frozenset()
+    program = os.path.basename(arguments[0])
+    names = {program}
+    script = next((one for one in arguments[1:] if one and not one.startswith("-")), "")
+    if script and INTERPRETERS.fullmatch(program):
+        script = os.path.basename(script)
+        names |= {script, os.path.splitext(script)[0]}
+    return frozenset(names)
+
+
+def _by_ps(pid: int) -> dict[str, str]:
+    told = _ps("eww", "-o", "command=", "-p", str(pid))
+    if not told.strip():
+        raise Refusal(f"There is no process {pid}.", "`process:NAME` finds one by name.", code=2)
+    return variables_of_ps(told)
+
+
+def variables_of_ps(told: str) -> dict[str, str]:
+    """What `ps eww` prints: the command, then its environment, all with one blank between. A value with a
+    blank in it goes on until the next word that looks like a variable."""
+    found: dict[str, str] = {}
+    last = ""
+    for word in told.strip().split(" "):
+        match = _VARIABLE.fullmatch(word)
+        if match is not None:
+            last = match[1]
+            found[last] = match[2]
+        elif last:
+            found[last] += f" {word}"
+    return found
+
+
+def _ps(*arguments: str) -> str:
+    try:
+        return helper_output(["/bin/ps", *arguments], seconds=PATIENCE).text
+    except OSError as error:
+        reraise_file_limit(error)
+        return ""

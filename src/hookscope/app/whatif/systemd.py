@@ -1,0 +1,355 @@
+"""systemd units: the unit's file, its drop-ins, its manager, and the environment that it gives a service."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from glob import glob
+from pathlib import Path
+
+from hookscope.app.whatif.source import EnvironmentSource, ServiceUser, current_user, user_named
+from hookscope.app.whatif.source_lookup import environment_home, read_small
+from hookscope.formats.environment_files import read_block
+from hookscope.formats.service_units import (
+    UnitSetting,
+    expand_specifiers,
+    parse_assignment,
+    read_environment_file,
+    read_unit,
+    unit_words,
+)
+from hookscope.model.machine import Machine
+from hookscope.model.refusal import Refusal
+from hookscope.model.text import nearest_word
+from hookscope.values import dataclass
+
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+ROOT = ServiceUser("root", "/root", "/bin/sh", 0)
+PROC = Path("/proc")
+
+
+@dataclass(frozen=True, slots=True)
+class UnitEnvironment:
+    """What a unit gives its program."""
+
+    env: Mapping[str, str] = field(repr=False)
+    home: Path | None = None
+    files: tuple[Path, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def unit_environment(full: str, settings: Sequence[UnitSetting], own: bool, here: Machine) -> UnitEnvironment:
+    """What the settings of `[Service]` come to, in systemd's order: the manager's own, Environment=,
+    EnvironmentFile=, less UnsetEnvironment=. `own`: the user's own manager runs it. Never raises."""
+    return _UnitReader(full, own, here).read(settings)
+
+
+class _UnitReader:
+    """One unit, read once."""
+
+    def __init__(self, full: str, own: bool, here: Machine) -> None:
+        self.own, self.here = own, here
+        manager = current_user(here) if own else ROOT
+        self.manager = manager
+        self.specifiers = _specifiers(full, manager, own, here)
+        self.notes: dict[str, None] = {}
+        self.files: list[Path] = []
+
+    def read(self, settings: Sequence[UnitSetting]) -> UnitEnvironment:
+        env = self._manager(settings)
+        env |= self._written(settings)
+        for file, optional in self._files_named(settings):
+            env |= self._of_file(file, optional)
+        for word in self._words(settings, "UnsetEnvironment"):
+            name, sign, value = word.partition("=")
+            if name in env and (not sign or env[name] == value):
+                del env[name]
+        folder = self._last(settings, "WorkingDirectory").removeprefix("-")
+        if folder:
+            self._note(f"It works in {folder}; relative paths here still count from the current folder.")
+        home = environment_home(env) or self._home(settings)
+        return UnitEnvironment(env, home, tuple(self.files), tuple(self.notes))
+
+    def _manager(self, settings: Sequence[UnitSetting]) -> dict[str, str]:
+        """What the service has without a word of its own."""
+        if self.own:
+            inherited = _user_manager(self.manager)
+            if inherited:
+                return inherited
+            self._note("The user's manager does not run here: its usual variables stand in for its own.")
+            return {"PATH": SYSTEM_PATH, **self.manager.variables()}
+        passed = self._words(settings, "PassEnvironment")
+        if passed:
+            self._note(f"What the system's manager passes on is not known: {', '.join(passed)}.")
+        env = {"PATH": SYSTEM_PATH}
+        name = self._last(settings, "User")
+        if name:
+            env |= self._user(name).variables()
+        return env
+
+    def _user(self, name: str) -> ServiceUser:
+        user = user_named(name)
+        if user is None:
+            self._note(f"User={name}: there is no such user here, so its home is not known.")
+        return user or ServiceUser(name)
+
+    def _home(self, settings: Sequence[UnitSetting]) -> Path | None:
+        name = self._last(settings, "User")
+        user = self.manager if self.own or not name else user_named(name)
+        return Path(user.home) if user is not None and user.home else None
+
+    def _written(self, settings: Sequence[UnitSetting]) -> dict[str, str]:
+        found = {}
+        for word in self._words(settings, "Environment"):
+            pair = parse_assignment(word)
+            if pair is None:
+                self._note("Environment= has a word that sets no variable: quotes go around NAME=value.")
+            else:
+                found[pair[0]] = pair[1]
+        return found
+
+    def _files_named(self, settings: Sequence[UnitSetting]) -> list[tuple[str, bool]]:
+        named: list[tuple[str, bool]] = []
+        for one in settings:
+            if one.key == "EnvironmentFile" and not one.value:
+                named = []
+            elif one.key == "EnvironmentFile":
+                value = self._expanded(one.value.strip("\"'"))
+                named.append((value.removeprefix("-"), value.startswith("-")))
+        return named
+
+    def _of_file(self, name: str, optional: bool) -> dict[str, str]:
+        found: dict[str, str] = {}
+        files = sorted(glob(name)) if any(sign in name for sign in "*?[") else [name]
+        for file in files if os.path.isabs(name) else []:
+            path = Path(file)
+            try:
+                there = path.exists()
+            except OSError:
+                there = True
+            if there:
+                try:
+                    found |= read_environment_file(read_small(path))
+                    self.files.append(path)
+                except Refusal as error:
+                    self._note(f"EnvironmentFile={name} is left out. {error.what}")
+            elif not optional:
+                self._note(f"EnvironmentFile={name} is not there: the service would not start.")
+        if not os.path.isabs(name):
+            self._note(f"EnvironmentFile={name} is no absolute path: it is ignored.")
+        return found
+
+    def _words(self, settings: Sequence[UnitSetting], key: str) -> list[str]:
+        """All words of a list that settings add to; an empty one begins it anew."""
+        found: list[str] = []
+        for one in settings:
+            if one.key != key:
+                continue
+            words, problem = unit_words(one.value)
+            if problem:
+                self._note(f"{key}= in line {one.line}: {problem}, so the rest is ignored.")
+            found = [*found, *map(self._expanded, words)] if one.value else []
+        return found
+
+    def _last(self, settings: Sequence[UnitSetting], key: str) -> str:
+        values = [one.value for one in settings if one.key == key]
+        return self._expanded(values[-1]) if values else ""
+
+    def _expanded(self, text: str) -> str:
+        done, unknown = expand_specifiers(text, self.specifiers)
+        for specifier in unknown:
+            self._note(f"{specifier} is not known here, and stays as it is written.")
+        return done
+
+    def _note(self, text: str) -> None:
+        self.notes[text] = None
+
+
+def _specifiers(full: str, manager: ServiceUser, own: bool, here: Machine) -> Mapping[str, str]:
+    stem = full.rpartition(".")[0]
+    prefix, _, instance = stem.partition("@")
+    home = manager.home
+    runtime = here.env.get("XDG_RUNTIME_DIR", f"/run/user/{manager.number}") if own else "/run"
+    return {
+        "n": full,
+        "N": stem,
+        "p": prefix,
+        "P": _unescaped(prefix),
+        "i": instance,
+        "I": _unescaped(instance),
+        "j": prefix.rpartition("-")[2],
+        "f": "/" + _unescaped(instance or prefix).lstrip("/"),
+        "h": home,
+        "u": manager.name,
+        "U": str(manager.number),
+        "s": manager.shell,
+        "t": runtime,
+        "E": here.env.get("XDG_CONFIG_HOME", f"{home}/.config") if own else "/etc",
+        "S": here.env.get("XDG_STATE_HOME", f"{home}/.local/state") if own else "/var/lib",
+        "C": here.env.get("XDG_CACHE_HOME", f"{home}/.cache") if own else "/var/cache",
+        "T": "/tmp",
+        "V": "/var/tmp",
+    }
+
+
+def _unescaped(text: str) -> str:
+    """A name as `systemd-escape --unescape` gives it."""
+    parts = text.replace("-", "/").split("\\x")
+    done = parts[0]
+    for part in parts[1:]:
+        try:
+            done += chr(int(part[:2], 16)) + part[2:]
+        except ValueError:
+            done += f"\\x{part}"
+    return done
+
+
+def _user_manager(user: ServiceUser) -> dict[str, str]:
+    """What the user's own manager was started with. Empty where none runs, or it may not be read."""
+    try:
+        numbers = [name for name in os.listdir(PROC) if name.isdigit()]
+    except OSError:
+        return {}
+    for number in numbers:
+        folder = PROC / number
+        try:
+            if folder.stat().st_uid != user.number:
+                continue
+            arguments = (folder / "cmdline").read_bytes().split(b"\0")
+            if os.path.basename(arguments[0]) == b"systemd" and b"--user" in arguments:
+                return _without_manager_variables(read_block((folder / "environ").read_bytes()), user)
+        except OSError:
+            continue
+    return {}
+
+
+def _without_manager_variables(env: dict[str, str], user: ServiceUser) -> dict[str, str]:
+    """The manager hands on what it got, but for what tells it about itself."""
+    own = ("NOTIFY_SOCKET", "LISTEN_", "INVOCATION_ID", "JOURNAL_STREAM", "WATCHDOG_", "SYSTEMD_EXEC_PID",
+           "MANAGERPID", "MEMORY_PRESSURE_")  # fmt: skip
+    kept = {name: value for name, value in env.items() if not name.startswith(own)}
+    return {"PATH": SYSTEM_PATH, **user.variables(), **kept}
+
+
+SERVICE = ".service"
+SYSTEM_UNITS = (
+    "/etc/systemd/system",
+    "/run/systemd/system",
+    "/usr/local/lib/systemd/system",
+    "/usr/lib/systemd/system",
+    "/lib/systemd/system",
+)
+
+
+def user_units(env: Mapping[str, str], home: Path) -> tuple[str, ...]:
+    """Where the user's own manager looks, the first that has a unit wins."""
+    config = env.get("XDG_CONFIG_HOME") or str(home / ".config")
+    data = env.get("XDG_DATA_HOME") or str(home / ".local/share")
+    runtime = env.get("XDG_RUNTIME_DIR")
+    return (
+        f"{config}/systemd/user",
+        "/etc/systemd/user",
+        *((f"{runtime}/systemd/user",) if runtime else ()),
+        "/run/systemd/user",
+        f"{data}/systemd/user",
+        "/usr/local/lib/systemd/user",
+        "/usr/lib/systemd/user",
+    )
+
+
+def unit_named(name: str, here: Machine) -> EnvironmentSource:
+    """The unit of that name: the user's own, else the system's. Raises Refusal that names the nearest one."""
+    full = name if name.endswith(SERVICE) else f"{name}{SERVICE}"
+    if "/" in full:
+        then = "A path that ends in .service is given without `unit:`."
+        raise Refusal(f"{name!r} is no name of a unit.", then, code=2)
+    users, systems = user_units(here.env, here.home), SYSTEM_UNITS
+    for folders, own in ((users, True), (systems, False)):
+        path = _unit_file(full, folders)
+        if path is None:
+            continue
+        notes = () if not own or _unit_file(full, systems) is None else (
+            f"The system has a unit {full} too: {_unit_file(full, systems)} as a path names that one.",
+        )  # fmt: skip
+        return _read_unit(full, path, folders, own, notes, here)
+    known = {unit.removesuffix(SERVICE) for unit in _all_units((*users, *systems))}
+    near = nearest_word(full.removesuffix(SERVICE), known)
+    then = f"Did you mean unit:{near}?" if near else f"Looked in {users[0]}, {systems[0]} and beside them."
+    raise Refusal(f"There is no unit {full}.", then, code=2)
+
+
+def unit_at(path: Path, here: Machine) -> EnvironmentSource:
+    """The unit of that file; the system's where it lies in one of its folders. Raises Refusal."""
+    own = str(path.parent) not in SYSTEM_UNITS
+    folders = user_units(here.env, here.home) if own else SYSTEM_UNITS
+    return _read_unit(path.name, path, (str(path.parent), *folders), own, (), here)
+
+
+def _read_unit(
+    full: str, path: Path, folders: Sequence[str], own: bool, notes: tuple[str, ...], here: Machine
+) -> EnvironmentSource:
+    if os.path.realpath(path) == os.devnull or (os.path.isfile(path) and not path.stat().st_size):
+        raise Refusal(f"The unit {full} is masked: {path} is empty.", "Name another one.", code=2)
+    files = [path, *drop_ins(full, folders)]
+    settings: list[UnitSetting] = []
+    for file in files:
+        settings += [one for one in read_unit(read_small(file)) if one.section == "Service"]
+    found = unit_environment(full, settings, own, here)
+    return EnvironmentSource(
+        "unit",
+        f"unit {full}",
+        found.env,
+        home=found.home,
+        files=(*files, *found.files),
+        notes=(*notes, *found.notes),
+        of_user=own,
+    )
+
+
+def drop_ins(full: str, folders: Sequence[str]) -> list[Path]:
+    """`NAME.service.d/*.conf`, by name; of equal names that of the first folder counts."""
+    found: dict[str, Path] = {}
+    for owner in _drop_in_owners(full):
+        for folder in folders:
+            try:
+                files = [path for path in Path(folder, f"{owner}.d").iterdir() if path.suffix == ".conf"]
+            except OSError:
+                continue
+            for path in files:
+                found.setdefault(path.name, path)
+    return [found[name] for name in sorted(found) if os.path.realpath(found[name]) != os.devnull]
+
+
+def _drop_in_owners(full: str) -> Iterator[str]:
+    """Whose drop-ins a unit gets: its own, its template's, of its name's beginnings, of all services."""
+    yield full
+    stem = full.removesuffix(SERVICE)
+    if "@" in stem:
+        stem = stem.partition("@")[0] + "@"
+        yield f"{stem}{SERVICE}"
+    parts = stem.rstrip("@").split("-")
+    for length in range(len(parts) - 1, 0, -1):
+        yield "-".join(parts[:length]) + f"-{SERVICE}"
+    yield SERVICE.removeprefix(".")
+
+
+def _unit_file(full: str, folders: Sequence[str]) -> Path | None:
+    """The unit's own file, else its template's."""
+    names = [full]
+    if "@" in full:
+        names.append(f"{full.partition('@')[0]}@{SERVICE}")
+    for name in names:
+        for folder in folders:
+            path = Path(folder, name)
+            if os.path.exists(path):  # a link to the null device too
+                return path
+    return None
+
+
+def _all_units(folders: Sequence[str]) -> Iterator[str]:
+    for folder in folders:
+        try:
+            yield from (name for name in os.listdir(folder) if name.endswith(SERVICE))
+        except OSError:
+            continue

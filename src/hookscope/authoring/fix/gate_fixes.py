@@ -1,0 +1,252 @@
+"""Fixes for failed gates: settings, permissions, instructions.
+
+One generator for each gate, and for handlers listed in the settings.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from hookscope.authoring.fix.install_steps import install_lines, install_words
+from hookscope.authoring.fix.model import Fix, FixValues
+from hookscope.authoring.fix.simulation import SimulatedHost
+from hookscope.authoring.fix.source_fixes import source_place
+from hookscope.formats.json5 import locate_json5
+from hookscope.formats.positions import dotted_path, path_steps, text_of
+from hookscope.hosts.folders.gates import UNNAMED
+from hookscope.model.hook import Edit, FilePosition
+from hookscope.model.hook_status import Gate, HookStatus
+from hookscope.model.text import shell_path
+from hookscope.model.trust import trust_target
+from hookscope.storage.edits.change import Change
+from hookscope.storage.edits.errors import CannotEdit
+from hookscope.storage.edits.json5_edit import with_settings
+
+Recipe = Callable[[Gate, HookStatus, SimulatedHost, FixValues], Iterator[Fix]]
+
+
+def settings_fix(gate: Gate, title: str, edits: list[Edit], sketch: SimulatedHost) -> Fix:
+    """A fix that edits the settings file. Raises ChangeError where that cannot be done with certainty."""
+    file = sketch.host.settings.file
+    old = sketch.read(file)
+    meaning = ", ".join(edit.meaning for edit in edits)
+    return Fix(gate.name, title, (Change(file.absolute(), meaning, old, with_settings(old, edits)),))
+
+
+def fix_by_switch(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+    """What the gate itself asks for: a switch."""
+    if gate.fix is not None:
+        yield settings_fix(gate, f"Set {gate.fix.meaning}", [gate.fix], sketch)
+
+
+def fix_env(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+    """Each missing variable in the `env` of the hook's entry."""
+    host = sketch.host
+    _, entry = host.hooks_setting("entries", row.hook.key)
+    names = tuple(dict.fromkeys(gate.missing))
+    title = f"Set {', '.join(names)} in its entry, {dotted_path(entry)}.env"
+    values = given.of(names)
+    if values is None:
+        yield Fix(gate.name, title, asks=names)
+        return
+    paths = {name: (*entry, "env", name) for name in names}
+    edits = [
+        Edit(host.settings.file, path, values[name], f"{dotted_path(path)} set")
+        for name, path in paths.items()
+    ]
+    yield settings_fix(gate, title, edits, sketch)
+
+
+def fix_config(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+    """A value at each missing path of the settings."""
+    host = sketch.host
+    names = tuple(dict.fromkeys(path for path in gate.missing if path_steps(path)))
+    title = f"Set {', '.join(names)} in {host.surroundings.short(host.settings.file)}"
+    values = given.of(names)
+    if values is None:
+        yield Fix(gate.name, title, asks=names)
+        return
+    edits = [
+        Edit(host.settings.file, path_steps(name), _value(text), f"{name} set")
+        for name, text in values.items()
+    ]
+    yield settings_fix(gate, title, edits, sketch)
+
+
+def _value(text: str) -> Any:
+    """A value as JSON has it, else the text itself."""
+    try:
+        return json.loads(text, parse_constant=lambda name: name)
+    except (ValueError, RecursionError):
+        return text
+
+
+def fix_bins(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+    """Permission to run a program that is there; else the author's own words on how to install it."""
+    here = sketch.host.surroundings
+    changes, names = [], []
+    for name in gate.missing:
+        path = here.files.program(name, here.search_path()).unrunnable
+        change = _runnable(Path(path)) if path is not None else None
+        if change is not None:
+            changes.append(change)
+            names.append(here.short(change.path))
+    if changes:
+        yield Fix(gate.name, f"Allow {', '.join(names)} to be run", tuple(changes))
+    what = " or ".join(gate.missing) if gate.name == "anyBins" else ", ".join(gate.missing)
+    if hint := install_lines(row.hook.meta.install):
+        yield Fix(gate.name, f"Install {what}", hint=hint)
+    yield Fix(gate.name, f"Install {what}", why_not=install_words(gate), by_hand=True)
+
+
+def fix_packages(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+    """The command that brings what its package.json asks for. Nothing here runs it."""
+    folder = sketch.host.surroundings.short(row.hook.path or row.hook.folder.path)
+    what = ", ".join(gate.missing)
+    yield Fix(gate.name, f"Install {what}", hint=f"npm install --prefix {shlex.quote(str(folder))}")
+
+
+def _runnable(file: Path) -> Change | None:
+    """The user's own file made executable for those who may read it."""
+    import os
+
+    try:
+        facts = file.stat()
+    except OSError:
+        return None
+    mode = facts.st_mode & 0o7777
+    wanted = mode | ((mode & 0o444) >> 2) | 0o100
+    if not file.is_file() or facts.st_uid != os.geteuid() or wanted == mode:
+        return None
+    return Change(file.absolute(), f"{file.name} may be run", None, None, modes=(mode, wanted))
+
+
+def fix_allow(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+    """The plugin's name added to the list of those that are allowed."""
+    yield from _with_list(gate, sketch, [*gate.needed, row.hook.name], f"Add {row.hook.name} to")
+
+
+def fix_deny(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+    """The plugin's name taken out of the list of those that are denied."""
+    listed = sketch.host.settings.get(gate.setting or ())
+    kept = [name for name in listed if name != row.hook.name] if isinstance(listed, list) else []
+    yield from _with_list(gate, sketch, kept, f"Take {row.hook.name} out of")
+
+
+def _with_list(gate: Gate, sketch: SimulatedHost, names: list[Any], title: str) -> Iterator[Fix]:
+    """Another list in place of one that holds no comment, which would be lost."""
+    path, file = gate.setting, sketch.host.settings.file
+    source = sketch.read(file)
+    span = locate_json5(source, path) if path and source else None
+    if path is None or source is None or span is None:
+        return
+    written = text_of(source)[span.start : span.end]
+    if "//" in written or "/*" in written:
+        raise CannotEdit(
+            f"{dotted_path(path)} has comments in it", f"{dotted_path(path)}: {json.dumps(names)}"
+        )
+    yield settings_fix(
+        gate,
+        f"{title} {dotted_path(path)}",
+        [Edit(file, path, names, f"{dotted_path(path)} changed")],
+        sketch,
+    )
+
+
+def fix_trust(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+    """Whose code runs is its user's decision, asked for by a command of its own."""
+    target, short = trust_target(row.hook, sketch.host), sketch.host.surroundings.short
+    title = f"Allow {target.shown(short)} to run"
+    yield Fix(
+        gate.name, f"{title}: {target.refused}" if target.refused else title, hint=target.command(short)
+    )
+
+
+def fix_not_reached(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+    """Of a hook that the load never reaches: the one before it is what helps."""
+    stops = next((one.hook.name for one in sketch.inventory.hooks if one.verdict.stops_load is not None), "")
+    yield Fix(
+        gate.name, "Let the load go on", why_not=f"{stops} ends it; `hookscope fix {stops}` is what helps"
+    )
+
+
+# Gates that nothing here opens, and why.
+NO_FIX_REASONS = {
+    "os": "it is made for another platform",
+    "path": "its handler must lie in the hook's own folder: move it there",
+    "handler": "only its author can write what belongs there",
+    "fields": "only its author knows what was meant",
+    "manifest": "only its author can write what belongs there",
+    "schema": "only its user knows what belongs there: write it into its entry's `config`",
+    "events": "only its author knows what it should listen to",
+    "settings": "the settings file must be mended by hand first",
+    "build": "the host builds nothing before this is mended by hand",
+    "export": "only its author knows which function is meant",
+    "load": "its code failed; its error says where",
+    "sent": "no event of this host is near enough to what it listens to",
+}
+
+GATE_RECIPES: Mapping[str, Recipe] = {
+    "env": fix_env,
+    "config": fix_config,
+    "bins": fix_bins,
+    "anyBins": fix_bins,
+    "switch": fix_by_switch,
+    "enabled": fix_by_switch,
+    "selected": fix_by_switch,
+    "allow": fix_allow,
+    "deny": fix_deny,
+    "access": fix_by_switch,
+    "slot": fix_by_switch,
+    "packages": fix_packages,
+    "trusted": fix_trust,
+    "reached": fix_not_reached,
+}
+
+
+ENTRY_GATES = frozenset({"handler", "path", "fields", "events"})
+_ENTRY = re.compile(r"listed in (.+)\[(\d+)\]")
+
+
+def is_entry_gate(gate: Gate, row: HookStatus) -> bool:
+    """Is it a check whose answer stands in an entry of the settings."""
+    return row.hook.kind == "legacy" and gate.name in ENTRY_GATES
+
+
+def fix_entry(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+    """What its user writes: nobody else knows which file was meant."""
+    hook = row.hook
+    entry = _entry(row, sketch)
+    if gate.name in ("fields", "events"):
+        why = f"write `event` and `module`, both as texts, into {entry}"
+    elif gate.name == "handler" and gate.place is not None:
+        why = f"mend it at {source_place(gate.place, sketch)}, then look again"
+    elif gate.name == "handler" and hook.handler is not None:
+        file = sketch.host.surroundings.short(hook.handler)
+        why = f"write {file}, or name a file that is there as `module` of {entry}"
+    else:
+        why = f"let its file lie below the workspace, and name it there as `module` of {entry}"
+    yield Fix(gate.name, gate.reason, why_not=why + _hook_folder_advice(row))
+
+
+def _entry(row: HookStatus, sketch: SimulatedHost) -> str:
+    """`hooks.internal.handlers[0] (~/.openclaw/openclaw.json:3)`."""
+    settings, match = sketch.host.settings, _ENTRY.fullmatch(row.hook.description)
+    if match is None:
+        return sketch.host.surroundings.short(settings.file)
+    place = settings.locate((*match[1].split("."), int(match[2]))) or FilePosition(settings.file)
+    return f"{match[1]}[{match[2]}] ({source_place(place, sketch)})"
+
+
+def _hook_folder_advice(row: HookStatus) -> str:
+    """A folder of its own is what hosts look for today."""
+    events, file = row.hook.meta.events or (), row.hook.handler
+    if not events or file is None or row.hook.role == UNNAMED:
+        return ""
+    named = " ".join(f"--event {shell_path(key)}" for key in events)
+    return f"; or begin a folder with a HOOK.md in its place: `hookscope new {shell_path(file.stem)} {named}`"

@@ -1,0 +1,102 @@
+"""Safe fixes of lint findings, as edits that are previewed, written and undone like all others."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from functools import partial
+
+from hookscope.authoring.fix.model import Fix
+from hookscope.authoring.fix.simulation import SimulatedHost
+from hookscope.authoring.lint.linting import host_facts, lint_one
+from hookscope.authoring.lint.model import LintFinding
+from hookscope.authoring.lint.rule_runner import run_rules
+from hookscope.authoring.lint.source.script_parsing import read_scripts
+from hookscope.authoring.lint.subject_reader import read_subject, with_handler_facts
+from hookscope.model.hook import Edit
+from hookscope.model.hook_status import STATE_ORDER, HookStatus
+from hookscope.model.inventory import RejectedHook
+from hookscope.storage.edits.change import Change
+from hookscope.storage.edits.errors import ChangeError
+from hookscope.storage.edits.header_edit import with_header_value
+from hookscope.storage.edits.json5_edit import with_setting
+
+MOST = 20  # findings of one hook that are mended at once
+
+
+def lint_fixes(
+    row: HookStatus, sketch: SimulatedHost, rules: Collection[str]
+) -> tuple[list[Fix], SimulatedHost]:
+    """A fix for each finding of these rules, or of all, that has one; each made on what the last has left."""
+    fixes: list[Fix] = []
+    seen: set[tuple[str, str]] = set()
+    for _ in range(MOST):
+        now = sketch.find(row)
+        finding = next(_open_findings(now, sketch, rules, seen), None)
+        if finding is None or not isinstance(now, HookStatus):
+            break
+        seen.add((finding.rule, finding.text))
+        fix, sketch = _fixed_finding(finding, now, sketch, rules)
+        fixes.append(fix)
+    return fixes, sketch
+
+
+def lint_remarks(
+    row: HookStatus, sketch: SimulatedHost, rules: Collection[str] | None
+) -> tuple[LintFinding, ...]:
+    """What lint says of a hook: with rules, what of theirs has no safe fix."""
+    if rules is None:
+        return lint_one(row, sketch.host).findings
+    return tuple(finding for finding in _findings(row, sketch, rules) if not finding.fix)
+
+
+def _open_findings(
+    row: HookStatus | RejectedHook | None,
+    sketch: SimulatedHost,
+    rules: Collection[str],
+    seen: set[tuple[str, str]],
+) -> Iterator[LintFinding]:
+    for finding in _findings(row, sketch, rules):
+        if finding.fix and (finding.rule, finding.text) not in seen:
+            yield finding
+
+
+def _findings(
+    row: HookStatus | RejectedHook | None, sketch: SimulatedHost, rules: Collection[str]
+) -> tuple[LintFinding, ...]:
+    if not isinstance(row, HookStatus):
+        return ()
+    files = sketch.host.surroundings.files
+    subject = read_subject(row.hook, host_facts(sketch.host), files)
+    read = partial(read_scripts, workspace=[sketch.host.workspace])
+    return tuple(run_rules(with_handler_facts([subject], read, files), rules).findings)
+
+
+def _fixed_finding(
+    finding: LintFinding, row: HookStatus, sketch: SimulatedHost, rules: Collection[str]
+) -> tuple[Fix, SimulatedHost]:
+    """The finding's edits, where they end it and the hook stands no worse than before."""
+    name, title = f"lint {finding.rule}", f"{finding.text} {finding.then}".strip()
+    try:
+        changes = tuple(_changes(finding.fix or (), sketch))
+        then = sketch.after(*changes)
+    except (ChangeError, OSError) as error:
+        return Fix(name, title, why_not=str(error)), sketch
+    now = then.find(row)
+    left = {(other.rule, other.text) for other in _findings(now, then, rules)}
+    worse = not isinstance(now, HookStatus) or STATE_ORDER.index(now.state) < STATE_ORDER.index(row.state)
+    if worse or (finding.rule, finding.text) in left:
+        return Fix(name, title, why_not="its edit would not mend it here"), sketch
+    return Fix(name, title, changes), then
+
+
+def _changes(edits: Iterable[Edit], sketch: SimulatedHost) -> Iterator[Change]:
+    """A change for each edit: of a header's value, or of one in JSON."""
+    for edit in edits:
+        old = sketch.read(edit.file)
+        if edit.file.suffix.lower() == ".md":
+            new = with_header_value(old or b"", edit.path, edit.value)
+        else:
+            new = with_setting(old, edit.path, edit.value)
+        change = Change(edit.file, f"{edit.file.parent.name}: {edit.meaning}", old, new)
+        sketch = sketch.after(change)
+        yield change

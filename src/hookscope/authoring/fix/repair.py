@@ -1,0 +1,183 @@
+"""The repair of one hook: gate after gate, each fix made on what the ones before it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hookscope.app.snapshot import Snapshot
+from hookscope.app.toggle import Effect
+from hookscope.authoring.fix import source_fixes
+from hookscope.authoring.fix.gate_fixes import GATE_RECIPES, NO_FIX_REASONS, Recipe, fix_entry, is_entry_gate
+from hookscope.authoring.fix.header_fixes import HEADER_RECIPES
+from hookscope.authoring.fix.model import NO_VALUES, Fix, FixValues, Repair
+from hookscope.authoring.fix.rejected_folders import reject_fixes
+from hookscope.authoring.fix.simulation import SimulatedHost
+from hookscope.hosts.folders.search_paths import BUNDLED
+from hookscope.model.hook_status import Gate, HookStatus
+from hookscope.model.inventory import RejectedHook
+from hookscope.storage.edits.errors import ChangeError
+from hookscope.storage.edits.masked_preview import masked_error
+
+if TYPE_CHECKING:
+    from hookscope.authoring.lint.model import LintFinding
+
+IN_SOURCE: Mapping[str, Recipe] = {
+    "handler": source_fixes.advise_syntax,
+    "build": source_fixes.advise_build,
+    "load": source_fixes.advise_load,
+    "path": source_fixes.advise_path,
+    "settings": source_fixes.advise_settings,
+}
+RECIPES: Mapping[str, Recipe] = {**GATE_RECIPES, **HEADER_RECIPES, **IN_SOURCE}
+FIRST_GATES = ("events",)  # moved metadata brings along what other gates ask about
+PROGRAM_GATES = "the file belongs to the program that brings it: mend a copy in the workspace"
+MOST = 16  # gates that are opened one after another
+GateId = tuple[str, bool]  # a gate of the host's list and one of its loader may have one name
+
+
+def make_repair(
+    view: Snapshot,
+    sought: HookStatus | RejectedHook,
+    given: FixValues = NO_VALUES,
+    *,
+    only: str | None = None,
+    first: bool = False,
+    rules: Collection[str] | None = None,
+) -> Repair:
+    """What can be done about every shut gate, in their order. Reads files; writes nothing.
+
+    Args:
+        only: this gate alone.
+        first: no further than the first gate that can be opened, or that wants a value.
+        rules: mend too what these rules of lint have a safe fix for; with none of them, what any has. What
+            they have none for is remarked; so is all that lint finds where no check is shut.
+    """
+    sketch = SimulatedHost(view.host, view.inventory)
+    fixes: list[Fix] = []
+    if isinstance(sought, RejectedHook):
+        fix, sketch = _rejected_fix(sought, sketch)
+        fixes.append(fix)
+    elif sought.verdict.shadowed_by is not None:
+        fix = Fix("shadowed", sought.verdict.why(), why_not="one name has one hook: rename one of the two")
+        return Repair(sought.hook.name, sought, sought, (fix,))
+    row = sketch.find(sought)
+    seen: set[GateId] = set()
+    while isinstance(row, HookStatus) and not (first and any(fix.changes or fix.asks for fix in fixes)):
+        gate = _next(row, seen, only)
+        if gate is None or len(seen) > MOST:
+            break
+        seen.add(_id(gate))
+        fix, sketch = _gate_fix(gate, row, sketch, given)
+        fixes.append(replace(fix, shut=gate))
+        row = sketch.find(sought)
+    remarks: tuple[LintFinding, ...] = ()
+    open_before = not fixes and isinstance(row, HookStatus) and not row.verdict.shut()
+    if (
+        isinstance(row, HookStatus)
+        and row.hook.folder.source != BUNDLED
+        and (rules is not None or open_before)
+    ):
+        from hookscope.authoring.fix.lint_fixes import lint_fixes, lint_remarks  # here: most parse no scripts
+
+        if rules is not None:
+            more, sketch = lint_fixes(row, sketch, rules)
+            fixes += more
+        then = sketch.find(sought)
+        remarks = lint_remarks(then, sketch, rules) if isinstance(then, HookStatus) else ()
+    return replace(_repair(view, sought, sketch, fixes), remarks=remarks)
+
+
+def _next(row: HookStatus, seen: set[GateId], only: str | None) -> Gate | None:
+    shut = [gate for gate in row.verdict.shut() if only is None or gate.name == only]
+    shut.sort(key=lambda gate: gate.name not in FIRST_GATES)
+    return next((gate for gate in shut if _id(gate) not in seen), None)
+
+
+def _id(gate: Gate) -> GateId:
+    return gate.name, gate.reported
+
+
+def _gate_fix(
+    gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues
+) -> tuple[Fix, SimulatedHost]:
+    """The first candidate that opens the gate, or leaves less of it; else words."""
+    if gate.name in HEADER_RECIPES and row.hook.folder.source == BUNDLED:
+        return Fix(gate.name, gate.reason or gate.name, why_not=PROGRAM_GATES), sketch
+    recipe = fix_entry if is_entry_gate(gate, row) else RECIPES.get(gate.name)
+    problem = ""
+    try:
+        for fix in recipe(gate, row, sketch, given) if recipe is not None else ():
+            if not fix.changes:
+                return fix, sketch
+            then = sketch.after(*fix.changes)
+            if _opens(gate, then.find(row)):
+                return fix, then
+            problem = f"{fix.title} would not open it"
+    except (ChangeError, OSError) as error:
+        problem = masked_error(error) if isinstance(error, ChangeError) else str(error)
+    return Fix(gate.name, gate.reason or gate.name, why_not=problem or _why_not(gate)), sketch
+
+
+def _why_not(gate: Gate) -> str:
+    at = f" ({gate.place.file.name}:{gate.place.line})" if gate.place is not None else ""
+    return NO_FIX_REASONS.get(gate.name, "nothing here opens it") + at
+
+
+def _opens(gate: Gate, then: HookStatus | RejectedHook | None) -> bool:
+    if not isinstance(then, HookStatus):
+        return False
+    now = next((one for one in then.verdict.gates if _id(one) == _id(gate)), None)
+    if now is None or now.passed is not False:
+        return True
+    return set(now.missing) < set(gate.missing)
+
+
+def _rejected_fix(item: RejectedHook, sketch: SimulatedHost, steps: int = 3) -> tuple[Fix, SimulatedHost]:
+    """The first candidate after which the host finds a hook there; or two of them together."""
+    if item.source == BUNDLED:
+        return Fix("found", item.reason, why_not=PROGRAM_GATES), sketch
+    problem = ""
+    try:
+        for fix in reject_fixes(item, sketch):
+            then = sketch.after(*fix.changes)
+            found = then.find(item)
+            if isinstance(found, HookStatus):
+                return fix, then
+            if steps > 1 and isinstance(found, RejectedHook) and found.reason != item.reason:
+                more, last = _rejected_fix(found, then, steps - 1)
+                if more.changes:
+                    both = f"{fix.title}; {more.title[:1].lower()}{more.title[1:]}"
+                    return replace(more, title=both, changes=(*fix.changes, *more.changes)), last
+    except (ChangeError, OSError) as error:
+        problem = str(error)
+    at = f" ({item.place.file.name}:{item.place.line})" if item.place is not None else ""
+    why = problem or f"only its author can write what belongs there{at}"
+    return Fix("found", item.reason, why_not=why), sketch
+
+
+def _repair(
+    view: Snapshot, sought: HookStatus | RejectedHook, sketch: SimulatedHost, fixes: list[Fix]
+) -> Repair:
+    found = sketch.find(sought)
+    after = found if isinstance(found, HookStatus) else None
+    before = sought if isinstance(sought, HookStatus) else None
+    shut = {gate.name for gate in after.verdict.shut()} if after is not None else None
+    kept = (fix for fix in fixes if fix.changes or shut is None or fix.gate in shut or " " in fix.gate)
+    others = tuple(_effects(view, sketch, sought)) if sketch.changes else ()
+    notices = view.host.dialect.switching.notices
+    return Repair(repaired_name(before or sought), before, after, tuple(kept), others, notices)
+
+
+def repaired_name(sought: HookStatus | RejectedHook) -> str:
+    """What it is called, or would be."""
+    return sought.hook.name if isinstance(sought, HookStatus) else sought.name or sought.path.name
+
+
+def _effects(view: Snapshot, sketch: SimulatedHost, sought: HookStatus | RejectedHook) -> Iterator[Effect]:
+    mine = sketch.find(sought)
+    for row in view.inventory.hooks:
+        then = sketch.find(row)
+        if isinstance(then, HookStatus) and then is not mine and then.state is not row.state:
+            yield Effect(row.hook.name, row.hook.folder.source, row.state, then.state)

@@ -1,0 +1,146 @@
+"""A host scanned as if some changes were written: the disk is overlaid in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from hookscope.engine.discovery import discover
+from hookscope.engine.examination import examine
+from hookscope.hosts.settings.host_opener import open_host
+from hookscope.model.hook import Hook
+from hookscope.model.hook_status import HookStatus
+from hookscope.model.host import Host
+from hookscope.model.inventory import Inventory, RejectedHook
+from hookscope.model.machine import Files, FolderItem, FoundProgram, PathFacts, RealFiles
+from hookscope.storage.edits.change import Change, combined_changes
+from hookscope.values import dataclass
+
+
+class OverlaidFiles:
+    """A disk with other bytes, names and permissions here and there. Implements core's Files."""
+
+    def __init__(self, files: Files, changes: Iterable[Change]) -> None:
+        self._files = files
+        self._bytes: dict[Path, bytes | None] = {}
+        self._from: dict[Path, Path] = {}  # new name → the file that has the bytes
+        self._runnable: set[str] = set()
+        for change in changes:
+            if change.modes is not None:
+                self._runnable.add(str(change.path))
+            elif change.to is not None:
+                self._bytes[change.to] = self._bytes.get(change.path, change.new)
+                self._bytes[change.path] = None
+                self._from[change.to] = change.path
+            else:
+                self._bytes[change.path] = change.new
+        written = (path for path, content in self._bytes.items() if content is not None)
+        above = {folder for path in written for folder in path.parents}
+        self._folders = {folder for folder in above if files.facts(folder) is None}
+
+    def children(self, folder: Path) -> list[FolderItem]:
+        new = folder in self._folders
+        found = {} if new else {child.name: child for child in self._files.children(folder)}
+        for path in self._folders:
+            if path.parent == folder:
+                found[path.name] = FolderItem(path.name, path, linked=False, folder=True)
+        for path, content in self._in(folder):
+            if content is None:
+                found.pop(path.name, None)
+            else:
+                found.setdefault(path.name, FolderItem(path.name, path, linked=False, folder=False))
+        return sorted(found.values(), key=lambda child: os.fsencode(child.name))
+
+    def names(self, folder: Path) -> list[str]:
+        found = dict.fromkeys([] if folder in self._folders else self._files.names(folder))
+        found |= dict.fromkeys(path.name for path in self._folders if path.parent == folder)
+        for path, content in self._in(folder):
+            if content is None:
+                found.pop(path.name, None)
+            else:
+                found[path.name] = None
+        return list(found)
+
+    def facts(self, path: Path) -> PathFacts | None:
+        if path in self._folders:
+            return PathFacts(folder=True, file=False, size=0, links=1, linked=False, foreign=False)
+        if path not in self._bytes:
+            return self._files.facts(path)
+        content = self._bytes[path]
+        if content is None:
+            return None
+        before = self._files.facts(self._from.get(path, path))
+        whole = PathFacts(folder=False, file=True, size=0, links=1, linked=False, foreign=False)
+        return (before or whole)._replace(size=len(content))
+
+    def trouble(self, path: Path) -> OSError | None:
+        known = path in self._folders or path in self._bytes
+        return None if known else self._files.trouble(path)
+
+    def read(self, path: Path, limit: int = -1) -> bytes:
+        if path not in self._bytes:
+            return self._files.read(path, limit)
+        content = self._bytes[path]
+        if content is None:
+            raise FileNotFoundError(2, "No such file or directory", str(path))
+        return content if limit < 0 else content[:limit]
+
+    def real(self, path: Path) -> Path:
+        return self._files.real(path)
+
+    def program(self, name: str, folders: tuple[str, ...], *, folders_too: bool = False) -> FoundProgram:
+        for folder in folders:
+            path = os.path.join(folder, name)
+            found = self._files.program(name, (folder,), folders_too=folders_too)
+            if found.path is not None or path in self._runnable:
+                return FoundProgram(path, None)
+        return self._files.program(name, folders, folders_too=folders_too)
+
+    def _in(self, folder: Path) -> list[tuple[Path, bytes | None]]:
+        return [(path, content) for path, content in self._bytes.items() if path.parent == folder]
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedHost:
+    """A host and its inventory after these changes."""
+
+    host: Host
+    inventory: Inventory
+    changes: tuple[Change, ...] = ()
+
+    def after(self, *more: Change) -> SimulatedHost:
+        """With more changes, each made on what the earlier ones have left."""
+        changes = (*combined_changes(self.changes), *more)
+        files = OverlaidFiles(RealFiles(), changes)
+        host = self.host
+        here = replace(host.surroundings, files=files)
+        then = open_host(host.dialect, here, host.choices, trust=host.trust)
+        return SimulatedHost(then, examine(discover(then), then), changes)
+
+    def read(self, path: Path) -> bytes | None:
+        """The bytes of a file as it would be; None where there is none. Raises OSError."""
+        files = self.host.surroundings.files
+        try:
+            return files.read(path)
+        except FileNotFoundError:
+            if (trouble := files.trouble(path)) is not None:
+                raise trouble from None
+            return None
+
+    def find(self, sought: HookStatus | RejectedHook) -> HookStatus | RejectedHook | None:
+        """The same thing as it would stand: a hook by its folder or name, what was none by its path."""
+        if isinstance(sought, HookStatus):
+            return next((row for row in self.inventory.hooks if _same_change(row.hook, sought.hook)), None)
+        row = next((row for row in self.inventory.hooks if row.hook.path == sought.path), None)
+        same = (item for item in self.inventory.rejected if item.path == sought.path)
+        return row or next(same, None)
+
+
+def _same_change(one: Hook, other: Hook) -> bool:
+    if one.kind != other.kind:
+        return False
+    if one.path is not None or other.path is not None:
+        return one.path == other.path and (one.kind == "folder" or one.name == other.name)
+    return (one.name, one.meta.events) == (other.name, other.meta.events)

@@ -1,0 +1,108 @@
+"""Fixes in a handler's source.
+
+a misspelt event is corrected, other errors get an instruction with their line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hookscope.authoring.fix.model import Fix, FixValues
+from hookscope.authoring.fix.simulation import SimulatedHost
+from hookscope.authoring.lint.linting import host_facts
+from hookscope.authoring.lint.rule_helpers import dead_events
+from hookscope.authoring.lint.subject_reader import read_subject
+from hookscope.hosts.streams.agent_layout import FIRST_INSTRUCTIONS
+from hookscope.model.hook import FilePosition
+from hookscope.model.hook_status import Gate, HookStatus
+from hookscope.storage.edits.change import Change
+
+NAME_INVALID = "-name-invalid"  # how codes of such errors end
+QUOTES = (b'"', b"'", b"`")
+
+
+def fix_event_names(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+    """Each event that its handler names and the host never sends, where one alone can be meant."""
+    file = row.hook.handler
+    source = sketch.read(file) if file is not None else None
+    if file is None or source is None:
+        return
+    subject = read_subject(row.hook, host_facts(sketch.host), sketch.host.surroundings.files)
+    meant = {dead.key: dead.instead[0] for dead in dead_events(subject) if len(dead.instead) == 1}
+    if not meant:
+        return
+    title = f"Correct the event: {', '.join(f'{key} → {near}' for key, near in meant.items())}"
+    new: bytes | None = source
+    for key, near in meant.items():
+        new = _replaced(new, key.encode(), near.encode()) if new is not None else None
+    if new is not None:
+        yield Fix(gate.name, title, (Change(file, f"{file.name}: {title[9:]}", source, new),))
+        return
+    places = {key: source_place(subject.of_event(key), sketch) for key in meant}
+    said = (f"write {near} for {key} at {places[key]}" for key, near in meant.items())
+    yield Fix(gate.name, title, why_not="; ".join(said))
+
+
+def _replaced(source: bytes, key: bytes, near: bytes) -> bytes | None:
+    """The source with its one quoted text replaced; None where there are several, or none."""
+    there = [quote for quote in QUOTES for _ in range(source.count(quote + key + quote))]
+    if len(there) != 1:
+        return None
+    return source.replace(there[0] + key + there[0], there[0] + near + there[0])
+
+
+def source_place(place: FilePosition, sketch: SimulatedHost) -> str:
+    """`~/project/handler.ts:3`; of a folder its path."""
+    here = sketch.host.surroundings
+    facts = here.files.facts(place.file)
+    line = f":{place.line}" if facts is None or facts.file else ""
+    return f"{here.short(place.file)}{line}"
+
+
+def advise_syntax(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+    """A source that does not parse, or cannot be read."""
+    if gate.place is not None:
+        why = f"mend it at {source_place(gate.place, sketch)}, then look again; only its author knows what was meant"
+        yield Fix(gate.name, gate.reason, why_not=why)
+
+
+def advise_build(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+    """One error of a project, which stops all of it. Instructions that are not there are begun."""
+    wanted = row.hook.build.wanted if row.hook.build is not None else None
+    if wanted is not None:
+        title = f"Begin {sketch.host.surroundings.short(wanted)}"
+        yield Fix(gate.name, title, (Change(wanted, title, None, FIRST_INSTRUCTIONS),))
+    elif gate.place is not None:
+        why = f"its host builds nothing before {source_place(gate.place, sketch)} is mended by hand"
+        if row.hook.build is not None and NAME_INVALID in row.hook.build.text:
+            file = sketch.host.surroundings.short(gate.place.file)
+            why = f"rename {file}, or move it to a folder in which its host looks for nothing"
+        yield Fix(gate.name, gate.reason, why_not=why)
+
+
+def advise_load(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+    """Code that failed when it was imported."""
+    why = f"its code failed ({gate.reason}): `hookscope load {row.hook.name}` shows the line"
+    yield Fix(gate.name, "Let its module load", why_not=why)
+
+
+def advise_path(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+    """A handler outside of where it must lie. Moved by us, it might miss what it imports from there."""
+    short, hook = sketch.host.surroundings.short, row.hook
+    where = hook.path or sketch.host.workspace
+    outside = gate.missing[0] if gate.missing else str(hook.handler)
+    why = f"move {outside}, with what it imports, below {short(where)}"
+    yield Fix(gate.name, gate.reason, why_not=why)
+
+
+def advise_settings(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
+    """Settings that the host refuses as a whole."""
+    file = sketch.host.settings.file
+    others = (one for one in sketch.inventory.problems if one.place is not None and one.place.file == file)
+    told = [
+        f"{source_place(one.place, sketch)}, {one.text}" if one.place is not None else one.text
+        for one in dict.fromkeys((*sketch.host.settings.problems, *others))
+    ]
+    short = sketch.host.surroundings.short(file)
+    why = f"mend by hand: {'; '.join(told) or f'{short}, which the host refuses as a whole until then'}"
+    yield Fix(gate.name, gate.reason, why_not=why)

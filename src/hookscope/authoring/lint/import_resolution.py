@@ -1,0 +1,85 @@
+"""Imports of a handler that Node cannot resolve. Reads the disk only."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from hookscope.authoring.lint.model import MissingImport
+from hookscope.authoring.lint.source.facts import HandlerFacts, Occurrence
+from hookscope.model.machine import Files, node_package_folders
+
+ENDINGS = (".ts", ".mts", ".cts", ".js", ".mjs", ".cjs", ".json")
+TYPED = {".js": ".ts", ".mjs": ".mts", ".cjs": ".cts"}
+MARKS = ("#", "@/", "~", "$")  # of aliases, which a package.json or a bundler knows
+NODE = """
+assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns
+domain events fs http http2 https inspector module net os path perf_hooks process punycode querystring
+readline repl stream string_decoder sys timers tls trace_events tty url util v8 vm wasi worker_threads zlib
+"""
+BUILT_IN = frozenset(NODE.split())
+
+
+def missing_imports(
+    handler: Path, facts: HandlerFacts, files: Files, *, plain: bool
+) -> Iterator[MissingImport]:
+    """Imports that fail, if what they bring is more than types. `plain`: the host mends no name."""
+    for met in facts.imports:
+        if met.kind == "type":
+            continue  # it is gone when the file runs
+        if met.name.startswith((".", "/")):
+            yield from _file(handler, met, files, plain=plain)
+        elif not _is_package(handler, met.name, files):
+            yield MissingImport(met)
+
+
+def is_misnamed(name: str, packages: Collection[str]) -> bool:
+    """Is it a host's package in somebody's scope, where that host has none."""
+    scope, _, rest = name.partition("/")
+    own = rest.partition("/")[0]
+    last_words = {package.rpartition("/")[2] for package in packages}
+    return scope.startswith("@") and own in last_words and f"{scope}/{own}" not in packages
+
+
+def _file(handler: Path, met: Occurrence, files: Files, *, plain: bool) -> Iterator[MissingImport]:
+    wanted = Path(os.path.normpath(handler.parent / met.name))
+    if _is_file(wanted, files):
+        return
+    found = next((one for one in _intended_file(wanted) if _is_file(one, files)), None)
+    if found is None:
+        yield MissingImport(met)
+    elif plain:
+        write = os.path.relpath(found, handler.parent).replace(os.sep, "/")
+        yield MissingImport(met, write if write.startswith(".") else f"./{write}")
+
+
+def _intended_file(wanted: Path) -> Iterator[Path]:
+    """`x.js` that is x.ts, `x` that is x.ts, `x` that is x/index.ts, as bundlers have it."""
+    if wanted.suffix in TYPED:
+        yield wanted.with_suffix(TYPED[wanted.suffix])
+    for ending in ENDINGS:
+        yield wanted.with_name(wanted.name + ending)
+    for ending in ENDINGS:
+        yield wanted / f"index{ending}"
+
+
+def _is_package(handler: Path, name: str, files: Files) -> bool:
+    """Is it a package that Node finds, or a name that says nothing of files."""
+    first, _, rest = name.partition("/")
+    if ":" in first or first in BUILT_IN or name.startswith(MARKS):
+        return True
+    package = f"{first}/{rest.partition('/')[0]}" if first.startswith("@") else first
+    if any(files.facts(place) is not None for place in node_package_folders(package, handler.parent)):
+        return True
+    return any(_by_base_url(folder, first, files) for folder in handler.parents)
+
+
+def _by_base_url(folder: Path, first: str, files: Files) -> bool:
+    """May the name be of a folder beside a tsconfig.json, which can say that names begin there."""
+    return files.facts(folder / "tsconfig.json") is not None and files.facts(folder / first) is not None
+
+
+def _is_file(path: Path, files: Files) -> bool:
+    facts = files.facts(path)
+    return facts is not None and facts.file

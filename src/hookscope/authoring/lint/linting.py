@@ -1,0 +1,268 @@
+"""Lints the hooks of a host, or of any folder under a host's rules."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hookscope.app.options import shipped_hooks
+from hookscope.authoring.lint.model import HostFacts, LintFinding, LintSubject, Rule
+from hookscope.authoring.lint.rule_documentation import RuleDocumentation, rule_documentation
+from hookscope.authoring.lint.rule_runner import LintReport, run_rules
+from hookscope.authoring.lint.rules import RULES
+from hookscope.authoring.lint.source.script_parsing import read_scripts
+from hookscope.authoring.lint.subject_reader import (
+    handler_uses,
+    read_subject,
+    read_subjects,
+    with_handler_facts,
+)
+from hookscope.engine.discovery import discover, discover_system
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.hosts.folders import FolderSystem
+from hookscope.hosts.folders.hook_discovery import MANIFEST, PYTHON_HANDLERS
+from hookscope.hosts.folders.search_paths import WORKSPACE, hooks_folder
+from hookscope.hosts.settings.host_opener import open_host
+from hookscope.hosts.streams.agent_layout import SUBAGENTS
+from hookscope.hosts.streams.agents import ROOT
+from hookscope.model.hook_status import HookStatus
+from hookscope.model.host import Dialect, Host
+from hookscope.model.inventory import Inventory
+from hookscope.model.machine import RealFiles
+from hookscope.model.refusal import Refusal
+from hookscope.model.text import closest_match
+from hookscope.model.tracked_files import TrackedFiles
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.workbench import Workbench
+
+__all__ = [
+    "LintFinding",
+    "LintReport",
+    "LintResult",
+    "LintSubject",
+    "Rule",
+    "RuleDocumentation",
+    "handler_uses",
+    "host_facts",
+    "lint_hooks",
+    "lint_one",
+    "rule_named",
+    "rule_titles",
+]
+
+SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages"})  # and what begins with a dot
+DEEPEST = 8  # folders below one that is named
+SECONDS = 3.0  # for the script of one hook, while somebody waits
+MOST = 20_000  # folders that are looked at in one call
+
+
+@dataclass(frozen=True, slots=True)
+class LintResult:
+    """What was linted under which rules."""
+
+    host: Host
+    report: LintReport
+
+
+def lint_hooks(bench: Workbench, paths: Sequence[Path] = (), rules: Collection[str] = ()) -> LintResult:
+    """Lint the hooks of the host in force, but for those that ship with Hookscope; with `paths`, those below
+    these folders under its rules. A path that is not there may be the name of one of its hooks.
+
+    Reads files and parses them; imports and runs nothing. Raises Refusal for what is neither, and for a rule
+    that does not exist.
+    """
+    for rule in rules:
+        rule_named(rule)
+    host = bench.open()
+    if not paths:  # what ships with us is nobody's to mend; named, it is linted like any other
+        ours = shipped_hooks()
+        every = read_subjects(discover(host), host_facts(host), host.surroundings.files)
+        found = tuple(subject for subject in every if not subject.folder.is_relative_to(ours))
+    else:
+        found = tuple(subject for path in paths for subject in _requested_hooks(host, path))
+    unique = {(subject.folder, subject.name, subject.handler): subject for subject in found}
+    read = partial(read_scripts, workspace=[host.workspace])
+    subjects = with_handler_facts(unique.values(), read, host.surroundings.files)
+    return LintResult(host, run_rules(subjects, rules))
+
+
+def lint_one(row: HookStatus, host: Host) -> LintReport:
+    """Lint one hook of an inventory. Blocks while its script is parsed; may be called from any thread."""
+    files = host.surroundings.files
+    if isinstance(files, TrackedFiles):  # they are of the look, whose thread may be at them
+        files = RealFiles()
+    subject = read_subject(row.hook, host_facts(host), files)
+    read = partial(read_scripts, seconds=SECONDS, workspace=[host.workspace])
+    return run_rules(with_handler_facts([subject], read, files))
+
+
+def rule_named(name: str) -> tuple[Rule, RuleDocumentation]:
+    """A rule and its documentation. Raises Refusal that names the nearest one."""
+    if name not in RULES:
+        near = closest_match(name, RULES)
+        then = f"Did you mean {near}?" if near else "`hookscope lint --explain all` lists them."
+        raise Refusal(f"There is no rule {name!r}.", then, code=2)
+    return RULES[name], rule_documentation(RULES[name].text)
+
+
+def rule_titles() -> dict[str, str]:
+    """Every rule's id and title."""
+    return {name: rule_documentation(rule.text).title for name, rule in RULES.items()}
+
+
+def host_facts(host: Host) -> HostFacts:
+    """What the rules ask of a host."""
+    dialect = host.dialect
+    system = _folder_system(dialect)
+    layout = dialect.layout
+    variables = (
+        layout.state_variable,
+        layout.settings_variable,
+        layout.workspace_variable,
+        layout.bundled_variable,
+    )
+    program = next(iter(dialect.later.values()), "")
+    return HostFacts(
+        dialect=dialect.name,
+        product=dialect.product,
+        catalogue=dialect.catalogue(),
+        namespaces=(system.shape.namespace, *system.shape.older_namespaces) if system else (),
+        handlers=system.shape.handlers if system else (),
+        beyond=PYTHON_HANDLERS,
+        packages=layout.packages,
+        variables=frozenset(filter(None, variables)),
+        program=program,
+        program_reads=_read_besides(program),
+        later=dialect.later,
+        later_plugin=dialect.later_plugin,
+        plain=dialect.load_rules.plain,
+    )
+
+
+def _read_besides(program: str) -> tuple[str, ...]:
+    """The older names under `metadata` that a program reads, which takes a text of JSON there too."""
+    system = _folder_system(DIALECTS[program]) if program in DIALECTS else None
+    return system.shape.older_namespaces if system is not None else ()
+
+
+def _folder_system(dialect: Dialect) -> FolderSystem | None:
+    return next((system for system in dialect.systems if isinstance(system, FolderSystem)), None)
+
+
+# Folders that are named
+
+
+def _requested_hooks(host: Host, named: Path) -> Iterable[LintSubject]:
+    """What stands at a path, or goes by that name. Raises Refusal."""
+    path = host.surroundings.absolute(named)
+    if os.path.exists(path):
+        return _plugin_hooks(host, path) or _hooks_below(host, path)
+    inventory = discover(host)
+    row = inventory.find(str(named))
+    if row is None:
+        where, names = host.surroundings.short(path), [row.hook.name for row in inventory.hooks]
+        near = closest_match(str(named), names)
+        then = (
+            f"Did you mean {near}?" if near else "`hookscope lint` takes folders of hooks, and their names."
+        )
+        raise Refusal(f"There is no {where}, and no hook of that name.", then, code=2)
+    return [read_subject(row.hook, host_facts(host), host.surroundings.files)]
+
+
+def _plugin_hooks(host: Host, path: Path) -> list[LintSubject]:
+    """What there is in a folder that is a plugin itself; nothing of any other."""
+    shapes = (getattr(system, "shape", None) for system in host.dialect.systems if system.kind == "plugin")
+    if not any(os.path.isfile(path / shape.manifest) for shape in shapes if shape is not None):
+        return []
+    project = open_host(host.dialect, host.surroundings, replace(host.choices, workspace=path))
+    facts, files = host_facts(project), project.surroundings.files
+    hooks = (row.hook for row in discover(project).hooks)
+    inside = (hook for hook in hooks if hook.path is not None and hook.path.is_relative_to(path))
+    return [read_subject(hook, facts, files) for hook in inside]
+
+
+def _hooks_below(host: Host, path: Path) -> Iterator[LintSubject]:
+    """What is a hook, or was meant to be one, in a folder or below it, or beside a file."""
+    system = _folder_system(host.dialect)
+    facts = host_facts(host)
+    if system is None:  # a host without HOOK.md folders has projects
+        workspace = _project_of(path)
+        project = open_host(host.dialect, host.surroundings, replace(host.choices, workspace=workspace))
+        yield from read_subjects(_modules_below(discover(project), path), facts, project.surroundings.files)
+        return
+    wanted = path if os.path.isdir(path) else path.parent
+    for folder in _collections(wanted, system.shape.candidates):
+        here = replace(host, folders=(hooks_folder(host, WORKSPACE, folder, 40),))
+        inventory = _in_folder(discover_system(system, here), wanted)
+        yield from read_subjects(inventory, facts, host.surroundings.files)
+
+
+def _project_of(path: Path) -> Path:
+    """The project whose agent's file or folder this is; else the path itself, which is then a project."""
+    agents = (one for one in (path, *path.parents) if one.name == ROOT and one.parent.name != SUBAGENTS)
+    return next((agent.parent for agent in agents if os.path.isdir(agent)), path)
+
+
+def _modules_below(inventory: Inventory, wanted: Path) -> Inventory:
+    """The modules of a project that stand below a folder, or are the very file that was named."""
+    hooks = (row for row in inventory.hooks if row.hook.handler and row.hook.handler.is_relative_to(wanted))
+    rejected = (one for one in inventory.rejected if one.path.is_relative_to(wanted))
+    return replace(inventory, hooks=tuple(hooks), rejected=tuple(rejected))
+
+
+def _in_folder(inventory: Inventory, wanted: Path) -> Inventory:
+    """Without the hooks of the settings, and without those beside the one that was named."""
+    return replace(
+        inventory,
+        hooks=tuple(
+            row
+            for row in inventory.hooks
+            if row.hook.kind == "folder" and row.hook.path and row.hook.path.is_relative_to(wanted)
+        ),
+        rejected=tuple(one for one in inventory.rejected if one.path.is_relative_to(wanted)),
+    )
+
+
+def _collections(wanted: Path, handlers: Collection[str]) -> list[Path]:
+    """The folders whose children are hooks: each that has a child with a HOOK.md, from `wanted` down."""
+    if _is_hook(_names_in(wanted), handlers):
+        return [wanted.parent]
+    found: dict[Path, None] = {}
+    level, looked_at = [wanted], 0
+    for _ in range(DEEPEST):
+        below = []
+        for folder in level:
+            for child in islice(_folders_in(folder), MOST - looked_at):
+                looked_at += 1
+                if any(one.lower() == MANIFEST.lower() for one in _names_in(child)):
+                    found[folder] = None
+                elif not os.path.islink(child):
+                    below.append(child)
+        level = below
+    return list(found) or [wanted]
+
+
+def _folders_in(folder: Path) -> Iterator[Path]:
+    """Its folders by name, but for hidden ones and those that hold no hooks."""
+    for name in sorted(_names_in(folder)):
+        if not name.startswith(".") and name not in SKIPPED_FOLDERS and os.path.isdir(folder / name):
+            yield folder / name
+
+
+def _is_hook(names: Collection[str], handlers: Collection[str]) -> bool:
+    lowered = {name.lower() for name in names}
+    return MANIFEST.lower() in lowered or any(name in handlers for name in names)
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []

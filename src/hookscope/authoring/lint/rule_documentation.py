@@ -1,0 +1,67 @@
+"""A rule's documentation, read from its module's docstring: title, reason, and tested examples."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from inspect import cleandoc
+from textwrap import dedent
+
+from hookscope.values import dataclass
+
+SECTION = re.compile(r"^(Bad|Good|Host|Folder):[ \t]*(.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleExample:
+    """The files of one hook's folder: name → text."""
+
+    files: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleDocumentation:
+    """What a rule's text says."""
+
+    title: str
+    why: str
+    bad: RuleExample
+    good: RuleExample
+    host: str = ""  # the dialect that the example is of, where not the first one's
+    folder: str = "tidy"  # the name of the example's folder
+
+
+def rule_documentation(text: str) -> RuleDocumentation:
+    """The documentation in its parts. Raises ValueError where one is missing: our own mistake."""
+    text = cleandoc(text)
+    marks = list(SECTION.finditer(text))
+    parts: dict[str, str] = {}
+    for mark, after in zip(marks, [*marks[1:], None], strict=True):
+        parts[mark[1]] = mark[2] + text[mark.end() : after.start() if after else len(text)]
+    if not {"Bad", "Good"} <= parts.keys():
+        raise ValueError("a rule's documentation has an example under `Bad:` and one under `Good:`")
+    title, _, why = text[: marks[0].start()].strip().partition("\n\n")
+    return RuleDocumentation(
+        " ".join(title.split()),
+        why.strip(),
+        _example(parts["Bad"]),
+        _example(parts["Good"]),
+        parts.get("Host", "").strip(),
+        parts.get("Folder", "tidy").strip(),
+    )
+
+
+def _example(block: str) -> RuleExample:
+    files: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in dedent(block.strip("\n")).split("\n"):
+        if line and not line[0].isspace():
+            lines = files.setdefault(line.strip(), [])
+        else:
+            lines.append(line)
+    return RuleExample({name: _text(lines) for name, lines in files.items()})
+
+
+def _text(lines: list[str]) -> str:
+    text = dedent("\n".join(lines)).strip("\n")
+    return f"{text}\n" if text else ""

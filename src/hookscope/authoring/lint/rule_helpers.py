@@ -1,0 +1,105 @@
+"""What several rules share: events that are never sent, guards, header keys, and edits of `requires`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hookscope.authoring.lint.model import LintSubject
+from hookscope.authoring.lint.source.facts import Occurrence
+from hookscope.model.event_catalogue import ALL_EVENTS
+from hookscope.model.event_typos import UnsentEvent, unsent_event
+from hookscope.model.hook import Edit
+
+
+def declare_requirement(subject: LintSubject, kind: str, name: str) -> tuple[Edit, ...] | None:
+    """The edit that adds `name` to `requires.<kind>`; None where something else stands there."""
+    own, requires = subject.own, subject.own.get("requires")
+    if not own or not isinstance(requires, Mapping | None) or subject.header.quoted:
+        return None
+    listed = (requires or {}).get(kind, [])
+    if not isinstance(listed, list):
+        return None
+    path = (*subject.base, "requires", kind)
+    return (subject.edit(path, [*listed, name], f"requires.{kind}: {name} added"),)
+
+
+def dead_events(subject: LintSubject) -> tuple[UnsentEvent, ...]:
+    """The events of a hook that its host never sends, none twice."""
+    keys = (key for key in dict.fromkeys(subject.events) if not _is_sent(key, subject))
+    return tuple(_dead_events(key, subject) for key in keys)
+
+
+def later_events(subject: LintSubject) -> tuple[str, ...]:
+    """Events that its host's guide does not have, and its program does."""
+    return tuple(key for key in dict.fromkeys(subject.events) if _is_later(key, subject))
+
+
+def doubtful_events(subject: LintSubject) -> tuple[UnsentEvent, ...]:
+    """Events of a type whose actions are anybody's own, whose names look like slips all the same."""
+    catalogue = subject.host.catalogue
+    own = [key for key in dict.fromkeys(subject.events) if _is_delivered(key, subject)]
+    strange = (_dead_events(key, subject) for key in own if key not in catalogue.by_key and key != ALL_EVENTS)
+    return tuple(dead for dead in strange if dead.why or dead.instead or dead.near)
+
+
+def is_all_dead(subject: LintSubject) -> bool:
+    """Does the host send none of its events: it never runs."""
+    return bool(subject.events) and not any(_is_sent(key, subject) for key in subject.events)
+
+
+def _is_sent(key: str, subject: LintSubject) -> bool:
+    return _is_delivered(key, subject) or _is_later(key, subject)
+
+
+def _is_later(key: str, subject: LintSubject) -> bool:
+    return key in later_senders(subject) and not _is_delivered(key, subject)
+
+
+def later_senders(subject: LintSubject) -> Mapping[str, str]:
+    """The events that its guide lacks, with who sends them to hooks of its kind."""
+    return subject.host.later_plugin if subject.kind == "plugin" else subject.host.later
+
+
+def _is_delivered(key: str, subject: LintSubject) -> bool:
+    """Folders have no wildcards, not even in a type whose actions are anybody's own."""
+    return subject.sends(key) and not (subject.kind == "folder" and key.endswith("*"))
+
+
+def _dead_events(key: str, subject: LintSubject) -> UnsentEvent:
+    return unsent_event(key, subject.kind_of(key), subject.host.catalogue)
+
+
+def is_whole_key(met: Occurrence, subject: LintSubject) -> bool:
+    """Is a value that a guard names a whole key. An action may hold a colon too: `compact:before`."""
+    if ":" not in met.name or met.kind not in ("type", "action"):
+        return False
+    if met.kind == "type":
+        return True
+    actions = {key.partition(":")[2] for key in (*subject.events, *subject.host.catalogue.by_key)}
+    return met.name not in actions and met.name.partition(":")[0] in _event_types(subject)
+
+
+def _event_types(subject: LintSubject) -> frozenset[str]:
+    return frozenset(key.partition(":")[0] for key in (*subject.events, *subject.host.catalogue.by_key))
+
+
+TOP_KEYS = frozenset({"name", "description", "homepage", "metadata"})
+METADATA_KEYS = frozenset(  # below the host's name
+    {"events", "always", "hookKey", "emoji", "homepage", "export", "os", "requires", "install"}
+)
+REQUIRES_KEYS = frozenset({"bins", "anyBins", "env", "config"})
+
+# At the top they are no key; what to do with those that are none anywhere.
+EVENTS_KEY = "Events stand in `events` below the host's metadata."
+MISPLACED_KEYS = {
+    **dict.fromkeys(METADATA_KEYS - TOP_KEYS, ""),
+    "trigger": EVENTS_KEY,
+    "triggers": EVENTS_KEY,
+    "event": EVENTS_KEY,
+    "hooks": EVENTS_KEY,
+    "hook": EVENTS_KEY,
+    "priority": "Leave it out: hooks run in the order in which they are found.",
+    "channel": "Leave it out, and look at the event's context in the handler.",
+    "filter": "Leave it out, and look at the event in the handler.",
+    "enabled": "Leave it out: a hook is switched on and off in the host's settings.",
+}

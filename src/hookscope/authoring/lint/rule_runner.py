@@ -1,0 +1,74 @@
+"""Runs all rules over all subjects: findings that authors do not ignore, and what could not be checked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from hookscope.authoring.lint.ignored_rules import ignored_in_header, ignored_in_source
+from hookscope.authoring.lint.model import LintFinding, LintSubject, NotLinted, Rule, RuleMessage, Severity
+from hookscope.authoring.lint.rules import RULES
+from hookscope.model.hook import LANGUAGE_OF, FilePosition
+from hookscope.values import dataclass
+
+ORDER = tuple(Severity)
+
+
+@dataclass(frozen=True, slots=True)
+class LintReport:
+    """What a lint found. Findings by hook, then by severity, file and line."""
+
+    subjects: tuple[LintSubject, ...] = ()
+    findings: tuple[LintFinding, ...] = ()
+    not_run: tuple[NotLinted, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Is there an error. Warnings alone do not fail a lint."""
+        return any(finding.severity is Severity.ERROR for finding in self.findings)
+
+    def count(self, severity: Severity) -> int:
+        """How many findings are of that severity."""
+        return sum(finding.severity is severity for finding in self.findings)
+
+
+def run_rules(subjects: Iterable[LintSubject], only: Collection[str] = ()) -> LintReport:
+    """Every rule over every subject; with `only`, the rules of those ids."""
+    subjects = tuple(subjects)
+    rules = [rule for rule in RULES.values() if not only or rule.id in only]
+    findings = [finding for subject in subjects for finding in _run_rule(subject, rules)]
+    return LintReport(subjects, tuple(findings), tuple(_rules_not_run(subjects, rules)))
+
+
+def _run_rule(subject: LintSubject, rules: Iterable[Rule]) -> list[LintFinding]:
+    nowhere = ignored_in_header(subject.header)
+    by_line = ignored_in_source(subject.text)
+    found = [
+        _finding(rule, subject, said)
+        for rule in rules
+        if rule.id not in nowhere and (not rule.reads_source or subject.facts is not None)
+        for said in rule.check(subject)
+        if not (said.place.file == subject.handler and rule.id in by_line.get(said.place.line, ()))
+    ]
+    return sorted(found, key=lambda one: (ORDER.index(one.severity), str(one.place.file), one.place.line))
+
+
+def _finding(rule: Rule, subject: LintSubject, said: RuleMessage) -> LintFinding:
+    return LintFinding(
+        rule.id, said.severity, subject.name, said.place, said.text, said.then, said.fix, rule.docs
+    )
+
+
+def _rules_not_run(subjects: Iterable[LintSubject], rules: Iterable[Rule]) -> Iterator[NotLinted]:
+    """Rules of the source say where they had none to look at: once for each reason."""
+    files: dict[str, list[FilePosition]] = {}
+    for subject in subjects:
+        if subject.facts is None and subject.handler is not None:
+            files.setdefault(subject.unread, []).append(FilePosition(subject.handler))
+    for why, places in files.items():
+        kinds = {LANGUAGE_OF.get(place.file.suffix, "script") for place in places}
+        what = (
+            str(places[0].file) if len(places) == 1 else f"{len(places)} {'/'.join(sorted(kinds))} handlers"
+        )
+        for rule in rules:
+            if rule.reads_source:
+                yield NotLinted(rule.id, f"{what}: {why}")

@@ -1,0 +1,43 @@
+"""`always: true` stands beside `requires`.
+
+It skips the checks, so the requirements are decoration: the hook runs where they are not met.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"], always: true, requires: {bins: [jq]}}}
+        ---
+    handler.py
+        def handler(event): ...
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"], requires: {bins: [jq]}}}
+        ---
+    handler.py
+        def handler(event): ...
+"""
+
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, warning
+from hookscope.authoring.lint.rule_helpers import REQUIRES_KEYS
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    requires = subject.own.get("requires")
+    if (
+        subject.own.get("always") is True
+        and isinstance(requires, dict)
+        and any(map(requires.get, REQUIRES_KEYS))
+    ):
+        path = (*subject.base, "always")
+        fix = (subject.edit(path, False, "always: true → false"),)
+        text = "`always: true` skips the checks, so what `requires` asks for is never looked at."
+        yield warning(subject.in_header(*path), text, "Leave one of the two out.", fix)
+
+
+RULE = Rule("always-requires", __doc__, check)

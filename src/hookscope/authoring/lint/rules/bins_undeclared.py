@@ -1,0 +1,53 @@
+"""A handler starts a program that `requires.bins` does not name.
+
+Where the program is not on PATH the hook counts as ready, and its handler fails. Programs of every shell
+(`ls`, `cat`) need no declaration, nor does what runs the handler itself.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.py
+        import subprocess
+
+        def handler(event):
+            subprocess.run(["jq", ".", "notes.json"], check=True)
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"], requires: {bins: [jq]}}}
+        ---
+    handler.py
+        import subprocess
+
+        def handler(event):
+            subprocess.run(["jq", ".", "notes.json"], check=True)
+"""
+
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, warning
+from hookscope.authoring.lint.rule_helpers import declare_requirement
+
+RUNS_HANDLERS = {"typescript": "node", "javascript": "node"}
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    if subject.facts is None or subject.hook is None or subject.kind != "folder":
+        return
+    requires = subject.hook.meta.requires
+    known = {*requires.bins, *requires.any_bins, RUNS_HANDLERS.get(subject.hook.language, "")}
+    for met in subject.facts.programs:
+        if met.name in known:
+            continue
+        known.add(met.name)
+        text = f"The handler starts the program {met.name}, which `requires.bins` does not name."
+        then = f"Add {met.name} there."
+        yield warning(subject.in_handler(met), text, then, declare_requirement(subject, "bins", met.name))
+
+
+RULE = Rule("bins-undeclared", __doc__, check, reads_source=True)

@@ -1,0 +1,62 @@
+"""A handler reads an environment variable that `requires.env` does not name.
+
+Where the variable is not set the hook counts as ready, and its handler fails or does nothing. A variable that
+the handler goes on without (`… or "x"`, `if …`) is no requirement.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.py
+        import os
+
+        def handler(event):
+            key = os.environ["TIDY_KEY"]
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"], requires: {env: [TIDY_KEY]}}}
+        ---
+    handler.py
+        import os
+
+        def handler(event):
+            key = os.environ["TIDY_KEY"]
+            name = os.environ.get("TIDY_NAME") or "nobody"
+"""
+
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, warning
+from hookscope.authoring.lint.rule_helpers import declare_requirement
+from hookscope.model.text import one_line
+
+# On every machine, or set for whoever runs: no requirement. `HOOKSCOPE_…` is set for every handler.
+COMMON = """
+APPDATA CI COLUMNS COMSPEC DEBUG DISPLAY EDITOR HOME HOSTNAME LANG LC_ALL LINES LOCALAPPDATA LOGNAME NODE_ENV
+NO_COLOR OLDPWD PATH PROGRAMFILES PWD SHELL SHLVL SYSTEMROOT TEMP TERM TMP TMPDIR TZ USER USERNAME USERPROFILE
+VIRTUAL_ENV WINDIR XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR XDG_STATE_HOME
+"""
+ALWAYS = frozenset(COMMON.split())
+OURS = "HOOKSCOPE_"
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    if subject.facts is None or subject.hook is None or subject.kind != "folder":
+        return
+    known = {*ALWAYS, *subject.host.variables, *subject.hook.meta.requires.env}
+    for met in subject.facts.env:
+        if met.kind == "optional" or met.name in known or met.name.startswith(OURS):
+            continue
+        known.add(met.name)
+        name = one_line(met.name, 60)
+        text = f"The handler reads the variable {name}, which `requires.env` does not name."
+        then = f"Add {name} there, or let the handler go on without it."
+        yield warning(subject.in_handler(met), text, then, declare_requirement(subject, "env", met.name))
+
+
+RULE = Rule("env-undeclared", __doc__, check, reads_source=True)

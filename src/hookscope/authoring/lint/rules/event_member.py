@@ -1,0 +1,73 @@
+"""A handler reads or writes a member of the event that no event has.
+
+An event has `type`, `action`, `sessionKey`, `timestamp`, `messages` and `context`; what it is about stands in
+its context. Anything else is undefined without a word.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["message:received"]}}
+        ---
+    handler.ts
+        export default async (event) => { console.log(event.sessionKey, event.content); };
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["message:received"]}}
+        ---
+    handler.ts
+        export default async (event) => { console.log(event.sessionKey, event.context.content); };
+"""
+
+from collections.abc import Iterator, Sequence
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, hint, warning
+from hookscope.authoring.lint.source.facts import RETURNED_MEMBERS as ANSWERS_OF_GATES
+from hookscope.authoring.lint.source.facts import Occurrence
+from hookscope.model.text import one_line
+
+LISTED = 5  # names in one sentence
+ANSWERS = ANSWERS_OF_GATES | {
+    "blocked",
+    "cancelReason",
+    "cancelled",
+    "handled",
+    "reply",
+    "response",
+    "skip",
+    "stop",
+}
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    if subject.facts is None or subject.kind != "folder":
+        return
+    answers = [met for met in subject.facts.puts if met.name in ANSWERS]
+    if answers:
+        text = f"The handler puts {_listed(answers)} there, and nobody asks for it: what happened goes on."
+        plugins = any(event.kind == "plugin" for event in subject.host.catalogue.events)
+        then = "A HOOK.md hook answers by `event.messages` alone."
+        then += " A plugin's hook, such as message_sending, can stop things." if plugins else ""
+        yield warning(subject.in_handler(answers[0]), text, then)
+    fields = {field for event in subject.heard() for field in event.fields}
+    own = [met for met in subject.facts.strays if met.name in fields]
+    other = [met for met in subject.facts.strays if met.name not in fields]
+    if own:
+        where = "it stands" if len({met.name for met in own}) == 1 else "they stand"
+        text = f"No event has {_listed(own)}: {where} in its context."
+        yield warning(subject.in_handler(own[0]), text, f"Write `event.context.{one_line(own[0].name, 60)}`.")
+    if other:
+        then = "What it is about stands in `event.context`; `hookscope events KEY` shows the fields."
+        yield hint(subject.in_handler(other[0]), f"No event has {_listed(other)}.", then)
+
+
+def _listed(mets: Sequence[Occurrence]) -> str:
+    names = list(dict.fromkeys(met.name for met in mets))
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return ", ".join(f"`event.{one_line(name, 60)}`" for name in names[:LISTED]) + more
+
+
+RULE = Rule("event-member", __doc__, check, reads_source=True, by_host=True)

@@ -1,0 +1,43 @@
+"""A hook listens for an event that its host documents and never sends.
+
+The name is right and nothing comes. Guides run ahead of programs, and programs of their guides: what was seen
+to be sent decides.
+
+Host: milady@2.0.0-alpha.76
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {"milady": {"events": ["command:new"]}}
+        ---
+    handler.ts
+        export default async () => {};
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {"milady": {"events": ["gateway:startup"]}}
+        ---
+    handler.ts
+        export default async () => {};
+"""
+
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, Severity
+from hookscope.authoring.lint.rule_helpers import dead_events, is_all_dead
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    severity = Severity.ERROR if is_all_dead(subject) else Severity.WARNING
+    never = ", and so this hook never runs" if severity is Severity.ERROR else ""
+    for dead in dead_events(subject):
+        if dead.known:
+            text = f"{subject.host.product} documents `{dead.key}` and never sends it{never}."
+            then = dead.then or "`hookscope events` shows what is sent, and when."
+            yield RuleMessage(severity, subject.of_event(dead.key), text, then)
+
+
+RULE = Rule("events-never-sent", __doc__, check, by_host=True)

@@ -1,0 +1,45 @@
+"""A hook listens to nothing.
+
+Without `events` under its host's metadata a hook is found, and is never called; nor is a module of a stream
+whose `events` name none.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {emoji: "🧹"}}
+        ---
+    handler.py
+        def handler(event): ...
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {emoji: "🧹", events: ["command:new"]}}
+        ---
+    handler.py
+        def handler(event): ...
+"""
+
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    if subject.kind == "stream" and subject.hook is not None and subject.hook.meta.events == ():
+        text = "Its `events` name no event, and so this hook never runs."
+        yield error(subject.in_handler(), text, "`hookscope events` lists what there is.")
+    written = subject.own.get("events")
+    stands = isinstance(subject.header.metadata.get(str(subject.base[1])), dict)
+    if stands and not written and "events" not in subject.header.value:
+        path = ".".join(map(str, subject.base))
+        yield error(
+            subject.in_header(*subject.base),
+            f"No events stand under `{path}`, and so this hook never runs.",
+            'Add `events: ["…"]` there; `hookscope events` lists what there is.',
+        )
+
+
+RULE = Rule("events-none", __doc__, check)

@@ -1,0 +1,71 @@
+"""A hook listens for an event that its host does not have.
+
+Such a hook is listed as ready and never runs: hosts register any text and say nothing. The name may be a slip
+of the pen, that of another host, of a plugin's hook or of another program's, or a wish.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["message:recieved"]}}
+        ---
+    handler.py
+        def handler(event): ...
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["message:received"]}}
+        ---
+    handler.py
+        def handler(event): ...
+"""
+
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, Severity
+from hookscope.authoring.lint.rule_helpers import (
+    dead_events,
+    doubtful_events,
+    is_all_dead,
+    later_events,
+    later_senders,
+)
+from hookscope.model.event_typos import UnsentEvent
+from hookscope.model.hook import Edit
+from hookscope.model.text import one_line
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    severity = Severity.ERROR if is_all_dead(subject) else Severity.WARNING
+    never = ", and so this hook never runs" if severity is Severity.ERROR else ""
+    for dead in dead_events(subject):
+        if not dead.known:
+            why = f": {dead.why}" if dead.why else ""
+            host = subject.host.dialect if dead.elsewhere else subject.host.product
+            text = f"`{one_line(dead.key, 60)}` is no event of {host}{never}{why}."
+            then = dead.then or "`hookscope events` lists what there is."
+            yield RuleMessage(severity, subject.of_event(dead.key), text, then, _fix(dead, subject))
+    for key in later_events(subject):
+        there = later_senders(subject)[key]
+        text = f"`{key}` is not in {subject.host.product}'s guide; {there} sends it."
+        then = f"`--dialect {there}` has the rules and the events of that program."
+        yield RuleMessage(Severity.HINT, subject.of_event(key), text, then)
+    for dead in doubtful_events(subject):
+        why = f": {dead.why}" if dead.why else ""
+        name = one_line(dead.key, 60)
+        text = f"`{name}` is none that {subject.host.product} documents; it may never come{why}."
+        then = dead.then or "`hookscope events` lists what there is."
+        yield RuleMessage(Severity.HINT, subject.of_event(dead.key), text, then)
+
+
+def _fix(dead: UnsentEvent, subject: LintSubject) -> tuple[Edit, ...] | None:
+    written = subject.own.get("events")
+    if len(dead.instead) != 1 or dead.instead[0] in subject.events or not isinstance(written, list):
+        return None
+    path = (*subject.base, "events", written.index(dead.key)) if dead.key in written else None
+    return (subject.edit(path, dead.instead[0], f"{dead.key} → {dead.instead[0]}"),) if path else None
+
+
+RULE = Rule("events-unknown", __doc__, check, by_host=True)

@@ -1,0 +1,111 @@
+"""A handler's file has no function under the name that is called.
+
+The file loads, and then there is nothing to call: `export` of the metadata names the function, and without it
+that is the default export, in Python `handler`. An object, a text or a class in its place is none. A plugin's
+may be an object that has `register`.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.py
+        def tidies(event): ...
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {export: tidies, events: ["command:new"]}}
+        ---
+    handler.py
+        def tidies(event): ...
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
+from hookscope.engine.examination import WRONG_ARGUMENTS, export_gate, uncallable_export
+from hookscope.formats.positions import FormatError
+from hookscope.formats.python_source import read_exports
+from hookscope.model.hook import Edit, FilePosition, Hook
+
+LISTED = 5  # functions that a sentence names
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    hook, handler = subject.hook, subject.handler
+    if hook is None or handler is None or not subject.text.strip():
+        return
+    told = list(_of_exports(subject, hook, handler)) if hook.kind == "folder" else []
+    yield from told or _of_default(hook, handler, subject.text)
+
+
+def _of_default(hook: Hook, handler: Path, text: str) -> Iterator[RuleMessage]:
+    """A script's, without its grammar: what stands there plainly."""
+    wrong = uncallable_export(hook, text.encode("utf-8", "replace")) if handler.suffix != ".py" else None
+    if wrong is not None:
+        yield error(FilePosition(handler, wrong.line), f"{handler.name} {wrong.text}.", wrong.then)
+
+
+def _of_exports(subject: LintSubject, hook: Hook, handler: Path) -> Iterator[RuleMessage]:
+    facts = subject.facts
+    if facts is None or facts.error is not None:
+        return
+    if handler.suffix == ".py":
+        yield from _of_python(subject, handler, hook.meta.export)
+    elif facts.exports is not None and hook.meta.export not in facts.exports:
+        functions = [name for name, is_function in facts.exports.items() if is_function]
+        yield _of_script(
+            subject, handler.name, hook.meta.export, functions, common=facts.module == "commonjs"
+        )
+
+
+def _of_python(subject: LintSubject, handler: Path, wanted: str) -> Iterator[RuleMessage]:
+    """As the `export` gate has it."""
+    try:
+        exports = read_exports(subject.text.encode("utf-8", "replace"))
+    except FormatError:  # handler-syntax says so
+        return
+    gate = export_gate(exports, wanted, handler)
+    if gate.passed is False:
+        if gate.found == WRONG_ARGUMENTS:
+            (name,) = gate.missing
+            then = f"Write `def {name}(event)`; what its host tells of the event is in `event.context`."
+            yield error(subject.in_handler(), f"{gate.reason}.", then)
+            return
+        functions = [one.name for one in exports.values() if "function" in one.kind]
+        write = f"Write `def {gate.needed[0]}(event)`"
+        text = gate.reason + "." * (not gate.reason.endswith("?"))
+        yield error(subject.in_handler(), text, *_next(subject, functions, write))
+
+
+def _of_script(
+    subject: LintSubject, file: str, wanted: str, functions: list[str], *, common: bool
+) -> RuleMessage:
+    is_default = wanted == "default"
+    what = "no default export" if is_default else f"no export `{wanted}`"
+    there = ", ".join(f"`{name}`" for name in functions[:LISTED]) or "no function"
+    word = "export default" if is_default else "export"
+    write = f"Write `{word}` before the function that is called"
+    if common and is_default:
+        what = "no function for `module.exports`"
+        write = f"Write `module.exports = {functions[0] if functions else 'handler'};`"
+    text = f"{file} has {what}; it exports {there}."
+    return error(subject.in_handler(), text, *_next(subject, functions, write))
+
+
+def _next(subject: LintSubject, functions: list[str], write: str) -> tuple[str, tuple[Edit, ...] | None]:
+    """What to do; and the edit of the metadata, where one function alone can be meant."""
+    if not functions:
+        return f"{write}.", None
+    if len(functions) > 1 or not subject.own or subject.header.quoted:
+        return f"{write}, or name the function in `export` of the metadata.", None
+    (name,) = functions
+    edit = subject.edit((*subject.base, "export"), name, f"export: {name}")
+    return f"{write}, or put `export: {name}` into the metadata.", (edit,)
+
+
+RULE = Rule("export-missing", __doc__, check, reads_source=True)

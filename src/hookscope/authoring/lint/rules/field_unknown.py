@@ -1,0 +1,56 @@
+"""A handler reads a context field that none of its events has.
+
+Such a field is undefined without a word. Said only where the host's sources describe
+all of an event's context.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["message:received"]}}
+        ---
+    handler.py
+        def handler(event):
+            print(event.context.get("contents"))
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["message:received"]}}
+        ---
+    handler.py
+        def handler(event):
+            print(event.context.get("content"))
+"""
+
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, hint
+from hookscope.model.event_schema import UNCHECKED_FIELDS
+from hookscope.model.handler_arguments import camel
+from hookscope.model.text import closest_match, one_line
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    events = list(subject.heard())
+    open_events = not events or any(not event.described for event in events)
+    catalogue = subject.host.catalogue
+    families = [catalogue.by_key.get(key) for key in subject.events]
+    if subject.facts is None or subject.kind != "folder" or open_events:
+        return
+    if any(event is None or (event.family and event.open and not event.described) for event in families):
+        return  # what it hears under other names, nobody describes
+    known = {name for event in events for name in event.fields}
+    for met in subject.facts.fields:
+        if met.name in known or camel(met.name) in known or met.name in UNCHECKED_FIELDS:
+            continue
+        known.add(met.name)
+        name = one_line(met.name, 60)
+        keys = " and ".join(event.key for event in events) if len(events) < 4 else "these events"
+        near = closest_match(met.name, sorted({field for event in events for field in event.fields}))
+        then = f"Did you mean {near}?" if near else "`hookscope events KEY` shows the fields."
+        yield hint(subject.in_handler(met), f"The context of {keys} has no field {name}.", then)
+
+
+RULE = Rule("field-unknown", __doc__, check, reads_source=True, by_host=True)

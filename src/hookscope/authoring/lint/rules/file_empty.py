@@ -1,0 +1,32 @@
+"""A HOOK.md or a handler is empty.
+
+An empty HOOK.md makes no hook, and an empty handler has no function to call.
+
+Bad:
+    HOOK.md
+    handler.py
+        def handler(event): ...
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.py
+        def handler(event): ...
+"""
+
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    if subject.manifest is not None and subject.header.empty:
+        yield error(subject.in_header(), "HOOK.md is empty.", "Write its front matter: name and metadata.")
+    if subject.handler is not None and not subject.unread and not subject.text.strip():
+        yield error(subject.in_handler(), f"{subject.handler.name} is empty.", "Write its handler.")
+
+
+RULE = Rule("file-empty", __doc__, check)

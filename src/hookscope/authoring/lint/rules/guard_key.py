@@ -1,0 +1,45 @@
+"""A guard compares the event's type, or its action, with a whole key.
+
+The type of `command:new` is `command` and its action `new`; neither is ever `command:new`. The guard never
+holds.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.py
+        def handler(event):
+            if event.type == "command:new":
+                print("new")
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.py
+        def handler(event):
+            if event.type == "command" and event.action == "new":
+                print("new")
+"""
+
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
+from hookscope.authoring.lint.rule_helpers import is_whole_key
+from hookscope.model.text import one_line
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    for met in subject.facts.guards if subject.facts is not None and subject.kind == "folder" else ():
+        if is_whole_key(met, subject):
+            key = one_line(met.name, 60)
+            family, _, action = key.partition(":")
+            text = f"The event's {met.kind} is never `{key}`: its type is `{family}`, its action `{action}`."
+            yield error(subject.in_handler(met), text, "Compare each with its own part.")
+
+
+RULE = Rule("guard-key", __doc__, check, reads_source=True)

@@ -1,0 +1,46 @@
+"""A guard tests a type that the hook does not listen to.
+
+No event of that type reaches it: what stands behind the guard never runs, or all of the handler does nothing.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.py
+        def handler(event):
+            if event.type == "gateway":
+                print("started")
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new", "gateway:startup"]}}
+        ---
+    handler.py
+        def handler(event):
+            if event.type == "gateway":
+                print("started")
+"""
+
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, warning
+from hookscope.authoring.lint.rule_helpers import is_whole_key
+from hookscope.model.text import one_line
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    if subject.facts is None or not subject.events or subject.kind != "folder":
+        return
+    types = {key.partition(":")[0] for key in subject.events}
+    for met in subject.facts.guards:
+        if met.kind == "type" and met.name not in types and not is_whole_key(met, subject):
+            text = f"The hook listens to no event of the type `{one_line(met.name, 60)}`."
+            then = f"Its events are {', '.join(subject.events[:5])}: add one, or drop the guard."
+            yield warning(subject.in_handler(met), text, then)
+
+
+RULE = Rule("guard-type", __doc__, check, reads_source=True)

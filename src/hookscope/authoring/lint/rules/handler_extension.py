@@ -1,0 +1,56 @@
+"""The handler's name is none that the host loads.
+
+`handler.mjs`, say, is what one host looks for and another one never sees.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.mjs
+        export default async () => {};
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.js
+        module.exports = async () => {};
+"""
+
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error, warning
+from hookscope.model.hook import LANGUAGE_OF, FilePosition
+
+STEMS = ("handler", "index", "hook", "main")
+
+
+def misnamed_handlers(subject: LintSubject) -> list[str]:
+    """Files that were meant as handlers, under names that do not count here."""
+    known = {*subject.host.handlers, *subject.host.beyond}
+    return sorted(
+        name
+        for name in subject.names - known
+        if name.partition(".")[0].lower() in STEMS
+        and (name.endswith((*LANGUAGE_OF, ".tsx", ".jsx")) or "." not in name)
+        and not name.endswith(".d.ts")
+    )
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    product, wanted = subject.host.product, ", ".join(subject.host.handlers)
+    hook = subject.hook
+    if hook is None and subject.handler is None and subject.header.exists:
+        for name in misnamed_handlers(subject)[:1]:
+            text = f"{product} does not load a handler of the name {name}."
+            yield error(FilePosition(subject.folder / name), text, f"Rename it: looked for are {wanted}.")
+    elif hook is not None and hook.kind == "folder" and hook.beyond_host and subject.handler is not None:
+        text = f"{subject.handler.name} runs in Hookscope only; {product} looks for {wanted}."
+        yield warning(subject.in_handler(), text, "Add a handler that it loads, if it is to run there too.")
+
+
+RULE = Rule("handler-extension", __doc__, check, by_host=True)

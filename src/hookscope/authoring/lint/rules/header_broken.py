@@ -1,0 +1,52 @@
+"""The front matter of a HOOK.md cannot be read.
+
+It does not end, is not UTF-8, is no YAML, or is longer than 64 KiB. Its host passes the hook over.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"}}
+        ---
+    handler.py
+        def handler(event): ...
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.py
+        def handler(event): ...
+"""
+
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
+from hookscope.model.hook import FilePosition
+from hookscope.model.text import one_line
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    wrong = subject.header.error
+    if subject.header.unread:
+        yield error(
+            subject.in_header(), "HOOK.md cannot be read.", "Mend its permissions, or what it links to."
+        )
+    if wrong is None or subject.manifest is None or subject.events:  # a host may read what YAML refuses
+        return
+    where = FilePosition(subject.manifest, wrong.span.line, wrong.span.column)
+    long = "; no more than 64 KiB of it are read" if not subject.header.whole else ""
+    text = f"The front matter cannot be read: {one_line(wrong.problem)}{long}."
+    then = (
+        "Until it reads, the hook is passed over."
+        if subject.hook is None
+        else "The hook has no events there."
+    )
+    if subject.header.conflict:
+        then = f"A merge was left in the middle at line {subject.header.conflict}: keep one of its sides."
+    yield error(where, text, then)
+
+
+RULE = Rule("header-broken", __doc__, check)

@@ -1,0 +1,42 @@
+"""A handler names somebody's home folder.
+
+`/Users/joe/…` is on one machine only. The event's context has the workspace, and the system knows the home.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.py
+        def handler(event):
+            open("/Users/joe/notes.txt").read()
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.py
+        from pathlib import Path
+
+        def handler(event):
+            (Path.home() / "notes.txt").read_text()
+"""
+
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, warning
+from hookscope.model.text import one_line
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    for met in subject.facts.homes if subject.facts is not None else ():
+        text = f"`{one_line(met.name, 60)}` is a folder of one machine's user."
+        yield warning(
+            subject.in_handler(met), text, "Ask for the home folder, or take the event's workspace."
+        )
+
+
+RULE = Rule("home-hard-coded", __doc__, check, reads_source=True)

@@ -1,0 +1,50 @@
+"""A rule that is to be ignored does not exist.
+
+A slip in its name ignores nothing.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}, hookscope: {lint: {ignore: [env-undeclard]}}}
+        ---
+    handler.py
+        def handler(event): ...
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}, hookscope: {lint: {ignore: [env-undeclared]}}}
+        ---
+    handler.py
+        def handler(event): ...
+"""
+
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.ignored_rules import PATH, ignored_in_header, ignored_in_source
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, hint
+from hookscope.model.hook import FilePosition
+from hookscope.model.text import closest_match, one_line
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    for id_ in ignored_in_header(subject.header):
+        yield from _said(id_, subject.in_header(*PATH))
+    if subject.handler is not None:
+        for line, ids in ignored_in_source(subject.text).items():
+            for id_ in sorted(ids):
+                yield from _said(id_, FilePosition(subject.handler, line))
+
+
+def _said(id_: str, place: FilePosition) -> Iterator[RuleMessage]:
+    from hookscope.authoring.lint.rules import RULES  # it holds this rule too
+
+    if id_ not in RULES:
+        near = closest_match(id_, RULES)
+        then = f"Did you mean {near}?" if near else "`hookscope lint --explain all` lists them."
+        yield hint(place, f"There is no rule `{one_line(id_, 60)}` to ignore.", then)
+
+
+RULE = Rule("ignore-unknown", __doc__, check)

@@ -1,0 +1,99 @@
+"""A handler imports what is not there.
+
+Its host does not load it then. A host that removes types and does no more takes names as they stand: there
+`./lib.js` is no `lib.ts`, and `./lib` is no file. A project whose modules are bundled is not built.
+
+Host: openclaw@2026.9
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.ts
+        import { tidy } from "./lib.js";
+        export default async (event) => tidy(event);
+    lib.ts
+        export function tidy(event: object) { console.log(event); }
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.ts
+        import { tidy } from "./lib.ts";
+        export default async (event) => tidy(event);
+    lib.ts
+        export function tidy(event: object) { console.log(event); }
+"""
+
+import re
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.import_resolution import is_misnamed
+from hookscope.authoring.lint.model import LintSubject, MissingImport, Rule, RuleMessage, error, warning
+from hookscope.model.text import one_line
+
+OF_A_HOST = re.compile(r"(?:\.\./)+src/")  # the guides' way to what their host has in its own tree
+PACKAGE = re.compile(r"(?:@[\w.-]+/)?[\w.-]+")
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    if subject.kind == "plugin":
+        return  # plugins are bundled
+    if subject.kind == "stream":
+        yield from _of_project(subject)
+        return
+    for absent in subject.absent:
+        if absent.met.kind:
+            continue  # of types: of those there is a rule of its own
+        said = _said(absent, subject)
+        if said is not None and not is_misnamed(absent.met.name, subject.host.packages):
+            yield said
+
+
+def _said(absent: MissingImport, subject: LintSubject) -> RuleMessage | None:
+    name, host = one_line(absent.met.name, 80), subject.host
+    place = subject.in_handler(absent.met)
+    if absent.write:
+        text = f"`{name}` is no file, and {host.product} takes it as it stands: the handler does not load."
+        return error(place, text, f"Write `{one_line(absent.write, 80)}`, or compile both to JavaScript.")
+    if name.startswith((".", "/")):
+        if OF_A_HOST.match(name) and not host.plain:
+            return None
+        text = f"`{name}`, which the handler imports, is not there."
+        then = "Write that file, or correct its path."
+        return error(place, text, then) if host.plain else warning(place, text, then)
+    if not _is_of_host(absent.met.name, subject):
+        package = PACKAGE.match(absent.met.name)
+        text = f"The package of `{name}` is not installed in the hook's folder, nor above it."
+        return warning(place, text, f"`npm install {package[0] if package else name}` there brings it.")
+    if not host.plain:
+        return None
+    text = f"`{name}` is not installed where the handler lies, and {host.product} lends it to none."
+    return warning(place, text, "Import types alone (`import type`), and do without the rest.")
+
+
+def _of_project(subject: LintSubject) -> Iterator[RuleMessage]:
+    """A project is built as a whole: what one module lacks stops every hook."""
+    product = subject.host.product
+    for absent in subject.absent:
+        name, place = one_line(absent.met.name, 80), subject.in_handler(absent.met)
+        if name.startswith((".", "/")):
+            text = f"`{name}`, which the module imports, is not there: {product} builds nothing."
+            yield error(place, text, "Write that file, or correct its path.")
+        elif not _is_of_host(absent.met.name, subject):
+            text = (
+                f"The package of `{name}` is not installed in the project: {product} builds nothing before."
+            )
+            yield warning(place, text, "Install what the project's package.json asks for, or add it there.")
+
+
+def _is_of_host(name: str, subject: LintSubject) -> bool:
+    return any(name == package or name.startswith(f"{package}/") for package in subject.host.packages)
+
+
+RULE = Rule("import-missing", __doc__, check, reads_source=True, by_host=True)

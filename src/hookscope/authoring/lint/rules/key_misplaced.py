@@ -1,0 +1,53 @@
+"""A key of the metadata stands at the top of the front matter.
+
+At the top a host reads name, description, homepage and metadata. `events` or `requires` there does nothing.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        events: ["command:new"]
+        ---
+    handler.py
+        def handler(event): ...
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.py
+        def handler(event): ...
+"""
+
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, Severity
+from hookscope.authoring.lint.rule_helpers import METADATA_KEYS, MISPLACED_KEYS
+
+
+def misplaced_keys(subject: LintSubject) -> tuple[str, ...]:
+    """The keys at the top that mean nothing there, and do not stand in the metadata too."""
+    if subject.header.error is not None:
+        return ()
+    return tuple(name for name in subject.header.value if name in MISPLACED_KEYS and name not in subject.own)
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    for name in misplaced_keys(subject) if subject.kind == "folder" else ():
+        wanted = f"metadata.{subject.base[1]}"
+        value = subject.header.value[name]
+        place = subject.in_header(name)
+        if name in METADATA_KEYS:
+            needed = name in ("events", "requires")
+            fix = (subject.edit((*subject.base, name), value, f"{name} → {wanted}.{name}"),)
+            text = f"`{name}` stands at the top of the front matter, where nothing reads it."
+            severity = Severity.ERROR if needed else Severity.WARNING
+            yield RuleMessage(severity, place, text, f"Move it to `{wanted}.{name}`.", fix)
+        else:
+            text = f"`{name}` is no key of a HOOK.md: nothing reads it."
+            yield RuleMessage(Severity.WARNING, place, text, MISPLACED_KEYS[name])
+
+
+RULE = Rule("key-misplaced", __doc__, check)

@@ -1,0 +1,52 @@
+"""A key below the host's metadata is none that anything reads.
+
+A slip in `events` or `requires` makes a hook that never runs, or one that runs where it should not; other
+keys, such as `priority`, only look as if they did something.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"], priority: 10}}
+        ---
+    handler.py
+        def handler(event): ...
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.py
+        def handler(event): ...
+"""
+
+from collections.abc import Iterator, Set
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, hint, warning
+from hookscope.authoring.lint.rule_helpers import METADATA_KEYS, REQUIRES_KEYS
+from hookscope.model.text import closest_match, one_line
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    yield from _of(subject, (), subject.own, METADATA_KEYS)
+    requires = subject.own.get("requires")
+    if isinstance(requires, dict):
+        yield from _of(subject, ("requires",), requires, REQUIRES_KEYS)
+
+
+def _of(subject: LintSubject, path: tuple[str, ...], given: object, known: Set[str]) -> Iterator[RuleMessage]:
+    for name in given if isinstance(given, dict) else ():
+        if name in known:
+            continue
+        place = subject.in_header(*subject.base, *path, name)
+        near = closest_match(name, known)
+        text = f"Nothing reads the key `{one_line(str(name), 60)}` of the metadata."
+        if near is not None:
+            yield warning(place, text, f"Did you mean `{near}`?")
+        else:
+            yield hint(place, text, "Leave it out.")
+
+
+RULE = Rule("key-unknown", __doc__, check)

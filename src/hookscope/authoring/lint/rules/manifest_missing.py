@@ -1,0 +1,44 @@
+"""A folder has a handler and no HOOK.md.
+
+Names are compared letter for letter: `hook.md` does not count.
+
+Bad:
+    hook.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.py
+        def handler(event): ...
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.py
+        def handler(event): ...
+"""
+
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
+from hookscope.model.hook import FilePosition
+
+MANIFEST = "HOOK.md"
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    if subject.manifest is not None or subject.hook is not None:
+        return
+    misspelt = next((name for name in sorted(subject.names) if name.lower() == MANIFEST.lower()), None)
+    if misspelt is not None:
+        where = FilePosition(subject.folder / misspelt)
+        yield error(where, f"The file must be called {MANIFEST}; this one is {misspelt}.", "Rename it.")
+    elif subject.handler is not None:
+        text = f"{subject.handler.name} stands in a folder without a {MANIFEST}, which is no hook."
+        yield error(FilePosition(subject.handler), text, f"Write a {MANIFEST}, or move the file elsewhere.")
+
+
+RULE = Rule("manifest-missing", __doc__, check)

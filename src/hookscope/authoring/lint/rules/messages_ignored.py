@@ -1,0 +1,48 @@
+"""A handler pushes messages, and its host ignores them for all of its events.
+
+Messages reach the user for some events only; for others they are dropped without a word.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["gateway:startup"]}}
+        ---
+    handler.py
+        def handler(event):
+            event.messages.append("Tidied up.")
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.py
+        def handler(event):
+            event.messages.append("Tidied up.")
+"""
+
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, hint, warning
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    if subject.facts is None or not subject.facts.pushes or subject.kind != "folder":
+        return
+    events = list(subject.heard())
+    ignored = [event.key for event in events if not event.delivers]
+    place, product = subject.in_handler(subject.facts.pushes[0]), subject.host.product
+    if not ignored:
+        return
+    if len(ignored) == len(events):
+        keys = " and ".join(ignored) if len(ignored) < 4 else "any of its events"
+        text = f"{product} shows nobody the messages of {keys}."
+        yield warning(place, text, "Write to a file or to standard output, or listen to another event.")
+    elif not subject.facts.guards:
+        text = f"{product} shows nobody the messages of {' and '.join(ignored[:3])}."
+        yield hint(place, text, "For its other events they arrive.")
+
+
+RULE = Rule("messages-ignored", __doc__, check, reads_source=True, by_host=True)

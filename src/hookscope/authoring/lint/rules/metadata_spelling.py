@@ -1,0 +1,50 @@
+"""The metadata is written in a way that this version of the host does not read.
+
+Guides show YAML. Some programs look at single lines only, and want JSON that begins on the line `metadata:`.
+
+Host: milady@2.0.0-alpha.76
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata:
+          milady:
+            events:
+              - gateway:startup
+        ---
+    handler.ts
+        export default async () => {};
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {"milady": {"events": ["gateway:startup"]}}
+        ---
+    handler.ts
+        export default async () => {};
+"""
+
+import json
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    written = subject.own.get("events")
+    if subject.hook is None or subject.events or not written or subject.header.quoted:
+        return
+    if subject.hook.meta.faults or not isinstance(written, list):
+        return
+    short = json.dumps({str(subject.base[1]): {"events": written}}, ensure_ascii=False)
+    example = short if len(short) <= 100 else f'{{"{subject.base[1]}": {{…}}}}'
+    yield error(
+        subject.in_header(*subject.base),
+        f"{subject.host.product} as shipped does not read this metadata: the hook has no events there.",
+        f"Write it as JSON on one line: `metadata: {example}`.",
+    )
+
+
+RULE = Rule("metadata-spelling", __doc__, check, by_host=True)

@@ -1,0 +1,63 @@
+"""A `.js` handler is written as a module of one kind, and its package.json does not say so.
+
+An ES module fails at its first `import` or `export` below a package.json that says `commonjs`, and CommonJS
+below one that says `module`: there is no `module.exports` then. Where no package.json says anything, Node
+finds out which it is, from 22.7 on; older ones take it for CommonJS.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.js
+        export default async function handler(event) {}
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.js
+        export default async function handler(event) {}
+    package.json
+        {"type": "module"}
+"""
+
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error, hint
+from hookscope.model.hook import Edit
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    handler, facts, package = subject.handler, subject.facts, subject.package
+    if handler is None or facts is None or handler.suffix != ".js":
+        return
+    if facts.module == "commonjs" and package is not None and package.type == "module":
+        edit = Edit(package.file, ("type",), "commonjs", '"type": "commonjs"')
+        others = any(name.endswith(".js") and name != handler.name for name in subject.names)
+        alone = package.file.parent == handler.parent and not others  # else it says so of others too
+        text = f"{handler.name} is CommonJS, and its package.json says `module`: there it fails."
+        then = 'Write `export default` and `import`, or `"type": "commonjs"` into a package.json beside it.'
+        yield error(subject.in_handler(), text, then, (edit,) if alone else None)
+    if facts.module != "esm":
+        return
+    if package is not None and package.type == "module":
+        return
+    own = handler.parent / "package.json"
+    fix = None
+    if package is None or package.file != own or not package.type:
+        fix = (Edit(own, ("type",), "module", '"type": "module"'),)
+    then = 'Put a package.json with `{"type": "module"}` beside it.'
+    if package is not None and package.type == "commonjs":
+        text = f"{handler.name} is an ES module, and its package.json says `commonjs`: there it fails."
+        yield error(subject.in_handler(), text, then, fix)
+        return
+    which = "the nearest package.json does not say" if package else "no package.json says"
+    text = f"{handler.name} is an ES module, and {which} so: Node finds out, but not before 22.7."
+    yield hint(subject.in_handler(), text, then, fix)
+
+
+RULE = Rule("module-type", __doc__, check, reads_source=True)

@@ -1,0 +1,46 @@
+"""A hook's name is not that of its folder.
+
+Hosts list the name, disks the folder: whoever looks for one finds the other. Case, `-` and `_` do not count.
+
+Folder: tidy-up
+
+Bad:
+    HOOK.md
+        ---
+        name: cleaner
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.py
+        def handler(event): ...
+
+Good:
+    HOOK.md
+        ---
+        name: tidy-up
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.py
+        def handler(event): ...
+"""
+
+import re
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, hint
+from hookscope.model.text import one_line
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    hook = subject.hook
+    if hook is None or hook.kind != "folder" or "name" not in subject.header.value:
+        return
+    if _plain(hook.name) != _plain(subject.folder.name):
+        text = f"The hook is called `{one_line(hook.name, 60)}`, its folder `{subject.folder.name}`."
+        yield hint(subject.in_header("name"), text, "Give both one name.")
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_-]+", "-", name.strip().lower())
+
+
+RULE = Rule("name-differs", __doc__, check)

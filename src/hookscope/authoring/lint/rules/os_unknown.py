@@ -1,0 +1,56 @@
+"""`os` names a platform under a name that hosts do not use.
+
+They compare with Node's names, letter for letter: linux, darwin, win32. A hook for `macos` runs nowhere.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"], os: [macos]}}
+        ---
+    handler.py
+        def handler(event): ...
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"], os: [darwin]}}
+        ---
+    handler.py
+        def handler(event): ...
+"""
+
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
+from hookscope.model.text import one_line
+
+PLATFORMS = frozenset(
+    {"aix", "android", "cygwin", "darwin", "freebsd", "linux", "netbsd", "openbsd", "sunos"}
+)
+MEANT = {
+    "macos": "darwin",
+    "mac": "darwin",
+    "osx": "darwin",
+    "windows": "win32",
+    "win": "win32",
+    "win64": "win32",
+}
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    written = subject.own.get("os")
+    names: list[object] = written if isinstance(written, list) else []
+    for index, name in enumerate(names):
+        if not isinstance(name, str) or name in PLATFORMS or name == "win32":
+            continue
+        near = MEANT.get(name.lower()) or (name.lower() if name.lower() in PLATFORMS else None)
+        path = (*subject.base, "os", index)
+        fix = (subject.edit(path, near, f"{name} → {near}"),) if near and near not in names else None
+        then = f"Write `{near}`." if near else "Known are linux, darwin and win32."
+        text = f"`{one_line(name, 40)}` is no platform's name: no machine has it."
+        yield error(subject.in_header(*path), text, then, fix)
+
+
+RULE = Rule("os-unknown", __doc__, check)

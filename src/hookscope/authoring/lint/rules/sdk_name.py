@@ -1,0 +1,47 @@
+"""A handler imports its host's package under a name that it does not have.
+
+The import fails, and with it the hook. An import of types alone does no harm: it is gone when the file runs.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.ts
+        import { defineHook } from "@anthropic-ai/openclaw/hooks";
+        export default defineHook(async (event) => {});
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.ts
+        import type { HookHandler } from "openclaw/hooks";
+        const handler: HookHandler = async (event) => {};
+        export default handler;
+"""
+
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.import_resolution import is_misnamed
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
+from hookscope.model.text import one_line
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    packages = subject.host.packages
+    for met in subject.facts.imports if subject.facts is not None and _is_script(subject) else ():
+        if met.kind != "type" and is_misnamed(met.name, packages):
+            text = f"`{one_line(met.name, 80)}` is no package of {subject.host.product}'s."
+            then = f"Its package is {' or '.join(packages)}; import types alone where you can."
+            yield error(subject.in_handler(met), text, then)
+
+
+def _is_script(subject: LintSubject) -> bool:
+    return subject.handler is not None and subject.handler.suffix != ".py"
+
+
+RULE = Rule("sdk-name", __doc__, check, reads_source=True)

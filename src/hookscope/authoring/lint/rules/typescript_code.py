@@ -1,0 +1,50 @@
+"""A handler has TypeScript that is more than types, and its host removes types and does no more.
+
+`enum`, `namespace`, parameter properties, decorators and `import x = …` are code that JavaScript does not
+have: the file does not load.
+
+Host: openclaw@2026.9
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.ts
+        enum Level { low, high }
+        export default async () => { console.log(Level.low); };
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.ts
+        const Level = { low: 0, high: 1 } as const;
+        export default async () => { console.log(Level.low); };
+"""
+
+from collections.abc import Iterator
+
+from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
+
+
+def check(subject: LintSubject) -> Iterator[RuleMessage]:
+    if subject.facts is None or subject.kind != "folder" or not subject.host.plain:
+        return
+    told: set[str] = set()
+    for met in subject.facts.code:
+        if met.name not in told:
+            told.add(met.name)
+            product = subject.host.product
+            text = (
+                f"`{met.name}` is no mere type, and {product} only removes types: the handler does not load."
+            )
+            yield error(
+                subject.in_handler(met), text, "Write it in plain JavaScript, or compile the handler."
+            )
+
+
+RULE = Rule("typescript-code", __doc__, check, reads_source=True, by_host=True)

@@ -1,0 +1,108 @@
+"""Facts of a handler's source, and the names that the Python and script readers look for.
+
+The parser process loads it too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from hookscope.values import dataclass
+
+LARGEST = 262_144  # bytes of source; a larger file is no handler that somebody wrote
+MOST_FACTS = 2_000  # things of one sort that are kept
+FARTHEST = 32  # steps up the tree, from a thing, in which a condition around it is looked for
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """One thing met in the source. Line and column count from 1."""
+
+    name: str
+    line: int
+    column: int
+    kind: str = ""  # what more is known of it, see HandlerFacts
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerFacts:
+    """What one file does, as far as its text says it plainly. What is computed is left out."""
+
+    env: tuple[Occurrence, ...] = ()  # variables it reads; kind "optional": it goes on without
+    programs: tuple[Occurrence, ...] = ()  # programs it starts, by name
+    network: tuple[Occurrence, ...] = ()  # calls that reach other machines
+    writes: tuple[Occurrence, ...] = ()  # calls that write files
+    fields: tuple[Occurrence, ...] = ()  # members of the event's context that it reads
+    strays: tuple[Occurrence, ...] = ()  # members that it reads of the event itself, and no event has
+    puts: tuple[Occurrence, ...] = ()  # members that it puts on the event itself, and no event has
+    guards: tuple[Occurrence, ...] = ()  # values that it compares with; kind: "type" or "action"
+    pushes: tuple[Occurrence, ...] = ()  # messages for the user
+    answers: tuple[Occurrence, ...] = ()  # members of an object that the handler returns
+    homes: tuple[Occurrence, ...] = ()  # texts that begin with somebody's home folder
+    imports: tuple[
+        Occurrence, ...
+    ] = ()  # by statements; kind "type": of types, "types": of them without saying so
+    code: tuple[Occurrence, ...] = ()  # of TypeScript, what is more than types: `enum`, `namespace`, …
+    module: str = ""  # esm, commonjs, both; empty: neither
+    error: Occurrence | None = None  # the first place that cannot be read; its name says why
+    doubt: Occurrence | None = None  # of a script, where its grammar stumbles; that of Node may know more
+    exports: Mapping[str, bool] | None = None  # of an ES module, and whether a function; None: not told
+
+
+def facts_from(document: Mapping[str, Any]) -> HandlerFacts:
+    """The facts that `asdict` made a document of. Raises TypeError or ValueError for what is none."""
+    parts: dict[str, Any] = {}
+    for field in fields(HandlerFacts):
+        value = document.get(field.name)
+        if field.name == "module":
+            parts["module"] = str(value or "")
+        elif field.name in ("error", "doubt"):
+            parts[field.name] = Occurrence(**value) if value else None
+        elif field.name == "exports":
+            parts["exports"] = (
+                None if value is None else {str(name): bool(is_) for name, is_ in value.items()}
+            )
+        else:
+            parts[field.name] = tuple(Occurrence(**met) for met in value or ())
+    return HandlerFacts(**parts)
+
+
+EVENT_NAMES = re.compile(r"_?(?:event|evt|hook_?event)\Z", re.IGNORECASE)  # what authors call the event
+GUARDED_MEMBERS = ("type", "action")
+RETURNED_MEMBERS = frozenset(  # of tool gates and of other programs' hooks
+    {
+        "allow",
+        "block",
+        "blockReason",
+        "block_reason",
+        "cancel",
+        "decision",
+        "permissionDecision",
+        "requireApproval",
+    }
+)
+HOME = re.compile(r"(?:/Users/(?!Shared(?:/|\Z))|/home/|[A-Za-z]:[\\/]+Users[\\/]+)[\w.@+-]+(?=[\\/]|\Z)")
+SHELL_WORD = re.compile(r"(?:[A-Za-z_]\w*=\S*\s+)*(?P<word>[^\s;|&<>()\"'`$]+)")
+PROGRAM = re.compile(r"[A-Za-z0-9_][\w.+-]*\Z")
+# Of a shell, or on every machine that has one.
+COMMON_PROGRAMS = """
+. : [ alias bash bg break builtin cat cd chmod command continue cp date dirname echo env eval exec exit export
+false fg for function grep hash head hostname id if jobs kill let local ls mkdir mktemp mv printf ps pwd read
+readonly return rm rmdir sed set sh shift sleep sort source tail tee test then time times touch tr trap true
+type ulimit umask unalias uname unset wait wc which while whoami xargs
+"""
+SHELL_BUILT_INS = frozenset(COMMON_PROGRAMS.split())
+
+
+def first_program(command: str) -> str:
+    """The program that a command line starts first; empty where that is built in, a path or not plain."""
+    found = SHELL_WORD.match(command.strip())
+    return looked_up_program(found["word"]) if found else ""
+
+
+def looked_up_program(name: str) -> str:
+    """The program, if PATH decides which one it is and not every machine has it; else empty."""
+    return name if PROGRAM.match(name) and name not in SHELL_BUILT_INS else ""

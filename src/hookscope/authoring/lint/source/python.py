@@ -1,0 +1,415 @@
+"""Facts of a Python handler, from its syntax tree: what it reads, starts, writes and compares."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+
+from hookscope.authoring.lint.source.facts import (
+    EVENT_NAMES,
+    FARTHEST,
+    GUARDED_MEMBERS,
+    HOME,
+    MOST_FACTS,
+    RETURNED_MEMBERS,
+    HandlerFacts,
+    Occurrence,
+    first_program,
+    looked_up_program,
+)
+
+
+class PythonNames:
+    """Of one tree; `nodes` are all of it. Lives as long as the walk over it."""
+
+    def __init__(self, tree: ast.Module, nodes: Sequence[ast.AST]) -> None:
+        self._modules = dict(_imported(nodes))
+        self._events = _event_names(tree)
+        self._contexts = frozenset[str]()  # while they are looked for, `event.context` alone is one
+        self._contexts = self._context_names(nodes)
+
+    def dotted(self, node: ast.AST) -> str:
+        """`subprocess.run` for whatever name it goes by here; empty for what is no plain name."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name) or node.id not in self._modules:
+            return ""
+        return ".".join([self._modules[node.id], *reversed(parts)])
+
+    def is_event(self, node: ast.AST) -> bool:
+        """Is it a name of the event."""
+        return isinstance(node, ast.Name) and node.id in self._events
+
+    def is_context(self, node: ast.AST) -> bool:
+        """Is it the event's context: `event.context`, `event.context or {}`, a name for either."""
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
+            return self.is_context(node.values[0])
+        if isinstance(node, ast.Attribute):
+            return node.attr == "context" and self.is_event(node.value)
+        return isinstance(node, ast.Name) and node.id in self._contexts
+
+    def guarded(self, node: ast.AST) -> str:
+        """ "type" or "action" where that member of the event stands."""
+        if isinstance(node, ast.Attribute) and node.attr in GUARDED_MEMBERS and self.is_event(node.value):
+            return node.attr
+        return ""
+
+    def takes_event(self, scope: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
+        """Is its first parameter the event."""
+        return any(argument.arg in self._events for argument in scope.args.args[:1])
+
+    def _context_names(self, nodes: Sequence[ast.AST]) -> frozenset[str]:
+        """Names that stand for the event's context and for nothing else."""
+        given: dict[str, set[bool]] = {}
+        for node in nodes:
+            match node:
+                case ast.Assign(targets=targets, value=value):
+                    names = [target.id for target in targets if isinstance(target, ast.Name)]
+                case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                    names = [name]
+                case ast.NamedExpr(target=ast.Name(id=name), value=value):
+                    names = [name]
+                case ast.arg(arg=name):
+                    given.setdefault(name, set()).add(False)
+                    continue
+                case _:
+                    continue
+            for name in names:
+                given.setdefault(name, set()).add(self.is_context(value))
+        return frozenset(name for name, kinds in given.items() if kinds == {True})
+
+
+def _imported(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield (alias.asname, alias.name) if alias.asname else (alias.name.partition(".")[0],) * 2
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
+
+
+def _event_names(tree: ast.Module) -> frozenset[str]:
+    """What the event is called: the first parameter of a function at the top named so, or of `handler`."""
+    found = set()
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = next(iter([*node.args.posonlyargs, *node.args.args]), None)
+            if first is not None and (node.name in ("handler", "default") or EVENT_NAMES.match(first.arg)):
+                found.add(first.arg)
+    return frozenset(found)
+
+
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+class PythonFallbacks:
+    """Asks what stands around a node. Lives as long as the walk over its tree."""
+
+    def __init__(self, parents: Mapping[ast.AST, ast.AST]) -> None:
+        self._parents = parents
+        self._texts: dict[ast.expr, frozenset[str]] = {}
+
+    def has_fallback(self, node: ast.expr) -> bool:
+        """Does what it belongs to go on without it: `x or y`, `if x:`, `x == "1"`, `x in …`."""
+        parent = self._parents.get(node)
+        match parent:
+            case ast.BoolOp():
+                return isinstance(parent.op, ast.And) or parent.values[-1] is not node
+            case ast.UnaryOp(op=ast.Not()) | ast.Compare():
+                return True
+            case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+                return test is node
+            case ast.Call(func=ast.Name(id="bool")):
+                return True
+        return False
+
+    def is_asked_for(self, name: str, node: ast.AST) -> bool:
+        """Does a condition around it name it: `if "A" in os.environ: use(os.environ["A"])`."""
+        for _ in range(FARTHEST):
+            parent = self._parents.get(node)
+            if parent is None or isinstance(parent, SCOPES):
+                break
+            asked: list[ast.expr] = []
+            if isinstance(parent, ast.If | ast.IfExp | ast.While) and parent.test is not node:
+                asked = [parent.test]
+            elif isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.And):
+                asked = _before(node, parent.values[:FARTHEST])
+            if any(name in self._texts_of(condition) for condition in asked):
+                return True
+            node = parent
+        return False
+
+    def _texts_of(self, condition: ast.expr) -> frozenset[str]:
+        """The texts that stand in a condition. Read once: many may stand below it."""
+        found = self._texts.get(condition)
+        if found is None:
+            texts = (text_of(part) for part in ast.walk(condition))
+            found = self._texts[condition] = frozenset(text for text in texts if text is not None)
+        return found
+
+    def is_tried(self, node: ast.AST) -> bool:
+        """Does it stand in a `try` that takes the KeyError."""
+        while (parent := self._parents.get(node)) is not None:
+            if isinstance(parent, ast.Try) and node in parent.body:
+                return any(_takes_key_error(handler.type) for handler in parent.handlers)
+            node = parent
+        return False
+
+
+def _takes_key_error(type_: ast.expr | None) -> bool:
+    names = [node.id for node in ast.walk(type_) if isinstance(node, ast.Name)] if type_ else ["Exception"]
+    return bool({"KeyError", "LookupError", "Exception"} & set(names))
+
+
+def _before(node: ast.AST, values: list[ast.expr]) -> list[ast.expr]:
+    return values[: values.index(node)] if node in values else values
+
+
+def text_of(node: ast.AST) -> str | None:
+    """The text that stands there as it is; None for all else."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+COMMANDS = {  # function → does it take a whole command line
+    "subprocess.run": False,
+    "subprocess.call": False,
+    "subprocess.check_call": False,
+    "subprocess.check_output": False,
+    "subprocess.Popen": False,
+    "subprocess.getoutput": True,
+    "subprocess.getstatusoutput": True,
+    "os.system": True,
+    "os.popen": True,
+    "asyncio.create_subprocess_exec": False,
+    "asyncio.create_subprocess_shell": True,
+    "shutil.which": False,
+}
+NETWORK = ("urllib.request.", "http.client.", "requests.", "httpx.", "aiohttp.", "websockets.", "smtplib.")
+NETWORK_CALLS = ("urllib3.request", "socket.create_connection", "asyncio.open_connection")
+WRITERS = frozenset(
+    {
+        "shutil.copy",
+        "shutil.copy2",
+        "shutil.copyfile",
+        "shutil.copytree",
+        "shutil.move",
+        "shutil.rmtree",
+        "os.makedirs",
+        "os.mkdir",
+        "os.remove",
+        "os.rename",
+        "os.replace",
+        "os.rmdir",
+        "os.unlink",
+    }
+)
+WRITING_METHODS = frozenset({"write_text", "write_bytes"})
+LINE_END = re.compile(r"\r\n|\r|\n")  # as Python counts lines
+
+
+def python_facts(text: str) -> HandlerFacts:
+    """What the source says it does. Never raises: what cannot be read is an `error`."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an escape that is none is the author's affair
+            tree = ast.parse(text)
+    except SyntaxError as error:
+        at = Occurrence(error.msg, max(error.lineno or 1, 1), max(error.offset or 1, 1))
+        return HandlerFacts(error=at)
+    except (ValueError, MemoryError, RecursionError) as error:
+        return HandlerFacts(error=Occurrence(str(error) or type(error).__name__, 1, 1))
+    try:
+        return _PythonReader(tree, LINE_END.split(text)).facts()
+    except RecursionError:
+        return HandlerFacts(error=Occurrence("it is nested too deeply to be read", 1, 1))
+
+
+class _PythonReader:
+    """One walk over a tree. Lives as long as that walk."""
+
+    def __init__(self, tree: ast.Module, lines: list[str]) -> None:
+        self._lines = lines
+        self._parents: dict[ast.AST, ast.AST] = {}
+        self._nodes: list[ast.AST] = [tree]
+        for node in self._nodes:  # which grows on the way, so all of the tree is in it, top down
+            children = list(ast.iter_child_nodes(node))
+            self._parents.update(dict.fromkeys(children, node))
+            self._nodes += children
+        self._names = PythonNames(tree, self._nodes)
+        self._without = PythonFallbacks(self._parents)
+        self._met: dict[str, list[Occurrence]] = {}
+
+    def facts(self) -> HandlerFacts:
+        """All that it says, each kind in the order of the text."""
+        for node in self._nodes:
+            self._look_at(node)
+        stored = {met.name for met in self._met.pop("stored", [])}
+        if "fields" in self._met:
+            self._met["fields"] = [met for met in self._met["fields"] if met.name not in stored]
+        found = {name: tuple(sorted(mets, key=_place)) for name, mets in self._met.items()}
+        return HandlerFacts(**found)  # type: ignore[arg-type]  # its names are fields, but for `module`
+
+    def _note(self, what: str, name: str, node: ast.AST, kind: str = "") -> None:
+        mets = self._met.setdefault(what, [])
+        if len(mets) < MOST_FACTS:
+            line, offset = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+            before = self._lines[line - 1].encode()[:offset].decode()  # the tree counts bytes
+            mets.append(Occurrence(name, line, len(before) + 1, kind))
+
+    def _look_at(self, node: ast.AST) -> None:
+        match node:
+            case ast.Call():
+                self._call(node)
+            case ast.Subscript():
+                self._subscript(node)
+            case ast.Attribute():
+                self._attribute(node)
+            case ast.Compare():
+                self._compare(node)
+            case ast.Match():
+                self._match(node)
+            case ast.Return(value=ast.Dict() as answer):
+                self._answer(node, answer)
+            case ast.AugAssign(target=ast.Attribute(attr="messages", value=owner)) if self._names.is_event(
+                owner
+            ):
+                self._note("pushes", "+=", node)
+            case ast.Constant(value=str() as text) if HOME.match(text) and not self._is_a_docstring(node):
+                self._note("homes", text, node)
+            case ast.Import():
+                for alias in node.names:
+                    self._note("imports", alias.name, node)
+            case ast.ImportFrom(level=0, module=str() as module):
+                self._note("imports", module, node)
+
+    def _is_a_docstring(self, node: ast.Constant) -> bool:
+        return isinstance(self._parents.get(node), ast.Expr)
+
+    # What is looked at
+
+    def _call(self, node: ast.Call) -> None:
+        name = self._names.dotted(node.func)
+        if name in ("os.getenv", "os.environ.get", "os.environ.pop") and node.args:
+            has_default = len(node.args) > 1 or bool(node.keywords)
+            self._variable(node.args[0], node, optional=has_default)
+        elif name in COMMANDS:
+            self._command(node, whole_line=COMMANDS[name])
+        elif name.startswith(NETWORK) or name in NETWORK_CALLS:
+            self._note("network", name, node)
+        elif name in WRITERS or self._writes(node):
+            self._note("writes", name or _last(node.func), node)
+        if isinstance(node.func, ast.Attribute):
+            self._method(node, node.func)
+
+    def _method(self, node: ast.Call, function: ast.Attribute) -> None:
+        owner = function.value
+        if function.attr in ("append", "extend", "insert") and isinstance(owner, ast.Attribute):
+            if owner.attr == "messages" and self._names.is_event(owner.value):
+                self._note("pushes", function.attr, node)
+        elif self._names.is_context(owner) and node.args and isinstance(field := text_of(node.args[0]), str):
+            if function.attr == "get":
+                self._note("fields", field, node)
+            elif function.attr == "setdefault":
+                self._note("stored", field, node)
+
+    def _writes(self, node: ast.Call) -> bool:
+        match node.func:
+            case ast.Name(id="open"):
+                modes = [*node.args[1:2], *(word.value for word in node.keywords if word.arg == "mode")]
+            case ast.Attribute(attr="open"):
+                modes = [*node.args[:1], *(word.value for word in node.keywords if word.arg == "mode")]
+            case ast.Attribute(attr=attr):
+                return attr in WRITING_METHODS
+            case _:
+                return False
+        return any(set(text_of(mode) or "") & set("wax+") for mode in modes)
+
+    def _command(self, node: ast.Call, *, whole_line: bool) -> None:
+        if not node.args:
+            return
+        first = node.args[0]
+        if isinstance(first, ast.List | ast.Tuple) and first.elts:
+            program = looked_up_program(text_of(first.elts[0]) or "")
+        else:
+            text = text_of(first) or _plain_start(first)
+            program = first_program(text) if whole_line or " " in text else looked_up_program(text)
+        if program:
+            self._note("programs", program, node)
+
+    def _subscript(self, node: ast.Subscript) -> None:
+        name = text_of(node.slice)
+        if name is None:
+            return
+        stores = not isinstance(node.ctx, ast.Load)
+        if self._names.dotted(node.value) == "os.environ" and not stores:
+            self._variable(node.slice, node, optional=self._without.is_tried(node))
+        elif self._names.is_context(node.value):
+            self._note("stored" if stores else "fields", name, node)
+
+    def _attribute(self, node: ast.Attribute) -> None:
+        parent = self._parents.get(node)
+        called = isinstance(parent, ast.Call) and parent.func is node
+        if self._names.is_context(node.value) and not called:
+            self._note("fields" if isinstance(node.ctx, ast.Load) else "stored", node.attr, node)
+
+    def _variable(self, name: ast.expr, node: ast.expr, *, optional: bool) -> None:
+        text = text_of(name)
+        if text:
+            optional = optional or self._without.has_fallback(node) or self._without.is_asked_for(text, node)
+            self._note("env", text, node, "optional" if optional else "")
+
+    # Guards
+
+    def _compare(self, node: ast.Compare) -> None:
+        sides = [node.left, *node.comparators]
+        for one, other, sign in zip(sides, sides[1:], node.ops, strict=False):
+            if isinstance(sign, ast.Eq | ast.NotEq):
+                for field, value in ((one, other), (other, one)):
+                    self._guard(self._names.guarded(field), value)
+            elif isinstance(sign, ast.In | ast.NotIn) and isinstance(other, ast.Tuple | ast.List | ast.Set):
+                for value in other.elts:
+                    self._guard(self._names.guarded(one), value)
+
+    def _match(self, node: ast.Match) -> None:
+        member = self._names.guarded(node.subject)
+        for case in node.cases if member else ():
+            patterns = case.pattern.patterns if isinstance(case.pattern, ast.MatchOr) else [case.pattern]
+            for shape in patterns:
+                if isinstance(shape, ast.MatchValue):
+                    self._guard(member, shape.value)
+
+    def _guard(self, member: str, value: ast.expr) -> None:
+        text = text_of(value)
+        if member and text is not None:
+            self._note("guards", text, value, member)
+
+    def _answer(self, node: ast.Return, answer: ast.Dict) -> None:
+        scope: ast.AST | None = node
+        while scope is not None and not isinstance(scope, SCOPES):
+            scope = self._parents.get(scope)
+        if scope is None or not self._names.takes_event(scope):
+            return
+        for key in answer.keys:
+            name = text_of(key) if key is not None else None
+            if name in RETURNED_MEMBERS and name is not None and key is not None:
+                self._note("answers", name, key)
+
+
+def _plain_start(node: ast.AST) -> str:
+    """The plain beginning of an f-string, up to its last blank: the program's name is whole."""
+    if isinstance(node, ast.JoinedStr) and node.values:
+        return (text_of(node.values[0]) or "").rpartition(" ")[0]
+    return ""
+
+
+def _last(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _place(met: Occurrence) -> tuple[int, int]:
+    return met.line, met.column

@@ -1,0 +1,417 @@
+"""Facts of a TypeScript or JavaScript handler, from its syntax tree. Runs in the parser process."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from hookscope.authoring.lint.source.facts import (
+    FARTHEST,
+    HOME,
+    MOST_FACTS,
+    RETURNED_MEMBERS,
+    HandlerFacts,
+    Occurrence,
+    first_program,
+    looked_up_program,
+)
+from hookscope.authoring.lint.source.script_event_members import unknown_event_members
+from hookscope.authoring.lint.source.script_names import (
+    FUNCTIONS,
+    WRAPPERS,
+    ScriptNames,
+    dotted,
+    is_text,
+    text_of,
+    unwrapped,
+)
+from hookscope.authoring.lint.source.script_shape import (
+    commonjs_exports,
+    first_syntax_error,
+    module_exports,
+    typescript_only_code,
+    unmarked_type_imports,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+EQUAL_SIGNS = frozenset({"===", "!==", "==", "!="})
+ELSE_OPERATORS = frozenset({"||", "??", "&&"})
+LONGEST_CONDITION = 400  # bytes; a longer one is not searched for a name: chains of `&&` are one in another
+
+
+class ScriptFallbacks:
+    """Asks what stands around a node; `parents` by their number. Lives as long as the walk over its tree."""
+
+    def __init__(self, parents: Mapping[int, Node]) -> None:
+        self._parents = parents
+
+    def around(self, node: Node) -> tuple[Node | None, Node]:
+        """What a value is part of, and the part: brackets and types around it are passed over."""
+        parent = self._parents.get(node.id)
+        while parent is not None and parent.type in WRAPPERS:
+            node, parent = parent, self._parents.get(parent.id)
+        return parent, node
+
+    def has_fallback(self, parent: Node | None, node: Node) -> bool:
+        """Is a value asked whether it is there, or replaced where it is not."""
+        parent, node = self._out_of_chain(parent, node)
+        if parent is None:
+            return False
+        operator = parent.child_by_field_name("operator")
+        sign = operator.type if operator is not None else ""
+        match parent.type:
+            case "binary_expression":
+                return sign in EQUAL_SIGNS or (
+                    sign in ELSE_OPERATORS and is_field_of_parent(parent, "left", node)
+                )
+            case "unary_expression":
+                return sign in ("!", "typeof")
+            case "if_statement" | "while_statement" | "ternary_expression":
+                return is_field_of_parent(parent, "condition", node)
+            case "arguments":
+                call = self._parents.get(parent.id)
+                function = call.child_by_field_name("function") if call is not None else None
+                return function is not None and text_of(function) == "Boolean"
+        return False
+
+    def _out_of_chain(self, parent: Node | None, node: Node) -> tuple[Node | None, Node]:
+        """Of the last of a chain, `a || b`, what stands around the chain."""
+        for _ in range(FARTHEST):
+            sign = parent.child_by_field_name("operator") if parent is not None else None
+            if (
+                parent is None
+                or sign is None
+                or sign.type not in ("||", "??")
+                or not is_field_of_parent(parent, "right", node)
+            ):
+                break
+            parent, node = self.around(parent)
+        return parent, node
+
+    def is_decided_on(self, parent: Node | None, node: Node, asked: frozenset[str]) -> bool:
+        """Does it get a name that is asked later on whether there is any: `const a = …; if (a) use(a)`."""
+        parent, node = self._out_of_chain(parent, node)
+        name = (
+            parent.child_by_field_name("name")
+            if parent and is_field_of_parent(parent, "value", node)
+            else None
+        )
+        return name is not None and text_of(name) in asked
+
+    def asked_names(self, nodes: list[Node]) -> frozenset[str]:
+        """Names without which something else is done, but for those asked in order to end there: `!a`."""
+        return frozenset(
+            text_of(node) for node in nodes if node.type == "identifier" and self._is_asked(node)
+        )
+
+    def _is_asked(self, node: Node) -> bool:
+        parent, used = self.around(node)
+        if parent is None:
+            return False
+        if parent.type in ("if_statement", "while_statement", "ternary_expression"):
+            return is_field_of_parent(parent, "condition", used)
+        sign = parent.child_by_field_name("operator") if parent.type == "binary_expression" else None
+        return sign is not None and sign.type in ELSE_OPERATORS and is_field_of_parent(parent, "left", used)
+
+    def is_asked_for(self, name: str, node: Node) -> bool:
+        """Does a condition around it name it: `if (process.env.A) use(process.env.A)`."""
+        word = re.compile(rf"\b{re.escape(name)}\b")
+        for _ in range(FARTHEST):
+            parent = self._parents.get(node.id)
+            if parent is None or parent.type in FUNCTIONS:
+                break
+            asked = _condition_of(parent)
+            if asked is not None and asked != node:
+                text = text_of(asked) if asked.end_byte - asked.start_byte <= LONGEST_CONDITION else ""
+                if "process.env" in text and word.search(text):
+                    return True
+            node = parent
+        return False
+
+
+def _condition_of(node: Node) -> Node | None:
+    """What decides whether the rest of it runs; None for what always runs."""
+    if node.type in ("if_statement", "while_statement", "ternary_expression"):
+        return node.child_by_field_name("condition")
+    operator = node.child_by_field_name("operator") if node.type == "binary_expression" else None
+    return node.child_by_field_name("left") if operator is not None and operator.type == "&&" else None
+
+
+def is_field_of_parent(parent: Node | None, field: str, node: Node) -> bool:
+    """Does the node stand in that field of what is around it."""
+    return parent is not None and parent.child_by_field_name(field) == node
+
+
+COMMANDS = {"exec": True, "execSync": True} | dict.fromkeys(
+    ("spawn", "spawnSync", "execFile", "execFileSync"), False
+)
+WRITERS = frozenset(
+    f"{name}{more}"
+    for name in ("appendFile", "copyFile", "cp", "mkdir", "rename", "rm", "rmdir", "unlink", "writeFile")
+    for more in ("", "Sync")
+) | {"createWriteStream"}
+NETWORK = frozenset({"axios", "got", "node-fetch", "undici", "ws", "superagent"})
+NETWORK_CALLS = frozenset(f"{module}.{name}" for module in ("http", "https") for name in ("request", "get"))
+GLOBAL_NETWORK = frozenset({"fetch", "WebSocket", "EventSource"})
+
+
+def script_facts(root: Node, source: bytes) -> HandlerFacts:
+    """What a parsed file says it does."""
+    return _ScriptReader(root, source).facts()
+
+
+class _ScriptReader:
+    """One walk over a tree. Lives as long as that walk."""
+
+    def __init__(self, root: Node, source: bytes) -> None:
+        self._nodes = [root]
+        self._parents: dict[int, Node] = {}  # `node.parent` looks for it from the root, each time
+        _walk(self._nodes, self._parents)
+        self._lines = source.split(b"\n")
+        self._names = ScriptNames(self._nodes, self._parents)
+        self._without = ScriptFallbacks(self._parents)
+        self._asked = self._without.asked_names(self._nodes)
+        self._types = unmarked_type_imports(self._nodes)
+        self._met: dict[str, list[Occurrence]] = {}
+        self._looks: dict[str, Callable[[Node], None]] = {
+            "import_statement": self._import,
+            "member_expression": self._member,
+            "subscript_expression": self._member,
+            "variable_declarator": self._declarator,
+            "binary_expression": self._compare,
+            "switch_statement": self._switch,
+            "call_expression": self._call,
+            "new_expression": self._new,
+            "return_statement": self._return,
+            "arrow_function": self._arrow,
+            "string": self._home,
+            "template_string": self._home,
+        }
+
+    def facts(self) -> HandlerFacts:
+        """All that it says, each kind in the order of the text."""
+        for node in self._nodes:
+            look = self._looks.get(node.type)
+            if look is not None:
+                look(node)
+            word = typescript_only_code(node, self._parents.get(node.id))
+            if word:
+                self._note("code", word, node)
+        for what, name, node in unknown_event_members(self._nodes, self._parents):
+            self._note(what, name, node)
+        stored = {met.name for met in self._met.pop("stored", [])}
+        if "fields" in self._met:
+            self._met["fields"] = [met for met in self._met["fields"] if met.name not in stored]
+        found = {name: tuple(mets) for name, mets in self._met.items()}
+        module, root = self._names.module, self._nodes[0]
+        at = first_syntax_error(root)
+        return HandlerFacts(
+            **found,  # type: ignore[arg-type]  # they are its fields
+            module=module,
+            doubt=self._place("", at) if at is not None else None,
+            exports=self._exports(root, module) if at is None else None,
+        )
+
+    def _exports(self, root: Node, module: str) -> dict[str, bool] | None:
+        if module == "commonjs":
+            return commonjs_exports(root, self._nodes)
+        return module_exports(root) if self._is_plain_module(module) else None
+
+    def _is_plain_module(self, module: str) -> bool:
+        """Does it export by words of the language alone; `Object.assign(exports, …)` can be told by none."""
+        return module == "esm" or (not module and not any(b"exports" in line for line in self._lines))
+
+    def _note(self, what: str, name: str, node: Node, kind: str = "") -> None:
+        mets = self._met.setdefault(what, [])
+        if len(mets) < MOST_FACTS:
+            mets.append(self._place(name, node, kind))
+
+    def _place(self, name: str, node: Node, kind: str = "") -> Occurrence:
+        row, column = node.start_point
+        before = self._lines[row][:column].decode("utf-8", "replace")
+        return Occurrence(name, row + 1, len(before) + 1, kind)
+
+    def _import(self, node: Node) -> None:
+        source = node.child_by_field_name("source")
+        types = any(child.type == "type" for child in node.children)
+        kind = "type" if types else "types" if node.id in self._types else ""
+        if source is not None and is_text(source):
+            self._note("imports", text_of(source), node, kind)
+
+    def _member(self, node: Node) -> None:
+        """`process.env.NAME`, `event.context.name`, and both with `["name"]`."""
+        owner, name = node.child_by_field_name("object"), _member_name(node)
+        if owner is None or not name:
+            return
+        parent, used = self._without.around(node)
+        stores = (
+            parent is not None
+            and parent.type in ("assignment_expression", "unary_expression")
+            and (is_field_of_parent(parent, "left", used) or _first_word(parent) == "delete")
+        )
+        if dotted(owner) == "process.env":
+            if not stores:
+                without = self._without
+                optional = without.has_fallback(parent, used) or without.is_asked_for(name, used)
+                optional = optional or without.is_decided_on(parent, used, self._asked)
+                self._note("env", name, node, "optional" if optional else "")
+        elif self._names.is_context(owner) and not is_field_of_parent(parent, "function", used):
+            self._note("stored" if stores else "fields", name, node)
+
+    def _declarator(self, node: Node) -> None:
+        """`const { A, B = "b" } = process.env`, `const { a } = event.context`."""
+        pattern, value = node.child_by_field_name("name"), unwrapped(node.child_by_field_name("value"))
+        if pattern is None or value is None or pattern.type != "object_pattern":
+            return
+        env, context = dotted(value) == "process.env", self._names.is_context(value)
+        for name, place, default in _pattern_members(pattern) if env or context else ():
+            if env:
+                self._note("env", name, place, "optional" if default else "")
+            else:
+                self._note("fields", name, place)
+
+    # Guards
+
+    def _compare(self, node: Node) -> None:
+        operator = node.child_by_field_name("operator")
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if operator is None or operator.type not in EQUAL_SIGNS or left is None or right is None:
+            return
+        for field, value in ((left, right), (right, left)):
+            self._guard(self._names.guarded(field), value)
+
+    def _switch(self, node: Node) -> None:
+        member, body = (
+            self._names.guarded(node.child_by_field_name("value")),
+            node.child_by_field_name("body"),
+        )
+        for case in body.children if member and body is not None else ():
+            self._guard(member, case.child_by_field_name("value"))
+
+    def _guard(self, member: str, value: Node | None) -> None:
+        value = unwrapped(value)
+        if member and value is not None and is_text(value):
+            self._note("guards", text_of(value), value, member)
+
+    # Calls
+
+    def _call(self, node: Node) -> None:
+        function, arguments = node.child_by_field_name("function"), _arguments(node)
+        if function is None:
+            return
+        name = self._names.known(function)
+        module, _, member = name.rpartition(".")
+        if module == "child_process" and member in COMMANDS and arguments:
+            self._command(node, arguments[0], COMMANDS[member])
+        elif module in ("fs", "fs.promises", "fs/promises") and member in WRITERS:
+            self._note("writes", name, node)
+        elif name in NETWORK_CALLS or name.partition(".")[0] in NETWORK:
+            self._note("network", name, node)
+        elif function.type == "identifier" and not name and text_of(function) in GLOBAL_NETWORK:
+            self._note("network", text_of(function), node)
+        elif function.type == "member_expression":
+            self._method(node, function, arguments)
+
+    def _method(self, node: Node, function: Node, arguments: list[Node]) -> None:
+        owner, name = function.child_by_field_name("object"), _member_name(function)
+        if owner is None:
+            return
+        if name in ("push", "unshift") and self._names.is_messages(owner):
+            self._note("pushes", name, node)
+        elif name == "includes" and owner.type == "array" and arguments:
+            for value in owner.named_children:
+                self._guard(self._names.guarded(arguments[0]), value)
+
+    def _command(self, node: Node, first: Node, whole_line: bool) -> None:
+        if is_text(first):
+            text = text_of(first)
+        elif first.type == "template_string" and first.named_children:
+            start = first.named_children[0]
+            text = text_of(start).rpartition(" ")[0] if start.type == "string_fragment" else ""
+        else:
+            return
+        program = first_program(text) if whole_line else looked_up_program(text)
+        if program:
+            self._note("programs", program, node)
+
+    def _new(self, node: Node) -> None:
+        name = node.child_by_field_name("constructor")
+        if name is not None and name.type == "identifier" and text_of(name) in GLOBAL_NETWORK:
+            self._note("network", text_of(name), node)
+
+    # What the handler returns
+
+    def _return(self, node: Node) -> None:
+        scope = self._parents.get(node.id)
+        while scope is not None and scope.type not in FUNCTIONS:
+            scope = self._parents.get(scope.id)
+        values = [unwrapped(child) for child in node.named_children]
+        if values and scope is not None:
+            self._answer(scope, values[0])
+
+    def _arrow(self, node: Node) -> None:
+        self._answer(node, unwrapped(node.child_by_field_name("body")))
+
+    def _answer(self, scope: Node, value: Node | None) -> None:
+        if value is None or value.type != "object" or not self._names.takes_event(scope):
+            return
+        for member in value.named_children:
+            key = member.child_by_field_name("key") if member.type == "pair" else member
+            name = text_of(key) if key is not None and key.type in KEYS else ""
+            if name in RETURNED_MEMBERS and key is not None:
+                self._note("answers", name, key)
+
+    def _home(self, node: Node) -> None:
+        if HOME.match(text_of(node)):
+            self._note("homes", text_of(node), node)
+
+
+KEYS = frozenset({"property_identifier", "shorthand_property_identifier", "string"})
+
+
+def _walk(nodes: list[Node], parents: dict[int, Node]) -> None:
+    """Add all nodes below the first one, in the order of the text, and what each stands in."""
+    stack = [nodes.pop()]
+    while stack:
+        node = stack.pop()
+        nodes.append(node)
+        children = node.named_children
+        parents.update((child.id, node) for child in children)
+        stack += reversed(children)
+
+
+def _member_name(node: Node) -> str:
+    """The plain name of a member: `.name`, `["name"]`; empty for a computed one."""
+    name = node.child_by_field_name("property") or node.child_by_field_name("index")
+    if name is None or not (name.type == "property_identifier" or is_text(name)):
+        return ""
+    return text_of(name)
+
+
+def _arguments(node: Node) -> list[Node]:
+    arguments = node.child_by_field_name("arguments")
+    return [child for child in arguments.named_children if child.type != "comment"] if arguments else []
+
+
+def _first_word(node: Node) -> str:
+    return node.children[0].type if node.children else ""
+
+
+def _pattern_members(pattern: Node) -> Iterator[tuple[str, Node, bool]]:
+    """The members that a pattern takes: name, where, and whether it has a default."""
+    for member in pattern.named_children:
+        match member.type:
+            case "shorthand_property_identifier_pattern":
+                yield text_of(member), member, False
+            case "object_assignment_pattern":
+                left = member.child_by_field_name("left")
+                if left is not None:
+                    yield text_of(left), member, True
+            case "pair_pattern":
+                key, value = member.child_by_field_name("key"), member.child_by_field_name("value")
+                if key is not None and key.type in KEYS:
+                    yield text_of(key), member, value is not None and value.type == "assignment_pattern"

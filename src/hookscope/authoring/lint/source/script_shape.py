@@ -1,0 +1,209 @@
+"""A script file as a whole: syntax errors, exports, and TypeScript that is more than types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from hookscope.authoring.lint.source.script_names import FUNCTIONS, text_of, unwrapped
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+GENERATORS = frozenset({"generator_function", "generator_function_declaration"})
+TYPE_DECLARATIONS = frozenset({"interface_declaration", "type_alias_declaration", "ambient_declaration"})
+
+
+def first_syntax_error(root: Node) -> Node | None:
+    """The first place that the grammar cannot read, as narrow as it tells it; None: it reads."""
+    found, node = None, root
+    while node.has_error:
+        if node.is_error or node.is_missing:
+            found = node
+        inner = next((child for child in node.children if child.has_error or child.is_missing), None)
+        if inner is None:
+            break
+        node = inner
+        if node.is_missing:
+            return node
+    return found
+
+
+def module_exports(root: Node) -> dict[str, bool] | None:
+    """Each name that an ES module exports, and whether that is plainly a function; None: not to be told."""
+    found: dict[str, bool] = {}
+    for node in root.named_children:
+        if node.type != "export_statement":
+            continue
+        told = list(_exported(node))
+        if (None, False) in told:
+            return None
+        found |= {name: function for name, function in told if name is not None}
+    return found
+
+
+def _exported(statement: Node) -> Iterator[tuple[str | None, bool]]:
+    """The names of one `export …`; None among them where what else there is cannot be told."""
+    words = {child.type for child in statement.children if not child.is_named}
+    declared = statement.child_by_field_name("declaration")
+    if "type" in words or (declared is not None and declared.type in TYPE_DECLARATIONS):
+        return
+    if "default" in words:
+        yield "default", _is_function(declared or unwrapped(statement.child_by_field_name("value")))
+    elif declared is not None:
+        yield from _declared(declared)
+    else:
+        clauses = [
+            one for one in statement.named_children if one.type in ("export_clause", "namespace_export")
+        ]
+        for clause in clauses:
+            yield from _listed(clause)
+        if not clauses:  # `export * from`, `export =`
+            yield None, False
+
+
+def _declared(node: Node) -> Iterator[tuple[str | None, bool]]:
+    name = node.child_by_field_name("name")
+    if name is not None:
+        yield text_of(name), _is_function(node)
+    for one in node.named_children:
+        if one.type == "variable_declarator":
+            name = one.child_by_field_name("name")
+            plainly = name is not None and name.type == "identifier"
+            is_function = plainly and _is_function(unwrapped(one.child_by_field_name("value")))
+            yield (text_of(name) if name is not None and plainly else None), is_function
+
+
+def _listed(clause: Node) -> Iterator[tuple[str | None, bool]]:
+    if clause.type == "namespace_export":
+        yield text_of(clause.named_children[-1]), False
+        return
+    for one in clause.named_children:
+        if one.type == "export_specifier" and not any(child.type == "type" for child in one.children):
+            name = one.child_by_field_name("alias") or one.child_by_field_name("name")
+            yield (text_of(name) if name is not None else None), False
+
+
+def commonjs_exports(root: Node, nodes: list[Node]) -> dict[str, bool] | None:
+    """What CommonJS exports by one `module.exports = {…}` and by nothing else; None: not to be told."""
+    given = [value for node in root.named_children if (value := _assigned_exports(node)) is not None]
+    spoken = sum(node.type == "member_expression" and text_of(node) == "module.exports" for node in nodes)
+    own = sum(node.type == "identifier" and text_of(node) == "exports" for node in nodes)
+    if len(given) != 1 or spoken != 1 or own or given[0].type != "object":
+        return None
+    functions = {text_of(name) for node in root.named_children for name in _functions(node)}
+    found: dict[str, bool] = {}
+    for member in given[0].named_children:
+        match member.type:
+            case "shorthand_property_identifier":
+                found[text_of(member)] = text_of(member) in functions
+            case "pair" | "method_definition":
+                name = member.child_by_field_name("key") or member.child_by_field_name("name")
+                value = unwrapped(member.child_by_field_name("value"))
+                if name is None or name.type != "property_identifier":
+                    return None
+                is_named = value is not None and value.type == "identifier" and text_of(value) in functions
+                found[text_of(name)] = member.type == "method_definition" or is_named or _is_function(value)
+            case "comment":
+                continue
+            case _:
+                return None
+    return None if "default" in found else found
+
+
+def _assigned_exports(statement: Node) -> Node | None:
+    """What a statement puts in the place of `module.exports`."""
+    first = statement.named_children[0] if statement.type == "expression_statement" else None
+    if first is None or first.type != "assignment_expression":
+        return None
+    left = first.child_by_field_name("left")
+    is_it = left is not None and text_of(left) == "module.exports"
+    return unwrapped(first.child_by_field_name("right")) if is_it else None
+
+
+def _functions(statement: Node) -> Iterator[Node]:
+    """The names of functions that a statement at the top declares."""
+    name = statement.child_by_field_name("name")
+    if name is not None and _is_function(statement):
+        yield name
+    for one in statement.named_children:
+        name = one.child_by_field_name("name") if one.type == "variable_declarator" else None
+        if name is not None and _is_function(unwrapped(one.child_by_field_name("value"))):
+            yield name
+
+
+def _is_function(node: Node | None) -> bool:
+    return node is not None and node.type in FUNCTIONS | GENERATORS
+
+
+CODE_WORDS = {
+    "enum_declaration": "enum",
+    "decorator": "decorator",
+    "import_alias": "import … =",
+    "import_require_clause": "import … = require()",
+}
+MODULE_NODES = frozenset({"internal_module", "module"})
+PARAMETER_PROPERTY = frozenset({"accessibility_modifier", "override_modifier", "readonly"})
+USED_NAMES = frozenset({"identifier", "shorthand_property_identifier"})
+
+
+def typescript_only_code(node: Node, parent: Node | None) -> str:
+    """The word for what is no mere type; empty for all else."""
+    if parent is not None and parent.type == "ambient_declaration":
+        return ""  # `declare …`
+    if node.type in MODULE_NODES:
+        body = node.child_by_field_name("body")
+        return "namespace" if body is not None and not all(map(_is_type, body.named_children)) else ""
+    if node.type == "required_parameter":
+        return (
+            "parameter property" if any(child.type in PARAMETER_PROPERTY for child in node.children) else ""
+        )
+    if node.type == "export_statement":
+        return "export =" if any(child.type == "=" for child in node.children) else ""
+    return CODE_WORDS.get(node.type, "")
+
+
+def _is_type(statement: Node) -> bool:
+    if statement.type == "export_statement":
+        declared = statement.child_by_field_name("declaration")
+        return declared is not None and declared.type in TYPE_DECLARATIONS
+    return statement.type in TYPE_DECLARATIONS or statement.type == "comment"
+
+
+def unmarked_type_imports(nodes: list[Node]) -> frozenset[int]:
+    """The import statements that bring types, all of them, and do not begin with `import type`."""
+    imports = [node for node in nodes if node.type == "import_statement"]
+    if not imports:
+        return frozenset()
+    inside = {node.id for one in imports for node in _below(one)}
+    outside = [node for node in nodes if node.id not in inside]
+    values = {text_of(node) for node in outside if node.type in USED_NAMES}
+    types = {text_of(node) for node in outside if node.type == "type_identifier"} - values
+    return frozenset(one.id for one in imports if _brings_types(one, types))
+
+
+def _brings_types(statement: Node, types: set[str]) -> bool:
+    told = [name in types or marked for name, marked in _import_names(statement)]
+    return bool(told) and all(told)
+
+
+def _import_names(statement: Node) -> Iterator[tuple[str, bool]]:
+    """Each name that it binds, and whether `type` stands before that one."""
+    for node in _below(statement):
+        if node.type == "import_specifier":
+            name = node.child_by_field_name("alias") or node.child_by_field_name("name")
+            marked = any(child.type == "type" for child in node.children)
+            yield (text_of(name) if name is not None else ""), marked
+        elif node.type == "import_clause":
+            yield from ((text_of(one), False) for one in node.named_children if one.type == "identifier")
+        elif node.type == "namespace_import":
+            yield text_of(node.named_children[-1]), False
+
+
+def _below(node: Node) -> Iterator[Node]:
+    stack = list(reversed(node.named_children))
+    while stack:
+        child = stack.pop()
+        yield child
+        stack += reversed(child.named_children)

@@ -1,0 +1,204 @@
+"""Reads the files of hooks for the rules, through the host's own file access."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from hookscope.authoring.lint.header import HEADER_LIMIT, LintHeader, read_header
+from hookscope.authoring.lint.import_resolution import missing_imports
+from hookscope.authoring.lint.model import HostFacts, LintSubject, NodePackage
+from hookscope.authoring.lint.source.facts import LARGEST, HandlerFacts, Occurrence
+from hookscope.authoring.lint.source.python import python_facts
+from hookscope.authoring.lint.source.script_parsing import ScriptReader, ScriptSource
+from hookscope.model.hook import LANGUAGE_OF, Hook
+from hookscope.model.inventory import Inventory, RejectedHook
+from hookscope.model.machine import Files
+from hookscope.values import dataclass
+
+MANIFEST = "HOOK.md"
+PACKAGE = "package.json"
+LARGEST_PACKAGE = 262_144  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerUses:
+    """What a handler needs of the world, as its source says."""
+
+    env: tuple[str, ...] = ()
+    optional_env: tuple[str, ...] = ()  # it goes on without them
+    bins: tuple[str, ...] = ()
+    network: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """What it does, in words, and with what; without what it does not."""
+        parts = (
+            ("reads variables", (*self.env, *self.optional_env)),
+            ("starts programs", self.bins),
+            ("reaches other machines", self.network),
+            ("writes files", self.writes),
+        )
+        return tuple((what, names) for what, names in parts if names)
+
+
+def handler_uses(facts: HandlerFacts) -> HandlerUses:
+    """What the facts of a source come to; names once each, in order."""
+    needed = _names(met for met in facts.env if met.kind != "optional")
+    return HandlerUses(
+        env=needed,
+        optional_env=tuple(name for name in _names(facts.env) if name not in needed),
+        bins=_names(facts.programs),
+        network=_names(facts.network),
+        writes=_names(facts.writes),
+    )
+
+
+def _names(mets: Iterable[Occurrence]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(met.name for met in mets if met.name))
+
+
+def read_subjects(inventory: Inventory, host: HostFacts, files: Files) -> tuple[LintSubject, ...]:
+    """Everything in an inventory that is a hook, or was meant to be one, but for its source's facts.
+
+    Never raises.
+    """
+    subjects = [
+        read_subject(row.hook, host, files)
+        for row in inventory.hooks
+        if row.hook.path is not None or row.hook.handler is not None
+    ]
+    seen = {subject.folder for subject in subjects}
+    for rejected in inventory.rejected:
+        if not rejected.ignored and rejected.path not in seen:
+            seen.add(rejected.path)
+            subjects += _read_rejected(rejected, host, files)
+    return tuple(subjects)
+
+
+def read_subject(hook: Hook, host: HostFacts, files: Files) -> LintSubject:
+    """One hook with its files read, but for the facts of its source."""
+    handler = hook.handler
+    folder = hook.path if hook.kind == "folder" and hook.path else (handler or Path()).parent
+    return replace(
+        _read_hook(hook.name, folder, hook.manifest, handler, host, files),
+        hook=hook,
+    )
+
+
+def _read_rejected(rejected: RejectedHook, host: HostFacts, files: Files) -> Iterator[LintSubject]:
+    facts = files.facts(rejected.path)
+    if facts is None or not facts.folder:
+        return
+    names = _names_in(rejected.path, files)
+    manifest = rejected.path / MANIFEST if MANIFEST in names else None
+    file = next((name for name in (*host.handlers, *host.beyond) if name in names), None)
+    handler = rejected.path / file if file else None
+    name = rejected.name or rejected.path.name
+    yield replace(_read_hook(name, rejected.path, manifest, handler, host, files), rejected=rejected)
+
+
+def _read_hook(
+    name: str, folder: Path, manifest: Path | None, handler: Path | None, host: HostFacts, files: Files
+) -> LintSubject:
+    text, unread = _text_of(handler, files) if handler is not None else ("", "there is no handler")
+    return LintSubject(
+        name=name,
+        folder=folder,
+        host=host,
+        names=_names_in(folder, files),
+        manifest=manifest,
+        header=_header_of(manifest, files) if manifest is not None else LintHeader(),
+        handler=handler,
+        text=text,
+        unread=unread,
+        package=_package_above(handler, files) if handler is not None and handler.suffix == ".js" else None,
+    )
+
+
+def _names_in(folder: Path, files: Files) -> frozenset[str]:
+    try:
+        return frozenset(files.names(folder))
+    except OSError:
+        return frozenset()
+
+
+def _header_of(manifest: Path, files: Files) -> LintHeader:
+    source = _bytes_of(manifest, HEADER_LIMIT + 1, files)
+    return read_header(source) if source is not None else LintHeader(unread=True)
+
+
+def _text_of(handler: Path, files: Files) -> tuple[str, str]:
+    """The handler's text, or why there is none."""
+    source = _bytes_of(handler, LARGEST + 1, files)
+    if source is None:
+        return "", "it cannot be read"
+    if len(source) > LARGEST:
+        return "", f"it is larger than {LARGEST:,} bytes"
+    return source.decode("utf-8", "replace").removeprefix("\ufeff"), ""
+
+
+def _bytes_of(path: Path, limit: int, files: Files) -> bytes | None:
+    facts = files.facts(path)
+    if facts is None or not facts.file:  # a pipe would be read for ever
+        return None
+    try:
+        return files.read(path, limit)[:limit]
+    except OSError:
+        return None
+
+
+def _package_above(handler: Path, files: Files) -> NodePackage | None:
+    """The nearest package.json upwards. One that cannot be read says nothing, as to Node it does not."""
+    for folder in handler.parents:
+        source = _bytes_of(folder / PACKAGE, LARGEST_PACKAGE, files)
+        if source is not None:
+            try:
+                said = json.loads(source.decode("utf-8", "replace"))
+            except (ValueError, RecursionError):
+                said = None
+            kind = said.get("type") if isinstance(said, dict) else None
+            return NodePackage(folder / PACKAGE, kind if isinstance(kind, str) else "")
+    return None
+
+
+# Facts of the source
+
+
+def with_handler_facts(
+    subjects: Iterable[LintSubject], scripts: ScriptReader, files: Files
+) -> tuple[LintSubject, ...]:
+    """The subjects with the facts of their handlers. Scripts are parsed together, by one child."""
+    subjects = tuple(subjects)
+    wanted = [
+        ScriptSource(str(subject.handler), subject.text, _is_typescript(subject))
+        for subject in subjects
+        if not subject.unread and not _is_python(subject)
+    ]
+    read = scripts(wanted) if wanted else {}
+    return tuple(_with_one_handler_facts(subject, read, files) for subject in subjects)
+
+
+def _with_one_handler_facts(
+    subject: LintSubject, read: dict[str, HandlerFacts | str], files: Files
+) -> LintSubject:
+    if subject.unread:
+        return subject
+    if _is_python(subject):
+        return replace(subject, facts=python_facts(subject.text))
+    found = read.get(str(subject.handler), "it was not parsed")
+    if isinstance(found, str) or subject.handler is None:
+        return replace(subject, unread=str(found))
+    absent = missing_imports(subject.handler, found, files, plain=subject.host.plain)
+    return replace(subject, facts=found, absent=tuple(absent))
+
+
+def _is_python(subject: LintSubject) -> bool:
+    return subject.handler is not None and subject.handler.suffix == ".py"
+
+
+def _is_typescript(subject: LintSubject) -> bool:
+    return subject.handler is not None and LANGUAGE_OF.get(subject.handler.suffix) == "typescript"

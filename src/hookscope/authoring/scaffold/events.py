@@ -1,0 +1,153 @@
+"""Events of a new hook: the requested ones, or a good first one. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hookscope.authoring.scaffold.request import EVENT
+from hookscope.authoring.scaffold.target_hosts import TargetHost, TargetHosts
+from hookscope.model.event_catalogue import ALL_EVENTS, DEFAULT_SESSION, EventType
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import EventKind
+from hookscope.model.text import nearest_word, one_line
+from hookscope.values import dataclass
+
+GUARDED_EVENTS = "before_tool_call"  # what a first plugin hook guards
+FIRST_EVENTS: Mapping[EventKind, tuple[str, ...]] = {
+    "folder": (),
+    "plugin": (GUARDED_EVENTS,),
+    "stream": ("message.received", "turn.started"),
+}
+TELLING_FIELDS = (
+    "senderId",
+    "content",
+    "message",
+    "from",
+    "to",
+    "toolName",
+)  # fields that say most, best first
+
+
+@dataclass(frozen=True, slots=True)
+class HandledEvent:
+    """One event that the new hook listens to, and what a first handler can make of it."""
+
+    key: str
+    when: str
+    fires: str  # the event that tries it out: of a family, or of all events, one of them
+    field: str  # a text of its context that the handler reads; empty: none that all hosts carry
+    context: Mapping[str, Any]  # of the saved event: the whole example, as `fire KEY` has it
+    session: str
+    delivers: bool  # does everybody who sends it show what is pushed
+
+    @property
+    def value(self) -> str:
+        """What the handler reads of the saved event."""
+        return str(self.context[self.field])
+
+
+def default_event(kind: EventKind, readers: TargetHosts) -> str:
+    """The event that most of the hosts send, and show the messages of; the first of the catalogue."""
+    catalogue = readers.first.catalogue
+    known = [one.key for one in catalogue.events if one.kind == kind and not one.family]
+    for key in FIRST_EVENTS[kind]:
+        if key in known:
+            return key
+
+    def worth(key: str) -> tuple[int, int]:
+        sent = [one for one in readers.all if one.catalogue.sends(key, kind)]
+        return len(sent), sum(_delivers(one, key) for one in sent)
+
+    return max(known, key=worth)
+
+
+def check_events(keys: Sequence[str], kind: EventKind, readers: TargetHosts) -> tuple[str, ...]:
+    """The keys in the hosts' spelling. Raises Refusal for one that no chosen host sends."""
+    found = []
+    for key in keys:
+        key = readers.first.catalogue.canonical(key)
+        if not EVENT.fullmatch(key) or (key == ALL_EVENTS and kind != "stream"):
+            raise Refusal(f"{one_line(key, 60)!r} is no event.", _listing(), code=2)
+        if not any(one.catalogue.sends(key, kind) for one in readers.chosen):
+            raise _never_sent(key, kind, readers)
+        found.append(key)
+    return tuple(dict.fromkeys(found))
+
+
+def _listing() -> str:
+    return "`hookscope events` lists them."
+
+
+def _never_sent(key: str, kind: EventKind, readers: TargetHosts) -> Refusal:
+    who = " nor ".join(one.name for one in readers.chosen)
+    catalogue = readers.first.catalogue
+    known = catalogue.find(key)
+    if known is not None and known.kind != kind:
+        forms = {"folder": "a HOOK.md", "plugin": "a plugin (`--plugin`)", "stream": "a module"}
+        return Refusal(f"{key} is heard by {forms[known.kind]} alone.", _listing(), code=2)
+    sent = [one.key for one in catalogue.events if one.kind == kind and one.emitted and not one.family]
+    near = catalogue.nearest(key, kind)
+    if near in sent and near != key:
+        return Refusal(f"{who} never sends {key}.", f"Did you mean {near}?", code=2)
+    some = ", ".join(sent[:4])
+    return Refusal(f"{who} never sends {key}.", f"It sends {some}; {_listing()}", code=2)
+
+
+def unsent_notes(keys: Sequence[str], kind: EventKind, readers: TargetHosts) -> tuple[str, ...]:
+    """A sentence for each event that is nowhere listed, and for each host that never sends one of them."""
+    said = []
+    for key in keys:
+        catalogue = readers.first.catalogue
+        if kind == "folder" and key not in catalogue.by_key and catalogue.sends(key, kind):
+            single = [one.key for one in catalogue.events if one.kind == kind and not one.family]
+            near = nearest_word(key, single)
+            meant = f"; did you mean {near}?" if near else ", and sends it where you do."
+            said.append(f"{readers.first.name} does not list {key}{meant}")
+    for one in readers.all:
+        lost = [key for key in keys if not one.catalogue.sends(key, kind)]
+        if lost:
+            said.append(f"{one.name} never sends {' and '.join(lost)}: nothing is heard of it there.")
+    return tuple(said)
+
+
+def handled_event(key: str, kind: EventKind, readers: TargetHosts) -> HandledEvent:
+    """What a first handler can read of this event, wherever it is sent."""
+    sending = [one for one in readers.all if one.catalogue.sends(key, kind)]
+    fires = _example_event(key, kind, sending[0])
+    known = [event for one in sending if (event := one.catalogue.find(fires)) is not None]
+    first = known[0] if known else EventType(fires, "")
+    exact = sending[0].catalogue.find(key)
+    return HandledEvent(
+        key=key,
+        when="any event of the stream" if exact is None else exact.when,
+        fires=fires,
+        field=_field(known),
+        context=first.context,
+        session=first.session or DEFAULT_SESSION,
+        delivers=all(_delivers(one, fires) for one in sending),
+    )
+
+
+def _delivers(reader: TargetHost, key: str) -> bool:
+    known = reader.catalogue.find(key)
+    return known is not None and known.delivers
+
+
+def _example_event(key: str, kind: EventKind, reader: TargetHost) -> str:
+    """The event itself; of a family, or of all events, one that is sent."""
+    catalogue = reader.catalogue
+    if key == ALL_EVENTS:
+        return next(one for one in FIRST_EVENTS[kind] if catalogue.sends(one, kind))
+    if kind != "folder" or ":" in key:
+        return key
+    sent = (one.key for one in catalogue.events if one.key.startswith(f"{key}:") and one.emitted)
+    return next(sent, f"{key}:example")
+
+
+def _field(known: Sequence[EventType]) -> str:
+    """A text that every sender's example has, the most telling one."""
+    texts = [{name for name, value in one.context.items() if isinstance(value, str)} for one in known]
+    both = set.intersection(*texts) if texts else set()
+    ranked = [name for name in TELLING_FIELDS if name in both]
+    return ranked[0] if ranked else ""

@@ -1,0 +1,183 @@
+"""Target hosts of a new hook: the chosen dialects, their programs, and the names to offer in a form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from hookscope.app.host_detection import shipped_dialect
+from hookscope.authoring.scaffold.request import KIND_OF_SYSTEM, ScaffoldKind, ScriptLanguage
+from hookscope.hosts.dialects import DIALECTS, GUIDES, UnknownDialect, dialect_named
+from hookscope.hosts.folders import FolderSystem
+from hookscope.hosts.folders.hook_discovery import PYTHON_HANDLERS
+from hookscope.hosts.plugins import PluginSystem
+from hookscope.hosts.streams import StreamSystem
+from hookscope.model.event_catalogue import Catalogue
+from hookscope.model.host import Dialect
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import EventKind
+from hookscope.values import dataclass
+
+ENDINGS: dict[ScriptLanguage, tuple[str, ...]] = {
+    "python": (".py",),
+    "typescript": (".ts",),
+    "javascript": (".js", ".mjs"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TargetHost:
+    """A dialect, and its system of the kind that is made."""
+
+    dialect: Dialect
+    system: FolderSystem | PluginSystem | StreamSystem
+
+    @property
+    def name(self) -> str:
+        """The dialect's."""
+        return self.dialect.name
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The events of its host."""
+        return self.dialect.catalogue()
+
+    @property
+    def namespace(self) -> str:
+        """Below `metadata` of a HOOK.md; empty where there is none."""
+        return self.system.shape.namespace if isinstance(self.system, FolderSystem) else ""
+
+    @property
+    def runs_python(self) -> bool:
+        """Is a Python handler not marked as one that only Hookscope runs."""
+        if isinstance(self.system, StreamSystem):
+            return not self.system.marks_python
+        return not self.system.shape.marks_python
+
+
+@dataclass(frozen=True, slots=True)
+class TargetHosts:
+    """The chosen ones, in their order; and the programs behind the guides among them."""
+
+    chosen: tuple[TargetHost, ...]
+    behind: tuple[TargetHost, ...]
+
+    @property
+    def all(self) -> tuple[TargetHost, ...]:
+        """Those that were chosen, and those behind them."""
+        return (*self.chosen, *self.behind)
+
+    @property
+    def first(self) -> TargetHost:
+        """The one that was named first."""
+        return self.chosen[0]
+
+
+def default_kind(names: Sequence[str], kind: ScaffoldKind | None) -> ScaffoldKind:
+    """What is made where nobody says: a hook, in the form that the first dialect has. Raises Refusal."""
+    if kind is not None:
+        return kind
+    return "hook" if "folder" in checked_dialect(names[0]).kinds else "stream"
+
+
+def checked_dialect(name: str) -> Dialect:
+    """Raises Refusal for a dialect that there is none of."""
+    try:
+        return dialect_named(name)
+    except UnknownDialect as error:
+        raise Refusal(str(error), code=2) from None
+
+
+def target_hosts(names: Sequence[str], kind: ScaffoldKind, *, asked: bool) -> TargetHosts:
+    """Those of these dialects that have such hooks. Raises Refusal where none has.
+
+    `asked`: somebody named them. Else the first guide that has such hooks stands in for one that has not.
+    """
+    dialects = [checked_dialect(name) for name in dict.fromkeys(names)]
+    of_events = KIND_OF_SYSTEM[kind]
+    if not asked and not any(of_events in dialect.kinds for dialect in dialects):
+        dialects = [next(guide for guide in GUIDES if of_events in guide.kinds)]
+    chosen = tuple(_hosts_with_kind(dialects, of_events, kind))
+    lacking = [dialect.name for dialect in dialects if dialect.name not in {one.name for one in chosen}]
+    if lacking:
+        what = {"pack": "hook packs", "plugin": "plugins"}.get(kind, f"{of_events} hooks")
+        able = ", ".join(guide.name for guide in GUIDES if _reads_kind(guide, of_events, kind))
+        raise Refusal(f"{lacking[0]} has no {what}.", f"Of the guides {able} has.", code=2)
+    behind = [one for dialect in dialects if (one := shipped_dialect(dialect, None)) is not None]
+    return TargetHosts(
+        chosen, tuple(_hosts_with_kind([one for one in behind if one not in dialects], of_events, kind))
+    )
+
+
+def _hosts_with_kind(
+    dialects: Iterable[Dialect], of_events: EventKind, kind: ScaffoldKind
+) -> Iterable[TargetHost]:
+    for dialect in dialects:
+        if _reads_kind(dialect, of_events, kind):
+            system = dialect.system_of(of_events)
+            assert isinstance(system, FolderSystem | PluginSystem | StreamSystem)
+            yield TargetHost(dialect, system)
+
+
+def _reads_kind(dialect: Dialect, of_events: EventKind, kind: ScaffoldKind) -> bool:
+    """A host that names no key for packages of its own knows no packs either."""
+    return of_events in dialect.kinds and (kind != "pack" or bool(package_key(dialect)))
+
+
+def package_key(dialect: Dialect) -> str:
+    """What a package.json says to this host stands under this key; empty: it reads none."""
+    found = (system.shape.package_key for system in dialect.systems if isinstance(system, PluginSystem))
+    return next(found, "")
+
+
+def chosen_language(
+    wanted: ScriptLanguage | None, readers: TargetHosts
+) -> tuple[ScriptLanguage, tuple[str, ...]]:
+    """The wanted language; else Python, or TypeScript where a chosen program runs no Python. With notes."""
+    if wanted is None:
+        return (
+            "python" if all(one.runs_python for one in readers.chosen) else "typescript"
+        ), _no_python_notes(readers, chosen=False)
+    return wanted, _no_python_notes(readers, chosen=True) if wanted == "python" else ()
+
+
+def _no_python_notes(readers: TargetHosts, *, chosen: bool) -> tuple[str, ...]:
+    """Who runs no Python, said where Python is what is written."""
+    if not chosen and not all(one.runs_python for one in readers.chosen):
+        return ()
+    without = [one.dialect.product for one in readers.all if not one.runs_python]
+    if not without:
+        return ()
+    *others, last = dict.fromkeys(without)
+    who = f"{', '.join(others)} and {last} themselves" if others else f"{last} itself"
+    return (f"Python runs in Hookscope alone: for {who} write it with `--language typescript`.",)
+
+
+def handler_name(language: ScriptLanguage, readers: TargetHosts) -> str:
+    """The file that every chosen host looks for. Raises Refusal where there is none."""
+    systems = [one.system for one in readers.chosen if isinstance(one.system, FolderSystem)]
+    first = (*systems[0].shape.handlers, *PYTHON_HANDLERS)
+    for candidate in first:
+        ends = candidate.endswith(ENDINGS[language])
+        if ends and all(candidate in system.shape.candidates for system in systems):
+            return candidate
+    who = ", ".join(one.name for one in readers.chosen)
+    raise Refusal(
+        f"There is no name of a {language} handler that {who} would look for.",
+        "`--language typescript` has one.",
+        code=2,
+    )
+
+
+def dialect_names() -> tuple[str, ...]:
+    """The names of all dialects, guides and shipped ones, in their order."""
+    return tuple(DIALECTS)
+
+
+def offered_events(dialects: Sequence[str], kind: ScaffoldKind | None, *, asked: bool) -> tuple[str, ...]:
+    """The events that the first of these hosts sends to such hooks; none where nobody has such hooks."""
+    try:
+        kind = default_kind(dialects, kind)
+        catalogue = target_hosts(dialects, kind, asked=asked).first.catalogue
+    except Refusal:
+        return ()
+    return tuple(one.key for one in catalogue.events if one.kind == KIND_OF_SYSTEM[kind] and one.emitted)

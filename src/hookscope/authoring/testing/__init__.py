@@ -1,0 +1,1 @@
+"""From an event to a test: saved events, expectations, replay and sequences."""

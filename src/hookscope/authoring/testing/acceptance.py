@@ -1,0 +1,239 @@
+"""Accepts what a run did as the new expectations of its saved event."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hookscope.authoring.testing.expectations import (
+    ABSENT,
+    FILES,
+    PATTERNS,
+    UNKNOWN,
+    UnmetExpectation,
+    was_blocked,
+)
+from hookscope.authoring.testing.masked_expectations import (
+    NO_EXPECTATION_MASKING,
+    ExpectationMasker,
+    ExpectationMasking,
+)
+from hookscope.authoring.testing.saved_event_files import reads_as, yaml_value
+from hookscope.authoring.testing.test_runs import SavedEventResult
+from hookscope.formats.positions import FormatError, KeyPath, text_of
+from hookscope.formats.yaml12 import locate_yaml, read_yaml
+from hookscope.model.refusal import Refusal
+from hookscope.model.regular_file import read_regular
+from hookscope.model.run import Run
+from hookscope.model.text import error_reason
+from hookscope.storage.edits.change import Change
+from hookscope.storage.edits.user_files import WriteChange, write_user_file
+from hookscope.values import dataclass
+
+EXACT_KEYS = ("context", "result")  # paths whose values are expected as they are
+BY_HAND = "Write it by hand, or give `expect:` a line of its own."
+
+
+@dataclass(frozen=True, slots=True)
+class _AcceptedEvent:
+    """What an event of a file expects from now on."""
+
+    path: KeyPath  # of the event: nothing, or the step of a sequence
+    misses: tuple[UnmetExpectation, ...]  # those that are replaced; none: all is a first draft
+    wanted: Mapping[str, Any]
+    written: bool  # does it have the word `expect`
+
+
+def draft_expectations(run: Run, files: Sequence[str] | None, hidden: ExpectationMasker) -> Mapping[str, Any]:
+    """The first expectations of an event that has none: errors, messages, who ran, if it was blocked, and
+    the files where they are known."""
+    wanted: dict[str, Any] = {
+        "errors": len(run.failed),
+        "messages": _patterns(run.messages, hidden),
+        "ran": _patterns([result.call.name for result in run.results], hidden),
+    }
+    if run.event.kind == "plugin":
+        wanted["blocked"] = was_blocked(run)
+    return wanted if files is None else {**wanted, FILES: _patterns(files, hidden)}
+
+
+def acceptance_change(
+    item: SavedEventResult, hiding: ExpectationMasking = NO_EXPECTATION_MASKING
+) -> Change | None:
+    """The edit that makes what happened expected; None where nothing is to be written.
+
+    Only what was missed is replaced; a file without expectations gets a draft. `hiding` keeps secrets out
+    of it. Raises Refusal where the event did not run as it should, or the file cannot be edited with
+    certainty.
+    """
+    hidden = hiding.over(one.run for one in (item, *item.steps) if one.run is not None)
+    if item.steps and item.passed:
+        return None
+    if not item.steps:
+        _check_whole(item, item.file.name)
+    source, text, document = _read_test_file(item.file)
+    asked = (
+        _step_acceptances(item, document, hidden) if item.steps else _event_acceptance(item, document, hidden)
+    )
+    if not asked:
+        return None
+    edits = [edit for one in asked for edit in _edits(source, text, one)]
+    for start, end, now in sorted(edits, reverse=True):
+        text = text[:start] + now + text[end:]
+    new, wanted = text.encode("utf-8", "replace"), document
+    for one in asked:
+        wanted = _replaced_at(wanted, (*one.path, "expect"), one.wanted)
+    if not reads_as(new, wanted):
+        raise Refusal(f"{item.file} cannot be edited with certainty.", BY_HAND)
+    return Change(item.file, f"accept what happened in {item.file.name}", source, new)
+
+
+def _check_whole(item: SavedEventResult, what: str) -> None:
+    if item.run is None or item.left or item.run.cancelled:
+        why = f"it did not run as a whole: {item.left[0]}" if item.left else "it did not run as a whole."
+        raise Refusal(f"{what} is not accepted: {why}", "Mend that first.")
+
+
+def _read_test_file(file: Path) -> tuple[bytes, str, Mapping[str, Any]]:
+    """The file's bytes, its text, and what it says. Raises Refusal."""
+    try:
+        source = read_regular(file)
+        document = read_yaml(source)
+        text = text_of(source)
+    except OSError as error:
+        raise Refusal(f"Cannot read {file}: {error_reason(error)}.", "Fire it again.") from None
+    except FormatError as error:
+        raise Refusal(f"{file}, {error}.", "Mend it, and fire it again.") from None
+    if not isinstance(document, dict):
+        raise Refusal(f"{file} is no saved event any more.", "Fire it again.")
+    return source, text, document
+
+
+def _event_acceptance(
+    item: SavedEventResult, document: Mapping[str, Any], hidden: ExpectationMasker, path: KeyPath = ()
+) -> list[_AcceptedEvent]:
+    before = document.get("expect")
+    if before and not item.misses:
+        return []
+    assert item.run is not None
+    known = before if isinstance(before, dict) and before else None
+    if known is not None:
+        wanted = _with_new_values(known, item.misses, hidden)
+    else:
+        wanted = draft_expectations(item.run, item.files, hidden)
+    return [_AcceptedEvent(path, item.misses if before else (), wanted, written="expect" in document)]
+
+
+def _step_acceptances(
+    item: SavedEventResult, document: Mapping[str, Any], hidden: ExpectationMasker
+) -> list[_AcceptedEvent]:
+    """What the steps that missed expect from now on. Raises Refusal for one that cannot be accepted."""
+    written = document.get("steps")
+    if not isinstance(written, list) or len(written) < len(item.steps):
+        raise Refusal(f"{item.file} is not the sequence any more that was fired.", "Fire it again.")
+    asked: list[_AcceptedEvent] = []
+    for number, (done, step) in enumerate(zip(item.steps, written, strict=False), start=1):
+        if done.passed:
+            continue
+        place = f"{item.file}, step {number}"
+        _check_whole(done, place)
+        if not isinstance(step, dict) or ("file" in step and "expect" not in step):
+            raise Refusal(
+                f"{place} expects what {done.file.name} says, and that file may stand alone.",
+                "Accept that file, or give the step an `expect:` of its own.",
+            )
+        asked += _event_acceptance(done, step, hidden, ("steps", number - 1))
+    return asked
+
+
+def _replaced_at(value: Any, path: KeyPath, new: Any) -> Any:
+    """The plain value with another one at that path."""
+    if not path:
+        return new
+    step, rest = path[0], path[1:]
+    if isinstance(value, list):
+        return [_replaced_at(one, rest, new) if at == step else one for at, one in enumerate(value)]
+    return {**value, step: _replaced_at(value.get(step), rest, new)}
+
+
+def accept(
+    item: SavedEventResult,
+    writing: WriteChange = write_user_file,
+    hiding: ExpectationMasking = NO_EXPECTATION_MASKING,
+) -> bool:
+    """Write it; False where nothing was to be written. Raises Refusal; then the file is as it was."""
+    change = acceptance_change(item, hiding)
+    if change is not None:
+        writing(change)
+    return change is not None
+
+
+def _with_new_values(
+    before: Mapping[str, Any], misses: tuple[UnmetExpectation, ...], hidden: ExpectationMasker
+) -> Mapping[str, Any]:
+    wanted = dict(before)
+    for miss in misses:
+        name, _, path = miss.what.partition(".")
+        now = _value(miss, hidden)
+        wanted[name] = {**wanted[name], path: now} if path else now
+    return wanted
+
+
+def _value(miss: UnmetExpectation, hidden: ExpectationMasker) -> Any:
+    """What is expected instead. Raises Refusal for what cannot be."""
+    if miss.got is ABSENT:
+        raise Refusal(f"{miss.what} is not there any more.", "Take its line out of `expect:`.")
+    if miss.got is UNKNOWN:
+        raise Refusal("What files it wrote is not known.", "Fire it on copies.")
+    part = miss.what.partition(".")[0]
+    if part in PATTERNS and isinstance(miss.expected, list) and isinstance(miss.got, list):
+        return _patterns(miss.got, hidden)
+    if isinstance(miss.got, float) and miss.what == "max_ms":
+        return math.ceil(miss.got)
+    secret = any(map(hidden.veil.keys.name, miss.what.split("."))) if part in EXACT_KEYS else False
+    return hidden.value(miss.got, secret=secret) if part in EXACT_KEYS else miss.got
+
+
+def _patterns(texts: Any, hidden: ExpectationMasker) -> list[str]:
+    return [hidden.pattern(text) for text in texts]
+
+
+def _edits(source: bytes, text: str, asked: _AcceptedEvent) -> Iterator[tuple[int, int, str]]:
+    """Where the text is replaced, and by what: every missed value where it stands."""
+    wanted, path = asked.wanted, (*asked.path, "expect")
+    place = locate_yaml(source, path)
+    if place is None or not asked.written:
+        yield _added(source, text, asked)
+        return
+    if not asked.misses:  # there is the word, and nothing behind it
+        gap = len(text[: place.start]) - len(text[: place.start].rstrip(" "))
+        yield place.start - gap, place.end, f" {yaml_value(wanted)}"
+        return
+    for miss in asked.misses:
+        name, _, inner = miss.what.partition(".")
+        span = locate_yaml(source, (*path, name, inner) if inner else (*path, name))
+        now = yaml_value(wanted[name][inner] if inner else wanted[name])
+        if span is not None:
+            level = span.line > place.line and span.column == place.column  # a list no deeper than its key
+            yield span.start, span.end, f"  {now}" if level else now
+        elif text[place.start] == "{":
+            yield place.start + 1, place.start + 1, f"{name}: {now}, "
+        else:
+            yield place.start, place.start, f"{name}: {now}\n{' ' * (place.column - 1)}"
+
+
+def _added(source: bytes, text: str, asked: _AcceptedEvent) -> tuple[int, int, str]:
+    """`expect:` where there was none: at the end of a file, behind what a step fires."""
+    lines = "".join(f"  {key}: {yaml_value(item)}\n" for key, item in asked.wanted.items())
+    if not asked.path:
+        return len(text), len(text), f"{'' if text.endswith(chr(10)) else chr(10)}expect:\n{lines}"
+    whole, fired = locate_yaml(source, asked.path), locate_yaml(source, (*asked.path, "event"))
+    if whole is None or fired is None:
+        return len(text), len(text), ""  # then the text does not say what is wanted, and is not written
+    if text[whole.start] == "{":
+        return fired.end, fired.end, f", expect: {yaml_value(asked.wanted)}"
+    end = text.find("\n", fired.end)
+    at = len(text) if end < 0 else end
+    return at, at, f"\n{' ' * (whole.column - 1)}expect: {yaml_value(asked.wanted)}"

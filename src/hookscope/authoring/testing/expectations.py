@@ -1,0 +1,284 @@
+"""Expectations of a saved event, and where a run does not meet them. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from hookscope.model.payload import json_equal
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import Code, Result, Run
+from hookscope.model.sandbox_result import FileChange, TouchedFile
+from hookscope.model.text import nearest_word
+from hookscope.values import dataclass
+
+
+class Placeholder(str):
+    """What is told in a value's place. It is itself alone: a text of the same letters is a value."""
+
+    __slots__ = ()
+
+
+ABSENT = Placeholder("nothing")
+UNKNOWN = Placeholder("not known: the run was not on copies")
+PATTERNS = ("messages", "output", "ran", "files")  # lists of texts in which * ? [ have a meaning
+WILD = re.compile(r"[*?[]")
+ANY = "*"  # in the place of a value: any other fits
+FILES = "files"  # what is expected of the disk: such events are fired on copies
+
+
+@dataclass(frozen=True, slots=True)
+class UnmetExpectation:
+    """One expectation that a run did not meet."""
+
+    what: str  # errors, messages, context.history[0], …
+    expected: object
+    got: object
+    lines: tuple[str, ...] = ()  # item by item, for lists: `  same`, `- expected`, `+ got`
+
+
+ExpectationCheck = Callable[[Any, Run], Iterator[UnmetExpectation]]
+
+
+def unmet_expectations(
+    expect: Mapping[str, Any], run: Run, files: Sequence[str] | None = None
+) -> tuple[UnmetExpectation, ...]:
+    """Where the run is not what was expected, in the order of the expectations.
+
+    Without `errors` none is expected. `files` as of `files_of`. Raises Refusal for an expectation that
+    nobody knows, or of the wrong type: a test that checks nothing is worse than none.
+    """
+    told = {"errors": 0, **expect}
+    checks: Mapping[str, ExpectationCheck] = {**CHECKS, FILES: partial(_files, files)}
+    for name in told:
+        if name not in checks:
+            near = nearest_word(name, checks)
+            meant = f"did you mean {near}?" if near else f"there are {', '.join(checks)}."
+            raise Refusal(f"`expect:` has {name!r}; {meant}", code=2)
+    return tuple(miss for name, wanted in told.items() for miss in checks[name](wanted, run))
+
+
+def changed_files(run: Run, workspace: Path, home: Path) -> tuple[str, ...] | None:
+    """The files that a run on copies has written, changed or deleted, sorted, as expectations name them:
+    from the workspace, else from `~`. None for a run that was not on copies: nobody looked.
+
+    Without walls, originals in the workspace count that have changed meanwhile: no expectation holds that a
+    handler broke past its copy.
+    """
+    if run.guarded is None:
+        return None
+    found = run.guarded.originals
+    originals = () if found is None or run.guarded.disk else found.changed
+    changed: list[FileChange | TouchedFile] = [*run.guarded.changes]
+    changed += [one for one in originals if one.path.is_relative_to(workspace)]
+    return tuple(sorted({_file_name(one, workspace, home) for one in changed}))
+
+
+def literal_pattern(text: str) -> str:
+    """The pattern that fits this text alone."""
+    return WILD.sub(r"[\g<0>]", text)
+
+
+def _file_name(change: FileChange | TouchedFile, workspace: Path, home: Path) -> str:
+    path = change.path
+    if path.is_relative_to(workspace):
+        name = path.relative_to(workspace).as_posix()
+    elif path.is_relative_to(home):
+        name = f"~/{path.relative_to(home).as_posix()}"
+    else:
+        name = str(path)
+    return f"{name} (deleted)" if change.kind == "deleted" else name
+
+
+def _errors(wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
+    count = _number("errors", wanted)
+    if len(run.failed) != count:
+        lines = tuple(
+            f"+ {result.call.name}: {_error_message(result.error)}{_error_line(result)}"
+            for result in run.failed
+        )
+        yield UnmetExpectation("errors", count, len(run.failed), lines)
+
+
+def _error_line(result: Result) -> str:
+    """The innermost line of the hook's own code that the error came through."""
+    code = result.call.target
+    if result.error is None or not isinstance(code, Code):
+        return ""
+    own = [frame for frame in result.error.frames if Path(frame.file).is_relative_to(code.root)]
+    return f" ({Path(own[-1].file).name}:{own[-1].line})" if own else ""
+
+
+def _error_message(error: Any) -> str:
+    return f"{error.type}: {error.message}" if error is not None else "no answer"
+
+
+def _messages(wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
+    if isinstance(wanted, Mapping):
+        for name, some in wanted.items():
+            got = [text for result in _results_of(str(name), run) for text in result.messages]
+            if isinstance(some, int) and not isinstance(some, bool):
+                if len(got) != some:
+                    yield UnmetExpectation(
+                        f"messages.{name}", some, len(got), tuple(f"+ {text}" for text in got)
+                    )
+            else:
+                yield from _in_order(f"messages.{name}", _texts("messages", some), got)
+        return
+    if isinstance(wanted, int) and not isinstance(wanted, bool):
+        if len(run.messages) != wanted:
+            yield UnmetExpectation(
+                "messages", wanted, len(run.messages), tuple(f"+ {text}" for text in run.messages)
+            )
+        return
+    yield from _in_order("messages", _texts("messages", wanted), run.messages)
+
+
+def _output(wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
+    """Each pattern fits a line that the hook has printed."""
+    for name, patterns in _mapping("output", wanted).items():
+        texts = _texts("output", patterns)
+        got = [line for one in _results_of(str(name), run) for line in (one.stdout + one.stderr).splitlines()]
+        lost = [pattern for pattern in texts if not any(fnmatchcase(line, pattern) for line in got)]
+        if lost:
+            lines = (*(f"- {pattern}" for pattern in lost), *(f"+ {line}" for line in got))
+            yield UnmetExpectation(f"output.{name}", texts, got, lines)
+
+
+def _results_of(hook: str, run: Run) -> list[Result]:
+    return [result for result in run.results if result.call.name == hook]
+
+
+def _ran(wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
+    yield from _in_order("ran", _texts("ran", wanted), [result.call.name for result in run.results])
+
+
+def _in_order(what: str, wanted: Sequence[str], got: Sequence[str]) -> Iterator[UnmetExpectation]:
+    """Each text fits its pattern, and there are as many."""
+    pairs = [(one, got[at] if at < len(got) else None) for at, one in enumerate(wanted)]
+    fits = [text is not None and fnmatchcase(text, pattern) for pattern, text in pairs]
+    if all(fits) and len(got) == len(wanted):
+        return
+    lines: list[str] = []
+    for (wish, text), fit in zip(pairs, fits, strict=True):
+        lines += [f"  {text}"] if fit else [f"- {wish}", *([f"+ {text}"] if text is not None else [])]
+    lines += [f"+ {text}" for text in got[len(wanted) :]]
+    yield UnmetExpectation(what, list(wanted), list(got), tuple(lines))
+
+
+def _files(files: Sequence[str] | None, wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
+    """Every pattern fits a file, and every file a pattern; their order means nothing."""
+    counted = isinstance(wanted, int) and not isinstance(wanted, bool)
+    patterns = [] if counted else _texts("files", wanted)
+    if files is None:
+        yield UnmetExpectation("files", wanted, UNKNOWN)
+    elif counted:
+        if len(files) != wanted:
+            yield UnmetExpectation("files", wanted, len(files), tuple(f"+ {name}" for name in files))
+    else:
+        lost = [pattern for pattern in patterns if not any(fnmatchcase(name, pattern) for name in files)]
+        strange = [name for name in files if not any(fnmatchcase(name, pattern) for pattern in patterns)]
+        if lost or strange:
+            lines = (*(f"- {pattern}" for pattern in lost), *(f"+ {name}" for name in strange))
+            yield UnmetExpectation("files", list(patterns), list(files), lines)
+
+
+def _context(wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
+    for path, value in _mapping("context", wanted).items():
+        found = _value_at(run.context, str(path))
+        if found is ABSENT or not _fits(found, value):
+            yield UnmetExpectation(f"context.{path}", value, found)
+
+
+def _result(wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
+    for path, value in _mapping("result", wanted).items():
+        found = _value_at(run.ending.answer or {}, str(path))
+        if found is ABSENT or not _fits(found, value):
+            yield UnmetExpectation(f"result.{path}", value, found)
+
+
+def _fits(found: Any, wanted: Any) -> bool:
+    """Is it this value; where that has `*` for a value, any is right."""
+    if json_equal(found, wanted):
+        return True
+    match wanted:
+        case str():
+            return wanted == ANY
+        case Mapping():
+            if not isinstance(found, Mapping) or found.keys() != wanted.keys():
+                return False
+            return all(_fits(found[name], item) for name, item in wanted.items())
+        case list():
+            if not isinstance(found, list | tuple) or len(found) != len(wanted):
+                return False
+            return all(_fits(one, item) for one, item in zip(found, wanted, strict=True))
+        case _:
+            return False
+
+
+def _value_at(value: Any, path: str) -> Any:
+    """`history[0].text` of a value; the word for nothing where it is not there."""
+    for part in path.replace("[", ".").replace("]", "").split("."):
+        if isinstance(value, Mapping) and part in value:
+            value = value[part]
+        elif isinstance(value, list | tuple) and part.isdecimal() and int(part) < len(value):
+            value = value[int(part)]
+        else:
+            return ABSENT
+    return value
+
+
+def _max_ms(wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
+    most = _number("max_ms", wanted)
+    took = max((result.took * 1000 for result in run.results), default=0.0)
+    if took > most:
+        slowest = max(run.results, key=lambda result: result.took).call.name
+        yield UnmetExpectation("max_ms", most, round(took, 1), (f"+ {slowest} took {took:.1f} ms",))
+
+
+def _blocked(wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
+    if not isinstance(wanted, bool):
+        raise Refusal(f"`blocked` in `expect:` wants true or false, and has {wanted!r}.", code=2)
+    if was_blocked(run) is not wanted:
+        yield UnmetExpectation(
+            "blocked", wanted, was_blocked(run), (f"+ {run.ending.verdict or 'no verdict'}",)
+        )
+
+
+def was_blocked(run: Run) -> bool:
+    """Did a handler keep its host from going on."""
+    return run.ending.verdict.startswith(("blocked", "cancelled", "turn cancelled", "failed closed"))
+
+
+def _number(name: str, wanted: Any) -> float:
+    if isinstance(wanted, bool) or not isinstance(wanted, int | float) or wanted != wanted:  # NaN
+        raise Refusal(f"`{name}` in `expect:` wants a number, and has {wanted!r}.", code=2)
+    return wanted
+
+
+def _texts(name: str, wanted: Any) -> list[str]:
+    if not isinstance(wanted, list) or not all(isinstance(item, str) for item in wanted):
+        raise Refusal(f"`{name}` in `expect:` wants a list of texts, and has {wanted!r}.", code=2)
+    return wanted
+
+
+def _mapping(name: str, wanted: Any) -> Mapping[str, Any]:
+    if not isinstance(wanted, Mapping):
+        raise Refusal(f"`{name}` in `expect:` wants paths with their values, and has {wanted!r}.", code=2)
+    return wanted
+
+
+CHECKS: Mapping[str, ExpectationCheck] = {
+    "errors": _errors,
+    "messages": _messages,
+    "output": _output,
+    "ran": _ran,
+    "context": _context,
+    "result": _result,
+    "blocked": _blocked,
+    "max_ms": _max_ms,
+}

@@ -1,0 +1,234 @@
+"""A fire request: an event key or saved event, a hook to force, faults to inject, and the plan for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hookscope.app.snapshot import Snapshot
+from hookscope.app.trust_requests import waiting_for_trust
+from hookscope.app.unknown_names import no_such_hook
+from hookscope.app.yaml_sections import YamlSection
+from hookscope.authoring.testing.saved_events import (
+    EVENTS_FOLDER,
+    event_to_fire,
+    is_saved_event,
+    read_saved_event,
+    saved_event_in,
+)
+from hookscope.engine.plan_variants import with_injected_faults, without_hooks
+from hookscope.engine.planning import declared_registrations, handler_code, registration_of
+from hookscope.hosts.folders.gates import UNNAMED
+from hookscope.model.failure import FAULTS, Failure, InjectedFault, InvalidFault, parse_fault
+from hookscope.model.hook import Hook
+from hookscope.model.hook_status import Gate, HookStatus, State, gate_state
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import Code, Event, Plan, Registration
+from hookscope.model.trust import TrustTarget, trust_target
+from hookscope.model.uncalled_hooks import event_kind, event_kinds
+from hookscope.runtime.handler_code import DECLARING_SHAPES
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.workbench import Workbench
+
+
+# Shut by what the hook's header or its neighbours say: its own handler is whole, and may be called.
+HEADER_GATES = frozenset({"events", "fields", "reached"})
+
+
+async def forced_plan(bench: Workbench, view: Snapshot, event: Event, name: str) -> Plan:
+    """The plan of a fire at this one hook, which is called whether it would run or not.
+
+    Where it would not, `Plan.forced` has its calls, and their results say `forced`. Of several copies it is
+    the one that wins. A module with handlers of its own (plugin, stream) is imported in its worker and
+    called if it declares the event.
+
+    Raises Refusal where there is nothing that may be called: the hook is not there, shadowed, broken,
+    untrusted, of another kind than the event, or in a language that nothing here runs.
+    """
+    plan = bench.plan(view, event, only=name)
+    if plan.calls:
+        return plan
+    row = bench.hook(view, name)
+    _check_forced(row, plan.event, view)
+    calls = await _forced_calls(bench, view, row.hook, plan.event)
+    return bench.plan(view, event, only=row.hook.name, forced=calls)
+
+
+def _check_forced(row: HookStatus, event: Event, view: Snapshot) -> None:
+    """Raises Refusal where its handler cannot or must not be called."""
+    hook = row.hook
+    if row.state is State.SHADOWED:
+        raise _cannot_force(hook, row.verdict.why(), "The copy that wins can be.")
+    if event.kind not in event_kinds(row):
+        raise _cannot_force(
+            hook, f"it is a {event_kind(hook)} hook, and {event.key} is an event of {event.kind} hooks"
+        )
+    shut = row.verdict.shut()
+    broken = next((gate for gate in shut if _failure_of(gate)), None)
+    if broken is not None or hook.handler is None or hook.role == UNNAMED:
+        reason = broken.reason if broken is not None else row.verdict.why() or "it has no handler"
+        raise _cannot_force(
+            hook, f"it is broken: {reason}", f"`hookscope info {hook.name}` shows every check."
+        )
+    if any(gate_state(gate) is State.UNTRUSTED for gate in shut):
+        target, short = trust_target(hook, view.host), view.host.surroundings.short
+        if target.refused:
+            raise _cannot_force(hook, target.offer(short))
+        then = f"`{target.command(short)}` allows it from now on, `--trust` this once."
+        raise _cannot_force(hook, f"{short(target.folder)} is not trusted", then)
+    if hook.language not in view.languages:
+        lacks = view.without.get(hook.language) or f"is {hook.language}"
+        raise _cannot_force(hook, f"{hook.handler.name} {lacks}")
+
+
+def _failure_of(gate: Gate) -> bool:
+    return gate_state(gate) is State.BROKEN and gate.name not in HEADER_GATES
+
+
+async def _forced_calls(
+    bench: Workbench, view: Snapshot, hook: Hook, event: Event
+) -> tuple[Registration, ...]:
+    """Its handlers under those keys of this event that it has. Raises Refusal where its module has none."""
+    host = view.host
+    keys = host.dialect.system_of(event.kind).keys(event)
+    if handler_code(hook, host).shape not in DECLARING_SHAPES:
+        heard = [key for key in keys if key in (hook.meta.events or ())]
+        return tuple(registration_of(key, hook, host) for key in heard or [event.key])
+    module = await bench.module(view, hook)
+    if isinstance(module, Failure):
+        raise _cannot_force(hook, f"it does not load: {module.type}: {module.message}")
+    declared = declared_registrations(module, hook, host)
+    calls = tuple(call for call in declared if call.key in keys and (call.hears or hook.kind) == event.kind)
+    if not calls:
+        names = ", ".join(dict.fromkeys(call.key for call in declared)) or "none"
+        raise _cannot_force(hook, f"its module has no handler of {event.key}; it has {names}")
+    return calls
+
+
+def _cannot_force(hook: Hook, why: str, then: str = "") -> Refusal:
+    return Refusal(f"{hook.name} cannot be forced: {why.rstrip('.')}.", then)
+
+
+__all__ = ["FAULTS", "InjectedFault", "parse_faults", "plan_with_faults"]
+
+FAULT_FORMS = "--break wants HOOK=exception, hang, slow[:SECONDS], junk or exit[:STATUS]"
+
+
+def parse_faults(texts: Iterable[str]) -> dict[str, InjectedFault]:
+    """By hook, from texts such as `guard=slow:2`. Raises Refusal."""
+    breakages: dict[str, InjectedFault] = {}
+    for text in texts:
+        name, _, fault = text.rpartition("=")
+        if not name:
+            raise Refusal(f"{FAULT_FORMS}, and has {text!r}.", code=2)
+        try:
+            breakage = parse_fault(fault)
+        except InvalidFault as error:
+            raise Refusal(f"{FAULT_FORMS}: {error}.", code=2) from None
+        if breakages.setdefault(name, breakage) != breakage:
+            raise Refusal(f"--break names {name} twice.", "A handler has one fault at a time.", code=2)
+    return breakages
+
+
+def plan_with_faults(view: Snapshot, plan: Plan, breakages: Mapping[str, InjectedFault]) -> Plan:
+    """The plan with a fault in place of these hooks' handlers: in the real worker, under the real limits.
+
+    Names are those of hooks, or of their settings keys. Nothing of it counts against a hook: no
+    quarantine, no worker of its own. They are broken for the events that this one causes too. Results and
+    the run say what was broken, and journal and JSON have it as `broken`. A hang is ended after 2 s unless
+    the user has set a limit for all handlers.
+
+    Raises Refusal for a hook that is not there, or that this plan does not call.
+    """
+    by_name = {_hook_name(view, name): breakage for name, breakage in breakages.items()}
+    for name in by_name:
+        _check_fault(name, plan)
+    return with_injected_faults(plan, by_name)
+
+
+def _hook_name(view: Snapshot, name: str) -> str:
+    row = view.inventory.find(name)
+    if row is None:
+        raise no_such_hook(name, view)
+    return row.hook.name
+
+
+def _check_fault(name: str, plan: Plan) -> None:
+    """Raises Refusal where there is nothing of that hook to break."""
+    calls = [call for call in plan.calls if call.name == name]
+    if any(not isinstance(call.target, Code) for call in calls):
+        what = f"{name} is a function of this program: there is no worker to break."
+        raise Refusal(what, "Name a hook that is a file.")
+    if not calls:
+        reason = next((item.reason for item in plan.not_run if item.name == name), "it does not listen to it")
+        then = "" if plan.calls else f"`--only {name} --force` calls it all the same."
+        raise Refusal(f"{name} cannot be broken: {plan.event.key} does not call it ({reason}).", then)
+
+
+AskTrust = Callable[
+    ["Snapshot", Sequence[TrustTarget]], bool
+]  # the user, about folders; was any of them allowed
+RequestedEvent = (
+    str | Mapping[str, Any]
+)  # an event key, the file of a saved event, or what stands in such a file
+
+
+@dataclass(frozen=True, slots=True)
+class FireRequest:
+    """What shall be otherwise than the event says, and than its host would call."""
+
+    session: str | None = None
+    context: Mapping[str, object] | None = None
+    ctx: Mapping[str, object] | None = None
+    only: str | None = None
+    left_out: Sequence[str] = ()
+    force: bool = False
+    breaks: Mapping[str, InjectedFault] = field(default_factory=dict)
+
+
+async def plan_request(
+    bench: Workbench, what: RequestedEvent, wish: FireRequest, trusts: AskTrust | None = None
+) -> tuple[Snapshot, Plan]:
+    """The plan of one event that is to be fired; the view has what only a load can tell.
+
+    `trusts` is asked about folders that wait for trust: did it allow any. Raises Refusal.
+    """
+    view = bench.look()
+    event = _requested_event(bench, view, what, wish)
+    names = {bench.hook(view, name).hook.name for name in wish.left_out}
+    plan = without_hooks(bench.plan(view, event, only=wish.only), names)
+    folders = waiting_for_trust(view, plan)
+    if folders and trusts is not None and trusts(view, folders):
+        view = bench.look()
+    view = await bench.ready(view, event.kind)
+    if wish.force and wish.only is not None:
+        plan = await forced_plan(bench, view, event, wish.only)
+    else:
+        plan = without_hooks(bench.plan(view, event, only=wish.only), names)
+    return view, plan_with_faults(view, plan, wish.breaks)
+
+
+def _requested_event(bench: Workbench, view: Snapshot, what: RequestedEvent, wish: FireRequest) -> Event:
+    if not isinstance(what, str):
+        event = event_to_fire(bench, view, saved_event_in(YamlSection(Path("event"), b"", what)))
+    elif is_saved_event(what):
+        if not os.path.exists(what):
+            from hookscope.authoring.testing.test_runs import closest_file  # here: most files are there
+
+            then = closest_file(view.host.workspace, Path(what), (EVENTS_FOLDER,))
+            raise Refusal(f"There is no file {what}.", then, code=2)
+        event = read_saved_event(bench, view, Path(what))
+    else:
+        event = bench.template(view, what)
+    if wish.session is not None:
+        event = replace(event, session_key=wish.session)
+    if wish.context is not None:
+        event = replace(event, context=dict(wish.context))
+    if wish.ctx is not None:
+        event = replace(event, ctx={**event.ctx, **wish.ctx})
+    return event

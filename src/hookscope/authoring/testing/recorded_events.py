@@ -1,0 +1,165 @@
+"""Recorded events: shown, fired again at today's hooks, and saved as tests."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hookscope.app.event_templates import as_plain, template_event
+from hookscope.app.trust_requests import cannot_run_messages, trust_next_steps
+from hookscope.authoring.testing.replay import event_with_mark
+from hookscope.authoring.testing.saved_event_files import save_event
+from hookscope.authoring.testing.saved_events import EVENTS_FOLDER
+from hookscope.model.hook_event import iso
+from hookscope.model.host import Host
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import Event, Plan, Run
+from hookscope.model.text import one_line
+from hookscope.recording.spool import RecordedEvent, events_by_id, newest_events
+from hookscope.recording.tap_files import spool_path
+from hookscope.storage.journal.redaction import Redaction
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.app.workbench import Workbench
+    from hookscope.runtime.firing import Firing
+
+
+SHORT_ID_LENGTH = 8  # characters of an id that people see, and type
+SHORTEST_ID_PREFIX = 4  # characters by which an event may be named
+SETTINGS_MEMBER = "cfg"
+
+
+def event_from_recorded(heard: RecordedEvent, host: Host) -> Event:
+    """The event as it was, to be fired now; the settings in force stand where they stood.
+
+    Raises Refusal where the dialect in force has no such events.
+    """
+    if heard.kind == "loaded" or heard.kind not in host.dialect.kinds:
+        raise Refusal(
+            f"{host.dialect.product} has no events of the kind of {heard.key}.",
+            f"It was heard under {heard.host}: --dialect {heard.host}.",
+        )
+    kind, _, action = heard.key.partition(":") if heard.kind == "folder" else (heard.key, "", "")
+    settings = {SETTINGS_MEMBER: as_plain(host.settings.value)} if SETTINGS_MEMBER in heard.left_out else {}
+    of_folder = heard.kind == "folder"
+    return Event(
+        kind,
+        action,
+        heard.session,
+        context={**heard.context, **settings} if of_folder else heard.context,
+        kind=heard.kind,
+        meta=heard.meta,
+        ctx=heard.ctx,
+    )
+
+
+def marked_as_real(event: Event, heard: RecordedEvent) -> Event:
+    """The event of now, with a mark that its handlers can see: which real event it was, and when."""
+    return event_with_mark(event, {"real": heard.id, "at": iso(heard.at)})
+
+
+def select_recorded(view: Snapshot, names: Sequence[str], newest: int = 1) -> tuple[RecordedEvent, ...]:
+    """The real events of those ids; where none is named the newest ones, oldest of them first.
+
+    Raises Refusal where there is none, or a name fits several; OSError.
+    """
+    spool = spool_path(view.host)
+    if names:
+        return tuple(_recorded_by_id(spool, name) for name in names)
+    found, _ = newest_events(spool, newest)
+    if not found:
+        raise Refusal("No real event was recorded here yet.", "`hookscope tap status` says why.")
+    return found
+
+
+def _recorded_by_id(spool: Path, name: str) -> RecordedEvent:
+    then = "`hookscope tap events` lists them."
+    if len(name) < SHORTEST_ID_PREFIX:
+        raise Refusal(f"{name!r} is too short for the id of an event.", then, code=2)
+    found = events_by_id(spool, name.lower())
+    if not found:
+        raise Refusal(f"No real event {name!r} is recorded here.", then)
+    if len(found) > 1:
+        raise Refusal(f"{len(found)} real events have ids that begin with {name}.", "Type more of it.")
+    return found[0]
+
+
+def context_summary(heard: RecordedEvent) -> str:
+    """One line of what it holds."""
+    told = one_line(json.dumps(heard.context, ensure_ascii=False), 400)
+    return told if heard.context else ""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRecordedEvent:
+    """Where a real event was kept, and the variables that stand for its secrets."""
+
+    file: Path
+    variables: tuple[str, ...]
+
+
+def save_recorded(
+    heard: RecordedEvent, view: Snapshot, redaction: Redaction, file: Path | None = None
+) -> SavedRecordedEvent:
+    """Keep it as a saved event, named after its key and id where no file is. Raises Refusal."""
+    event = event_from_recorded(heard, view.host)
+    name = re.sub(r"[^\w.-]+", "-", heard.key).strip("-.") or "event"
+    place = file or view.host.workspace / EVENTS_FOLDER / f"{name}-{short_id(heard)}.yaml"
+    return SavedRecordedEvent(
+        place, save_event(event, template_event(event.key, view.host), place, redaction)
+    )
+
+
+def short_id(heard: RecordedEvent) -> str:
+    """As much of the id as people see."""
+    return heard.id[:SHORT_ID_LENGTH]
+
+
+@dataclass(frozen=True, slots=True)
+class RefiredEvent:
+    """A real event, and what came of it here."""
+
+    heard: RecordedEvent
+    plan: Plan
+    run: Run
+    left: tuple[str, ...]  # sentences: who should have run and could not
+
+    @property
+    def well(self) -> bool:
+        """Did everybody run who should, and end well."""
+        failed = self.run.failed or self.run.cancelled or self.run.ending.failure is not None
+        return not (self.left or failed)
+
+
+async def fire_recorded(
+    bench: Workbench,
+    heard: RecordedEvent,
+    *,
+    only: str | None = None,
+    sandbox: bool = False,
+    dry: bool = False,
+    told: Callable[[Firing], object] | None = None,
+) -> RefiredEvent | Plan:
+    """Fire it now, marked as replayed; with `dry` only the plan. `told` hears of the firing, to cancel it.
+
+    On copies with `sandbox`. Raises Refusal; OSError where the copies cannot be made.
+    """
+    view = bench.look()
+    event = marked_as_real(event_from_recorded(heard, view.host), heard)
+    plan = bench.plan(view, event, only=only)
+    if dry:
+        return plan
+    view = await bench.ready(view, event.kind)
+    plan = bench.plan(view, event, only=only)
+    untrusted = tuple(f"{said}, `--trust` this once." for said in trust_next_steps(view, plan))
+    left = (*untrusted, *cannot_run_messages(view, plan, only=only))
+    firing = await bench.fire_guarded(view, plan) if sandbox else bench.fire(view, plan)
+    if told is not None:
+        told(firing)
+    run = await firing
+    return RefiredEvent(heard, plan, run, left)

@@ -1,0 +1,353 @@
+"""Replays a run of the journal, whole or from one handler on, and shows the differences."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from hookscope.app.runs.past_runs import past_run
+from hookscope.app.snapshot import PastRun
+from hookscope.app.trust_requests import cannot_run_messages, trust_next_steps
+from hookscope.authoring.testing.fire_request import forced_plan
+from hookscope.engine.plan_variants import EXCLUDED, without_hooks
+from hookscope.model.hook_event import HookEvent, from_iso, iso, to_document
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import CallGroup, Event, NotRun, Plan, Registration, Result, Run
+from hookscope.model.run_comparison import REPLAY_MARK, RunDifference, run_differences
+from hookscope.model.text import nearest_word
+from hookscope.runtime.payloads import PatchError, apply_patch
+from hookscope.storage.journal.masking import as_recorded
+from hookscope.storage.journal.run_environment import ChangedHandler, handlers_changed_since
+from hookscope.storage.journal.run_filter import RunFilter
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.app.workbench import Workbench
+    from hookscope.runtime.firing import Firing
+
+
+AS_RECORDED = "replayed as recorded"
+WHOLE_RUN = "A replay without --from fires all of it."
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayStart:
+    """Where a replay begins: behind `done`, with `rest` to be compared with what comes."""
+
+    event: Event  # as it was then, with the words by which its handlers were found
+    changed: tuple[str, str]  # type and action as handlers had left them
+    done: tuple[Result, ...]
+    rest: tuple[Result, ...]
+
+
+def replay_start(run: Run, wanted: str) -> ReplayStart:
+    """The run from its handler of that number on, counted from 1, or from the first of that name.
+
+    The event is the recorded one with what the handlers before it changed, as the journal has it.
+
+    Raises Refusal where there is no such handler, where handlers of this kind share no event, or where
+    what was recorded cannot be laid on.
+    """
+    if run.event.kind != "folder":
+        raise Refusal(
+            f"Run {run.id} was a {run.event.kind} event, whose handlers share no event to go on with.",
+            WHOLE_RUN,
+        )
+    place = _start_position(run, wanted)
+    done, rest = run.results[:place], run.results[place:]
+    event = run.event
+    document = to_document(
+        HookEvent(
+            event.type,
+            event.action,
+            event.session_key,
+            dict(event.context),
+            event.timestamp,
+            list(event.messages),
+        )
+    )
+    for result in done:
+        try:
+            document = apply_patch(document, result.patch)
+        except PatchError as error:
+            what = f"What {result.call.name} changed in run {run.id} cannot be laid on its event"
+            raise Refusal(f"{what}: {error}.", WHOLE_RUN) from None
+    return ReplayStart(
+        _event_at_start(event, document, run.id), (document["type"], document["action"]), done, rest
+    )
+
+
+def _start_position(run: Run, wanted: str) -> int:
+    names = [result.call.name for result in run.results]
+    if wanted in names:
+        return names.index(wanted)
+    if wanted.isascii() and wanted.isdigit() and 0 < int(wanted) <= len(names):
+        return int(wanted) - 1
+    near = nearest_word(wanted, names)
+    then = f"Did you mean {near}?" if near else f"It called {', '.join(names) or 'nobody'}."
+    raise Refusal(f"Run {run.id} has no handler {wanted}.", then)
+
+
+def _event_at_start(event: Event, document: dict[str, Any], run: int) -> Event:
+    if not isinstance(document["context"], dict) or not isinstance(document["messages"], list):
+        what = f"In run {run} a handler left an event without a context or messages to go on with."
+        raise Refusal(what, WHOLE_RUN)
+    moment = event.timestamp
+    if document["timestamp"] != to_document(HookEvent("", "", timestamp=moment))["timestamp"]:
+        with suppress(AttributeError, TypeError, ValueError):  # if it is no moment, the event kept its own
+            moment = from_iso(document["timestamp"])
+    return replace(
+        event,
+        session_key=document["sessionKey"],
+        context=document["context"],
+        messages=tuple(document["messages"]),
+        timestamp=moment,
+    )
+
+
+def plan_from_start(plan: Plan, start: ReplayStart) -> Plan:
+    """The plan of now without the calls before the place to start at; those stay as they were recorded.
+
+    Raises Refusal where that handler is not called any more.
+    """
+    first = start.rest[0].call
+    place = _nth_call(plan.calls, first, sum(_same_handler(result.call, first) for result in start.done))
+    if place is None:
+        why = next((item.reason for item in plan.not_run if item.name == first.name), "it is gone")
+        raise Refusal(f"{first.name} is not called for {plan.event.key} any more: {why}.", WHOLE_RUN)
+    left_out = tuple(NotRun(call.name, AS_RECORDED, call.hook) for call in plan.calls[:place])
+    type_, action = start.changed
+    return replace(
+        plan,
+        event=replace(plan.event, type=type_, action=action),
+        groups=(CallGroup(plan.calls[place:]),),
+        not_run=(*left_out, *plan.not_run),
+    )
+
+
+def _nth_call(calls: Sequence[Registration], wanted: Registration, number: int) -> int | None:
+    places = [place for place, call in enumerate(calls) if _same_handler(call, wanted)]
+    return places[number] if number < len(places) else None
+
+
+def _same_handler(one: Registration, other: Registration) -> bool:
+    return (one.name, one.key) == (other.name, other.key)
+
+
+MOST_RUNS = 10_000  # runs that are looked at, and fired again, at once
+FEW_RUNS = 50  # more than are wanted: some were replays
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayResult:
+    """An earlier run and its event's run of now."""
+
+    past: PastRun
+    before: Run
+    run: Run
+    different: tuple[RunDifference, ...]  # what is not as before; times are not compared
+    left: tuple[str, ...] = ()  # sentences: who should have run and could not
+    changed: tuple[ChangedHandler, ...] = ()  # handlers whose files are not what they were then
+
+    @property
+    def same(self) -> bool:
+        """Did all happen as before, with nobody left out?"""
+        return not (self.different or self.left or self.run.cancelled)
+
+
+def runs_to_replay(
+    bench: Workbench, numbers: Sequence[int], wanted: RunFilter, last: int | None = None
+) -> tuple[PastRun, ...]:
+    """The runs of those numbers; where none is named those that are wanted and were no replays, oldest first.
+
+    With `last` only so many, the newest. Raises Refusal where there is none, or there are too many; OSError.
+    """
+    view = bench.look()
+    if numbers:
+        return tuple(bench.record.run(view, number) for number in numbers)
+    journal = bench.record.journal(view.host)
+    for limit in (
+        (MOST_RUNS + 1,) if last is None else (last + FEW_RUNS, MOST_RUNS + 1)
+    ):  # most often few are enough
+        newest = journal.select(wanted, limit)
+        past = (past_run(stored, view.host) for stored in newest)
+        fit = [one for one in past if one is not None and not is_replay(one)]
+        if (last is not None and len(fit) >= last) or len(newest) < limit:
+            break
+    if last is None and len(newest) > MOST_RUNS:
+        raise Refusal(f"More than {MOST_RUNS:,} runs fit.", "--since and --last narrow them down.")
+    if fit:
+        return tuple(reversed(fit[:last]))
+    if wanted != RunFilter() and journal.recent(1):
+        failed = wanted.outcomes is not None and "failed" in wanted.outcomes
+        raise Refusal(
+            "No run failed here of late." if failed else "No run fits.", "`hookscope log` lists the runs."
+        )
+    raise Refusal("Nothing was fired in this workspace yet.", "`hookscope fire` fires an event.")
+
+
+def is_replay(past: PastRun) -> bool:
+    """Was its event fired again already when it ran."""
+    event = past.plan.event
+    return any(REPLAY_MARK in place for place in (event.context, event.ctx, event.meta))
+
+
+def _forced_hook(run: Run | None) -> str | None:
+    """The hook that was called by force, as far as it is known."""
+    results = run.results if run is not None else ()
+    return next((result.call.name for result in results if result.forced), None)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedReplay:
+    """An earlier run that can be fired again now."""
+
+    view: Snapshot
+    plan: Plan
+    before: Run  # what the new run is compared with
+    guarded: bool  # on copies, as then
+
+
+async def prepare_replay(
+    bench: Workbench, past: PastRun, *, only: str | None = None, start: str | None = None
+) -> PreparedReplay:
+    """Plan it anew, marked; `start` as in `again`. Raises Refusal."""
+    view = bench.look()
+    then = replay_start(_finished_run(past), start) if start is not None else None
+    before = _finished_run(past)
+    event = marked_event(past.plan.event if then is None else then.event, past)
+    view = await bench.ready(view, event.kind)
+    plan = await _replay_plan(bench, view, event, past, then, only)
+    before = before if then is None else replace(before, results=then.rest)
+    return PreparedReplay(view, plan, before, before.guarded is not None)
+
+
+async def replay_run(
+    bench: Workbench,
+    past: PastRun,
+    *,
+    only: str | None = None,
+    start: str | None = None,
+    sandbox: bool = False,
+    dry: bool = False,
+    told: Callable[[Firing], object] | None = None,
+) -> ReplayResult | Plan:
+    """Fire it again, as things are now; with `dry` only the plan. `told` hears of the firing, to cancel it.
+
+    With `start`, the number or the name of a handler, those before it are left out: the event is as it was
+    when its turn came. It goes to whom it went then: who was left out by request stays so, and who was called
+    by force is again, but where `only` names another. On copies with `sandbox`, and where it was fired so.
+    Raises Refusal; OSError where the copies cannot be made.
+    """
+    if dry:
+        view = bench.look()
+        then = replay_start(_finished_run(past), start) if start is not None else None
+        event = marked_event(past.plan.event if then is None else then.event, past)
+        loads = event.kind != "folder"  # to force such a hook imports its module
+        return await _replay_plan(bench, view, event, past, then, only, forces=not loads)
+    ready = await prepare_replay(bench, past, only=only, start=start)
+    view, plan, before = ready.view, ready.plan, ready.before
+    untrusted = tuple(f"{said}." for said in trust_next_steps(view, plan))
+    left = (*untrusted, *cannot_run_messages(view, plan, only=plan.only))
+    guarded = sandbox or ready.guarded
+    firing = await bench.fire_guarded(view, plan) if guarded else bench.fire(view, plan)
+    if told is not None:
+        told(firing)
+    run = await firing
+    hidden = bench.redaction_of(view.host)
+    different = run_differences(before, as_recorded(run, view.host.dialect.name, hidden.secrets, hidden.keys))
+    changed = await asyncio.to_thread(handlers_changed_since, past.handlers)
+    return ReplayResult(past, before, run, different, left, changed)
+
+
+def _finished_run(past: PastRun) -> Run:
+    """The run, to its end. Raises Refusal for one that has none."""
+    if past.run is None:
+        raise Refusal(
+            f"Run {past.id} was interrupted: its program ended before it did.",
+            "There is nothing to compare with; --dry shows who would run.",
+        )
+    return past.run
+
+
+async def _replay_plan(
+    bench: Workbench,
+    view: Snapshot,
+    event: Event,
+    past: PastRun,
+    then: ReplayStart | None,
+    only: str | None,
+    *,
+    forces: bool = True,
+) -> Plan:
+    forced = _forced_hook(past.run) if only is None and forces else None
+    if forced:
+        plan = await forced_plan(bench, view, event, forced)
+    elif only is not None:
+        plan = bench.plan(view, event, only=only)
+    else:
+        plan = _with_same_targets(bench, view, event, past.plan)
+    return plan if then is None else plan_from_start(plan, then)
+
+
+def _with_same_targets(bench: Workbench, view: Snapshot, event: Event, then: Plan) -> Plan:
+    """The plan of now without those whom the plan of then left out by request: they are not what changed."""
+    chosen = {item.name for item in then.not_run if item.left_out == "chosen" and item.reason == EXCLUDED}
+    at = _targeted_hooks(then)
+    if at is not None and len(at) == 1 and any(row.hook.name in at for row in view.inventory.hooks):
+        return bench.plan(view, event, only=next(iter(at)))
+    plan = bench.plan(view, event)
+    if at is not None:
+        listening = {call.name for call in plan.calls} | {one.name for one in plan.not_run if one.listens}
+        chosen |= listening - at
+    return without_hooks(plan, chosen)
+
+
+def _targeted_hooks(plan: Plan) -> frozenset[str] | None:
+    """The hooks that it was fired at, where others were left out for them; None: at all that listen."""
+    if not any(item.left_out == "unasked" for item in plan.not_run):
+        return None
+    waiting = (item.name for item in plan.not_run if item.listens and not item.left_out)
+    return frozenset((*(call.name for call in plan.calls), *waiting))
+
+
+def differences_between(bench: Workbench, before: Run, after: Run) -> tuple[RunDifference, ...]:
+    """What is different between two runs, of now or of the journal: secrets are masked in both.
+
+    Of a replay from a handler on, those before it are not missed.
+    """
+    hidden, name = bench.redaction, bench.dialect.name
+    one, other = (as_recorded(run, name, hidden.secrets, hidden.keys) for run in (before, after))
+    left = Counter(item.name for item in after.not_run if item.reason == AS_RECORDED)
+    rest = []
+    for result in one.results:
+        if left[result.call.name] > 0:
+            left[result.call.name] -= 1
+        else:
+            rest.append(result)
+    return run_differences(replace(one, results=tuple(rest)), other)
+
+
+def marked_event(event: Event, past: PastRun) -> Event:
+    """The event of now, with a mark that its handlers can see: which run it was, and when."""
+    as_recorded = event.timestamp == past.plan.event.timestamp
+    now = replace(event, timestamp=datetime.now(UTC)) if as_recorded else event  # a handler had set another
+    return event_with_mark(now, {"run": past.id, "at": iso(past.at)})
+
+
+def event_with_mark(event: Event, mark: Mapping[str, Any]) -> Event:
+    """The event, marked as one that was before: in the context, or beside it."""
+    match event.kind:
+        case "folder":
+            return replace(event, context={**event.context, REPLAY_MARK: mark})
+        case "plugin":
+            return replace(event, ctx={**event.ctx, REPLAY_MARK: mark})
+        case "stream":
+            kept = {name: value for name, value in event.meta.items() if name not in ("id", "at")}
+            return replace(event, meta={**kept, REPLAY_MARK: mark})

@@ -1,0 +1,290 @@
+"""Writes saved events: a fired event as a new file, and a draft over the event that its file holds."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import field
+from pathlib import Path
+from typing import Any
+
+from hookscope.app.event_templates import WORKSPACE_FIELD
+from hookscope.app.variables import CFG, WORKSPACE, escaped_value
+from hookscope.authoring.testing.saved_events import EVENTS_FOLDER, is_saved_event, read_saved, saved_document
+from hookscope.formats.positions import FormatError, Span, text_of
+from hookscope.formats.yaml12 import locate_yaml, read_yaml
+from hookscope.model.payload import json_equal
+from hookscope.model.refusal import Refusal
+from hookscope.model.regular_file import read_regular
+from hookscope.model.run import Event
+from hookscope.storage.edits.change import Change
+from hookscope.storage.edits.user_files import WriteChange, write_user_file
+from hookscope.storage.journal.redaction import NOTHING_KNOWN, Redaction
+from hookscope.values import dataclass
+
+BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")  # fine in JSON, not in YAML
+PLAIN = re.compile(r"[A-Za-z_][\w.:/-]*")  # needs no quotes in a file of ours, where keys are always text
+NOT_TEXT = "Take out what is no text: half of a surrogate pair, NaN or Infinity."
+YAML_WORDS = {"true", "false", "null"}
+MASK = re.compile(r"\$\{SECRET:(\w+)\}")
+
+
+def saved_event_path(name: str, workspace: Path, cwd: Path) -> Path:
+    """Where an event of that name is saved: a file as it is named, else one of the workspace.
+
+    Raises Refusal for a name that leads out of the folder of saved events.
+    """
+    if not is_saved_event(name) and ".." in Path(name).parts:
+        then = f"Name a file, such as {name}.yaml, or the event alone."
+        raise Refusal(f"{name} leads out of {EVENTS_FOLDER}.", then, code=2)
+    return cwd / name if is_saved_event(name) else workspace / EVENTS_FOLDER / f"{name}.yaml"
+
+
+def save_event(
+    event: Event,
+    template: Event,
+    file: Path,
+    redaction: Redaction = NOTHING_KNOWN,
+    *,
+    expect: Mapping[str, Any] | None = None,
+    writing: WriteChange = write_user_file,
+) -> tuple[str, ...]:
+    """Write it, and never over another; the variables that stand for its secrets.
+
+    The workspace's folder and the settings in force stand as `${workspace}` and `${cfg}`; other settings
+    are left out, and so is all that the template of its key says too, but the context. Raises Refusal where
+    there is such a file, or no file can hold the event.
+
+    Args:
+        redaction: knows secrets that nothing in the event tells.
+        expect: what the file shall say of its run.
+        writing: what writes the file.
+    """
+    here = local_values(event.context, template.context)
+    context = {name: value for name, value in event.context.items() if name not in (*here, CFG)}
+    ctx = {name: value for name, value in event.ctx.items() if template.ctx.get(name) != value}
+    veil = redaction.veil(context, ctx, event.session_key)
+    document: dict[str, Any] = {"event": event.key}
+    if event.session_key != template.session_key:
+        document["session"] = with_secret_names(veil.value(event.session_key), literal=True)
+    saved = with_secret_names(veil.value(context), literal=True)
+    saved = {
+        str(name): (saved | here)[str(name)] for name in event.context if name in here or name in context
+    }
+    for name, value in (("context", saved), ("ctx", with_secret_names(veil.value(ctx), literal=True))):
+        if value:
+            document[name] = value
+    if expect:
+        document["expect"] = expect
+    source = "".join(f"{line}\n" for line in yaml_lines(document)).encode("utf-8", "replace")
+    if not reads_as(source, document):
+        raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.", NOT_TEXT)
+    if os.path.exists(file):  # unlike Path.exists it takes a name that no disk can hold
+        raise Refusal(f"There is {file} already.", "Save under another name.")
+    writing(Change(file, f"save {event.key} as {file.name}", None, source))
+    return tuple(variable_name(secret.name) for secret in veil.secrets)
+
+
+def local_values(context: Mapping[str, Any], template: Mapping[str, Any]) -> dict[str, str]:
+    """What a context has of this machine, as a template filled in here does, and how a file says it."""
+    words = {WORKSPACE_FIELD: f"${{{WORKSPACE}}}", CFG: f"${{{CFG}}}"}
+    return {
+        name: word for name, word in words.items() if name in context and _same_value(name, context, template)
+    }
+
+
+def _same_value(name: str, context: Mapping[str, Any], template: Mapping[str, Any]) -> bool:
+    return name in template and json_equal(context[name], template[name])
+
+
+def with_secret_names(value: Any, *, literal: bool = False) -> Any:
+    """The value with `${NAME}` where a secret stood: saved events are filled from the environment.
+
+    `literal`: it was filled before, and what looks like a variable in it is text.
+    """
+    match value:
+        case str():
+            parts = MASK.split(value)  # text, name, text, name, …, text
+            texts = escaped_value(parts[::2]) if literal else parts[::2]
+            variables = [f"${{{variable_name(name)}}}" for name in parts[1::2]]
+            return "".join(map("".join, zip(texts, [*variables, ""], strict=True)))
+        case Mapping():
+            return {str(name): with_secret_names(item, literal=literal) for name, item in value.items()}
+        case list() | tuple():
+            return [with_secret_names(item, literal=literal) for item in value]
+        case _:
+            return value
+
+
+def variable_name(name: str) -> str:
+    """The name as a variable may be called: it begins with no digit."""
+    return f"_{name}" if name[0].isdigit() else name
+
+
+def yaml_lines(document: Mapping[str, Any]) -> list[str]:
+    """The lines of a saved event: a line for each name of a mapping, its value in one."""
+    lines: list[str] = []
+    for name, value in document.items():
+        if isinstance(value, Mapping):
+            lines.append(f"{name}:")
+            lines += [f"  {_yaml_word(key)}: {yaml_value(item)}" for key, item in value.items()]
+        else:
+            lines.append(f"{name}: {_yaml_word(value)}")
+    return lines
+
+
+def _yaml_word(text: str) -> str:
+    plain = PLAIN.fullmatch(text) and text.lower() not in YAML_WORDS and not text.endswith(":")
+    return text if plain else yaml_value(text)
+
+
+def yaml_value(value: Any) -> str:
+    """A value in one line: JSON, which is YAML too but for some characters."""
+    written = json.dumps(value, ensure_ascii=False)
+    return BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
+
+
+def reads_as(source: bytes, document: Mapping[str, Any]) -> bool:
+    """Is that what the source says, read as YAML. What cannot be read says nothing."""
+    try:
+        return json_equal(read_yaml(source), document)
+    except FormatError:
+        return False
+
+
+DRAFT_PARTS = ("session", "context", "ctx")  # what is rewritten; everything else in a file is its author's
+
+
+@dataclass(frozen=True, slots=True)
+class SavedDraft:
+    """What an event's file says, nothing filled in. `ctx` is laid over that of the event's template."""
+
+    key: str
+    session: str | None = None  # None: as in the template
+    context: Mapping[str, Any] = field(default_factory=dict)
+    ctx: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_draft(file: Path) -> SavedDraft:
+    """The event of a file as it is written. Raises Refusal for what is no saved event."""
+    saved = read_saved(file)
+    return SavedDraft(saved.key, saved.session, saved.context, saved.ctx)
+
+
+def create_saved_event(
+    file: Path,
+    draft: SavedDraft,
+    writing: WriteChange = write_user_file,
+    redaction: Redaction = NOTHING_KNOWN,
+) -> tuple[str, ...]:
+    """Write a draft as a new file, and never over another; the variables that stand for its secrets.
+
+    Raises Refusal where there is such a file, or no file can hold the event.
+    """
+    wanted, hidden = _draft_document(draft, redaction)
+    source = "".join(f"{line}\n" for line in yaml_lines(wanted)).encode("utf-8", "replace")
+    if not _reads_as_draft(source, wanted):
+        raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.", NOT_TEXT)
+    if os.path.exists(file):
+        raise Refusal(f"There is {file} already.", "Save under another name.")
+    writing(Change(file, f"save {draft.key} as {file.name}", None, source))
+    return hidden
+
+
+def overwrite_saved_event(
+    file: Path,
+    draft: SavedDraft,
+    writing: WriteChange = write_user_file,
+    redaction: Redaction = NOTHING_KNOWN,
+) -> tuple[str, ...]:
+    """Write a draft over the event that its file holds; the variables that stand for its secrets.
+
+    Only the values that are others now are replaced where they stand, `expect:` and comments beside them
+    stay. Raises Refusal, and then the file is as it was.
+    """
+    before = saved_document(file)
+    wanted, hidden = _draft_document(draft, redaction)
+    source = read_regular(file)
+    after = {name: value for name, value in before.items() if name not in (*DRAFT_PARTS, "event")} | wanted
+    new = _rewritten(source, before, wanted)
+    if not _reads_as_draft(new, after):
+        raise Refusal(f"{file} cannot be edited with certainty.", "Save under another name.")
+    writing(Change(file, f"save {draft.key} as {file.name}", source, new))
+    return hidden
+
+
+def _draft_document(draft: SavedDraft, redaction: Redaction) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """What the file of a draft says, and the variables in it that stand for secrets."""
+    veil = redaction.veil(draft.context, draft.ctx, draft.session or "")
+    document: dict[str, Any] = {"event": draft.key}
+    if draft.session is not None:
+        document["session"] = with_secret_names(veil.text(draft.session))
+    for name, value in (("context", draft.context), ("ctx", draft.ctx)):
+        if value:
+            document[name] = with_secret_names(veil.value(value))
+    return document, tuple(variable_name(secret.name) for secret in veil.secrets)
+
+
+def draft_with_context(event: Event, template: Event, context: Mapping[str, Any]) -> SavedDraft:
+    """An event as a file would say it, with `context` in place of its own: what its template says too is
+    left out."""
+    ctx = {name: value for name, value in event.ctx.items() if template.ctx.get(name) != value}
+    session = event.session_key if event.session_key != template.session_key else None
+    return SavedDraft(event.key, session, context, ctx)
+
+
+def _rewritten(source: bytes, before: Mapping[str, Any], wanted: Mapping[str, Any]) -> bytes:
+    """The source with every part replaced that is another now, from the last to the first."""
+    text = text_of(source)
+    spans = {name: locate_yaml(source, (name,)) for name in ("event", *DRAFT_PARTS)}
+    edits: list[tuple[int, int, str]] = []
+    added: list[str] = []
+    for name, span in spans.items():
+        if json_equal(before.get(name), wanted.get(name)):
+            continue
+        if span is None or name not in before:
+            added += yaml_lines({name: wanted[name]})
+        elif name == "session" and name not in wanted:
+            edits.append(
+                (text.rfind("\n", 0, span.start) + 1, text.find("\n", span.end) + 1 or len(text), "")
+            )
+        else:
+            edits.append((span.start, span.end, _in_place(text, span, wanted.get(name))))
+    for start, end, now in sorted(edits, reverse=True):
+        text = text[:start] + now + text[end:]
+    if added:
+        text = _with_lines(text, added)
+    return text.encode("utf-8", "replace")
+
+
+def _in_place(text: str, span: Span, value: Any) -> str:
+    """A value in the style of the one that stands there: a line for each name, or all on one."""
+    if value is None:
+        return "{}"
+    indent = text[text.rfind("\n", 0, span.start) + 1 : span.start]
+    if isinstance(value, Mapping) and indent and not indent.strip():
+        return f"\n{indent}".join(line.strip() for line in yaml_lines({"x": value})[1:])
+    return yaml_lines({"x": value})[0].removeprefix("x: ") if isinstance(value, str) else yaml_value(value)
+
+
+def _with_lines(text: str, lines: list[str]) -> str:
+    """New parts stand before `expect:`, else at the end."""
+    block = "".join(f"{line}\n" for line in lines)
+    at = 0 if text.startswith("expect:") else text.find("\nexpect:") + 1
+    if at or text.startswith("expect:"):
+        return text[:at] + block + text[at:]
+    return text + ("" if text.endswith("\n") or not text else "\n") + block
+
+
+def _reads_as_draft(source: bytes, document: Mapping[str, Any]) -> bool:
+    """Is that what the source says; a part that is empty is as good as one that is absent."""
+    try:
+        read = read_yaml(source)
+    except FormatError:
+        return False
+    if not isinstance(read, dict):
+        return False
+    gone = {name for name in ("context", "ctx") if name not in document and not read.get(name)}
+    return json_equal({name: value for name, value in read.items() if name not in gone}, document)

@@ -1,0 +1,177 @@
+"""Saved events: small YAML files that can be read, listed and fired."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hookscope.app.project_config import PROJECT_FOLDER
+from hookscope.app.variables import filled_value
+from hookscope.app.yaml_sections import YAML_ENDINGS, YamlSection, files_below, read_section
+from hookscope.authoring.testing.expectations import PATTERNS, literal_pattern
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import Event
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.app.workbench import Workbench
+
+EVENTS_FOLDER = Path(PROJECT_FOLDER) / "events"  # of a workspace
+EVENT_KEYS = ("name", "tags", "notes", "event", "session", "at", "context", "ctx", "expect")
+
+
+@dataclass(frozen=True, slots=True)
+class SavedEvent:
+    """What a saved event says, before anything is filled in."""
+
+    file: Path
+    key: str
+    session: str | None = None  # None: the template's
+    at: str | None = None  # its moment; None: that of the fire
+    context: Mapping[str, Any] = field(default_factory=dict)
+    over: bool = False  # the context is laid over the template's
+    ctx: Mapping[str, Any] = field(default_factory=dict)  # laid over the template's
+    expect: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""  # for people; the file's where it says none
+    tags: tuple[str, ...] = ()
+    notes: str = ""
+    place: str = ""  # where it stands, for errors; empty: the file as a whole
+
+
+@dataclass(frozen=True, slots=True)
+class SavedEventRow:
+    """A saved event in a list of them, or what keeps its file from being one."""
+
+    file: Path
+    name: str
+    key: str = ""
+    session: str | None = None
+    tags: tuple[str, ...] = ()
+    notes: str = ""
+    expects: bool = False  # it says what it expects of its run
+    problem: str = ""  # a sentence
+
+
+def is_saved_event(text: str) -> bool:
+    """Does the command line name a file, and not an event key."""
+    return text.endswith(YAML_ENDINGS)
+
+
+def read_saved(file: Path) -> SavedEvent:
+    """The event in a file, as it stands there. Raises Refusal."""
+    return saved_event_in(_event_section(file))
+
+
+def _event_section(file: Path) -> YamlSection:
+    return read_section(file, "saved event: it wants a mapping with `event: KEY`")
+
+
+def saved_event_in(section: YamlSection) -> SavedEvent:
+    """The event in a file or in a part of one. Raises Refusal."""
+    if "steps" in section.value and "event" not in section.value:
+        raise Refusal(f"{section.file} is a sequence.", "`hookscope sequence FILE` fires it.", code=2)
+    section.check_keys(EVENT_KEYS, "An event")
+    key = section.value.get("event")
+    if not isinstance(key, str) or not key:
+        raise section.wrong("`event` wants a key such as command:new.", "event")
+    return SavedEvent(
+        file=section.file,
+        key=key,
+        session=section.text("session"),
+        at=section.text("at"),
+        context=section.mapping("context"),
+        ctx=section.mapping("ctx"),
+        expect=section.mapping("expect"),
+        name=section.text("name") or section.file.stem,
+        tags=section.texts("tags"),
+        notes=section.text("notes") or "",
+    )
+
+
+def event_to_fire(bench: Workbench, view: Snapshot, saved: SavedEvent) -> Event:
+    """The event to be fired now: variables and times filled in, secrets among them noted.
+
+    What the file leaves out is as in the event's template, but for the context. `${now}` is the event's
+    own moment, which `at` sets. Raises Refusal.
+    """
+    event = bench.template(view, saved.key)
+    variables, where = bench.filler.variables(view), saved.place or str(saved.file)
+    if saved.at is not None:
+        at = bench.filler.filled(saved.at, variables, event.timestamp, where)
+        event = replace(event, timestamp=parse_moment(at, where))
+    session, context, ctx = bench.filler.filled(
+        [saved.session, saved.context, saved.ctx], variables, event.timestamp, where
+    )
+    context = {**event.context, **context} if saved.over else context
+    event = replace(event, context=context, ctx={**event.ctx, **ctx})
+    return event if session is None else replace(event, session_key=str(session))
+
+
+def expectations_of(bench: Workbench, view: Snapshot, saved: SavedEvent, event: Event) -> Mapping[str, Any]:
+    """What the file expects of this very event's run: variables and times filled in as in the event.
+
+    Where patterns are wanted, a value stands for itself: its `*` fits a `*` alone. Raises Refusal.
+    """
+    if "${" not in repr(saved.expect):
+        return saved.expect
+    variables, where = bench.filler.variables(view), saved.place or str(saved.file)
+    wanted = dict(bench.filler.filled(saved.expect, variables, event.timestamp, where))
+    values = {name: literal_pattern(value) for name, value in variables.values.items()}
+    as_patterns = replace(variables, values=values)
+    for name in PATTERNS:
+        match saved.expect.get(name):
+            case list() as texts:
+                wanted[name] = _texts_in(texts, filled_value(texts, as_patterns, event.timestamp, where))
+            case Mapping() as hooks:  # `{greet: [...]}`: of one hook
+                plain = filled_value(hooks, as_patterns, event.timestamp, where)
+                wanted[name] = {
+                    hook: _texts_in(texts, plain[hook]) if isinstance(texts, list) else plain[hook]
+                    for hook, texts in hooks.items()
+                }
+    return wanted
+
+
+def _texts_in(written: Sequence[Any], values: Sequence[Any]) -> list[Any]:
+    return [str(now) if isinstance(was, str) else now for was, now in zip(written, values, strict=True)]
+
+
+def parse_moment(at: object, where: str) -> datetime:
+    """An ISO time, of UTC where it does not say. Raises Refusal."""
+    try:
+        moment = datetime.fromisoformat(str(at))
+        return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        then = "`at` is such as 2026-01-30T09:00:00Z or ${now-1h}."
+        raise Refusal(f"{where} has `at: {at}`, which is no time.", then, code=2) from None
+
+
+def read_saved_event(bench: Workbench, view: Snapshot, file: Path) -> Event:
+    """The event in a file, to be fired now: as `event_of`. Raises Refusal."""
+    return event_to_fire(bench, view, read_saved(file))
+
+
+def saved_document(file: Path) -> Mapping[str, Any]:
+    """What the file of a saved event says, nothing filled in: `event` is a text, `context` and `ctx` are
+    mappings, or nothing. Raises Refusal."""
+    section = _event_section(file)
+    saved_event_in(section)
+    return section.value
+
+
+def saved_listing(workspace: Path) -> tuple[SavedEventRow, ...]:
+    """All saved events of a workspace, in order of their files. Never raises."""
+    return tuple(_saved_event_row(file) for file in files_below(workspace / EVENTS_FOLDER))
+
+
+def _saved_event_row(file: Path) -> SavedEventRow:
+    try:
+        saved = read_saved(file)
+    except Refusal as refused:
+        return SavedEventRow(file, file.stem, problem=str(refused))
+    return SavedEventRow(
+        file, saved.name, saved.key, saved.session, saved.tags, saved.notes, expects=bool(saved.expect)
+    )

@@ -1,0 +1,178 @@
+"""Sequences: events one after another with the time between them, from a file or as a host sends them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from hookscope.app.project_config import PROJECT_FOLDER
+from hookscope.app.yaml_sections import YamlSection, files_below, read_section
+from hookscope.authoring.testing.saved_events import (
+    EVENT_KEYS,
+    SavedEvent,
+    is_saved_event,
+    read_saved,
+    saved_event_in,
+)
+from hookscope.formats.yaml12 import read_yaml
+from hookscope.hosts.dialects.catalogues import read_data_file
+from hookscope.model.host import Dialect
+from hookscope.model.refusal import Refusal
+from hookscope.model.text import nearest_word
+from hookscope.values import dataclass
+
+SEQUENCES_FOLDER = Path(PROJECT_FOLDER) / "sequences"  # of a workspace
+SEQUENCE_KEYS = ("name", "tags", "notes", "source", "session", "steps")
+STEP_KEYS = ("after", "with", *(key for key in EVENT_KEYS if key != "tags"))
+FILE_STEP_KEYS = ("after", "file", "session", "expect")
+AFTER = re.compile(r"(\d{1,6}(?:\.\d{1,3})?) ?(ms|s|m)", re.ASCII)
+UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0}
+LONGEST = 3_600  # seconds between two steps
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceStep:
+    """One event of a sequence."""
+
+    event: SavedEvent
+    after: float = 0.0  # seconds since the step before it was over
+
+
+@dataclass(frozen=True, slots=True)
+class EventSequence:
+    """What a sequence says, before anything is filled in."""
+
+    name: str
+    file: Path
+    steps: tuple[SequenceStep, ...]
+    notes: str = ""
+    source: str = ""  # where its order is from
+    tags: tuple[str, ...] = ()
+    ships: bool = False  # with Hookscope, as what the host does
+
+    @property
+    def expects(self) -> bool:
+        """Does any step say what it expects of its run."""
+        return any(step.event.expect for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceRow:
+    """A sequence in a list of them, or what keeps its file from being one."""
+
+    name: str
+    file: Path
+    sequence: EventSequence | None = None
+    problem: str = ""  # a sentence
+
+
+def is_sequence(section: YamlSection) -> bool:
+    """Does a file hold a sequence, and not one event."""
+    return "steps" in section.value and "event" not in section.value
+
+
+def read_sequence(file: Path) -> EventSequence:
+    """The sequence in a file, as it stands there, with the files that it names. Raises Refusal."""
+    return sequence_in(read_section(file, "sequence: it wants a mapping with `steps:`"), file.stem)
+
+
+def sequence_in(section: YamlSection, name: str) -> EventSequence:
+    """The sequence in a file or in a part of one; `name` where it says none. Raises Refusal."""
+    section.check_keys(SEQUENCE_KEYS, "A sequence")
+    session = section.text("session")
+    steps = tuple(
+        _step(step, session, number) for number, step in enumerate(section.sections("steps"), start=1)
+    )
+    return EventSequence(
+        name=section.text("name") or name,
+        file=section.file,
+        steps=steps,
+        notes=section.text("notes") or "",
+        source=section.text("source") or "",
+        tags=section.texts("tags"),
+    )
+
+
+def _step(section: YamlSection, session: str | None, number: int) -> SequenceStep:
+    after = _delay(section)
+    place = f"{section.file}, step {number}"
+    if "file" in section.value:
+        section.check_keys(FILE_STEP_KEYS, "A step with `file`")
+        name = section.text("file") or ""
+        saved = read_saved(section.file.parent / name)
+        expect = section.mapping("expect") if "expect" in section.value else saved.expect
+        session = section.text("session") or saved.session or session
+        return SequenceStep(replace(saved, session=session, expect=expect), after)
+    section.check_keys(STEP_KEYS, "A step")
+    given = {key: value for key, value in section.value.items() if key in EVENT_KEYS}
+    saved = saved_event_in(YamlSection(section.file, section.source, given, section.path))
+    if "context" in given and "with" in section.value:
+        raise section.wrong(
+            "`with` is laid over the example that `context` replaces: give one of them.", "with"
+        )
+    return SequenceStep(
+        replace(
+            saved,
+            session=saved.session or session,
+            context=saved.context if "context" in given else section.mapping("with"),
+            over="context" not in given,
+            place=place,
+        ),
+        after,
+    )
+
+
+def _delay(section: YamlSection) -> float:
+    """Seconds. Raises Refusal."""
+    written = section.value.get("after")
+    if written is None:
+        return 0.0
+    found = AFTER.fullmatch(written) if isinstance(written, str) else None
+    if found is None or (seconds := float(found[1]) * UNITS[found[2]]) > LONGEST:
+        raise section.wrong("`after` wants a time such as 250ms, 2s or 1m; an hour at most.", "after")
+    return seconds
+
+
+def sequences_of(workspace: Path, dialect: Dialect) -> tuple[SequenceRow, ...]:
+    """The sequences of a workspace, then those that ship with the dialect. Never raises."""
+    own = [_sequence_row(file) for file in files_below(workspace / SEQUENCES_FOLDER)]
+    return (*own, *(SequenceRow(one.name, one.file, one) for one in shipped_sequences(dialect)))
+
+
+def _sequence_row(file: Path) -> SequenceRow:
+    try:
+        sequence = read_sequence(file)
+    except Refusal as refused:
+        return SequenceRow(file.stem, file, problem=str(refused))
+    return SequenceRow(sequence.name, file, sequence)
+
+
+def shipped_sequences(dialect: Dialect) -> tuple[EventSequence, ...]:
+    """What the host of a dialect sends one after another, as far as sources tell."""
+    return tuple(one for name in dialect.sequences for one in _shipped(name))
+
+
+def _shipped(name: str) -> Iterator[EventSequence]:
+    text = read_data_file(name)
+    document = read_yaml(text)
+    assert isinstance(document, dict)
+    for title, body in document["sequences"].items():
+        section = YamlSection(Path(f"{name}.yaml"), text, body, ("sequences", title))
+        yield replace(sequence_in(section, title), ships=True)
+
+
+def sequence_named(text: str, workspace: Path, dialect: Dialect, cwd: Path) -> EventSequence:
+    """The sequence of a file, or of a name: the workspace's first. Raises Refusal."""
+    if is_saved_event(text):
+        return read_sequence(cwd / text)
+    rows = sequences_of(workspace, dialect)
+    row = next((row for row in rows if text in (row.name, row.file.stem)), None)
+    if row is None:
+        near = nearest_word(text, [row.name for row in rows])
+        then = f"Did you mean {near}?" if near else "`hookscope sequence` lists what there is."
+        raise Refusal(f"There is no sequence {text!r}.", then, code=2)
+    if row.sequence is None:
+        raise Refusal(row.problem, code=2)
+    return row.sequence

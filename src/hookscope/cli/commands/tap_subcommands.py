@@ -1,0 +1,290 @@
+"""The commands of `hookscope tap`, imported when one of them is called."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
+from typing import cast
+
+import click
+
+from hookscope.analysis.tap_report import event_usage_of, spool_summary_of, tap_statuses
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.authoring.testing.recorded_events import (
+    RefiredEvent,
+    fire_recorded,
+    save_recorded,
+    select_recorded,
+)
+from hookscope.authoring.testing.saved_event_files import saved_event_path
+from hookscope.cli import answers
+from hookscope.cli.answers import Answer
+from hookscope.cli.interrupts import Cancellable, fire_in_turn
+from hookscope.cli.options import WholeNumber
+from hookscope.cli.render import run_output, tap_output
+from hookscope.cli.render.plan_output import dry_run_answer
+from hookscope.cli.shared_options import only_option, timeout_option, trust_option
+from hookscope.model.run import Plan
+from hookscope.model.text import one_line, printable
+from hookscope.recording.installation import apply_tap_plan, plan_tap_install, plan_tap_removal, remove_spool
+from hookscope.recording.installed_taps import TAP_NAME
+from hookscope.recording.spool import RecordedEvent, newest_events, open_spool
+from hookscope.recording.tap_files import TapLanguage, spool_path
+
+
+@answers.command(
+    "install",
+    click.Option(
+        ["--language"],
+        type=click.Choice(["typescript", "python"]),
+        default="typescript",
+        help="Of the tap; else TypeScript, which every host runs.",
+    ),
+    click.Option(
+        ["--plugin-hooks"], is_flag=True, help="Also hear the plugin hooks that only observe, by a plugin."
+    ),
+    click.Option(["--dry-run"], is_flag=True, help="Show what would be written, and write nothing."),
+)
+def tap_install(options: Options, language: str, plugin_hooks: bool, dry_run: bool) -> Answer:
+    """Put the tap into the host's own folder of hooks, where it hears every event that the host sends.
+
+    Prints what is written, and what else the host wants before it runs the tap. Of Eve, every agent of the
+    project gets one. Nothing of anybody else's is touched; run again, it brings the tap up to date.
+    """
+    bench = answers.workbench_for(options)
+    host = bench.open()
+    plan = plan_tap_install(host, cast(TapLanguage, language), plugin_hooks=plugin_hooks)
+    if not dry_run:
+        apply_tap_plan(plan)
+        for done in plan.notes:
+            bench.edits.note(TAP_NAME, done)
+        bench.close_now()
+    view = bench.look()
+    taps = () if dry_run else tap_statuses(bench, view)
+    notices = host.dialect.switching.notices
+    return Answer(
+        {
+            **tap_output.tap_change_document(plan, written=not dry_run),
+            "language": language,
+            "taps": [tap_output.tap_document(tap) for tap in taps],
+            "notices": notices,
+        },
+        tap_output.planned_install_text(plan, host)
+        if dry_run
+        else tap_output.installed_text(plan, taps, host),
+    )
+
+
+@answers.command("status")
+def tap_status(options: Options) -> Answer:
+    """Whether the tap stands as it was written, what else the host wants before it runs it, and what was
+    recorded. Exit 1 where none is installed, or something is wanted.
+    """
+    bench = answers.workbench_for(options)
+    view = bench.look()
+    taps = tap_statuses(bench, view)
+    try:
+        recorded = spool_summary_of(view)
+    except OSError as error:
+        raise tap_output.unreadable_spool(error) from None
+    return Answer(
+        {
+            "dialect": view.host.dialect.name,
+            "taps": [tap_output.tap_document(tap) for tap in taps],
+            "recorded": tap_output.recording_document(recorded),
+        },
+        tap_output.tap_status_text(taps, recorded, view),
+        yes=bool(taps) and all(tap.whole == "installed" and not tap.needs for tap in taps),
+    )
+
+
+POLL_SECONDS = 0.25  # seconds between two looks for new events
+
+
+@answers.command(
+    "events",
+    click.Option(
+        ["--limit"], metavar="N", type=WholeNumber(1, 10_000), default=20, help="How many; else 20."
+    ),
+    click.Option(["--event"], metavar="KEY", help="Only events of this key."),
+    click.Option(["--follow"], is_flag=True, help="Go on with new ones as they come; Ctrl-C ends it."),
+)
+def tap_events(options: Options, limit: int, event: str | None, follow: bool, as_json: bool) -> Answer:
+    """The real events that were recorded, newest last: id, time, key, session, host. `tap fire ID` fires one
+    again. Context is as the tap was given it: only values under keys such as `token` are masked.
+    """
+    bench = answers.workbench_for(options)
+    spool = spool_path(bench.open())
+    try:
+        if follow:
+            _follow_events(spool, limit, event, as_json)
+        events, skipped = newest_events(spool, limit, event)
+    except OSError as error:
+        raise tap_output.unreadable_spool(error) from None
+    document = {
+        "spool": str(spool),
+        "events": [tap_output.recorded_event_document(heard) for heard in events],
+        "skipped": skipped,
+    }
+    return Answer(document, tap_output.recorded_events_text(events, skipped))
+
+
+def _follow_events(spool: Path, limit: int, key: str | None, as_json: bool) -> None:
+    """Print what is there, then every event as it comes. Ends by Ctrl-C only."""
+    for events in _events_as_they_come(spool, limit, key):
+        for heard in events:
+            if heard.kind != "loaded" and key in (None, heard.key):
+                click.echo(
+                    json.dumps(tap_output.recorded_event_document(heard))
+                    if as_json
+                    else tap_output.recorded_event_line(heard)
+                )
+        sys.stdout.flush()
+
+
+def _events_as_they_come(spool: Path, limit: int, key: str | None) -> Iterator[Sequence[RecordedEvent]]:
+    events, tail = open_spool(spool, limit, key)
+    if not events:
+        click.echo(
+            "hookscope: no such event has come yet: each is shown as it comes, Ctrl-C ends it.", err=True
+        )
+    yield events
+    while True:
+        news = tail.news()
+        yield news.events
+        if news.missed:
+            click.echo("hookscope: some events came too fast to be shown here.", err=True)
+        if not news.events:
+            time.sleep(POLL_SECONDS)
+
+
+@answers.command(
+    "fire",
+    click.Argument(["names"], metavar="[ID...]", nargs=-1),
+    click.Option(
+        ["--last"], type=WholeNumber(1, 1_000), metavar="N", default=1, help="The last N; else one."
+    ),
+    only_option(),
+    click.Option(["--dry"], is_flag=True, help="Say who would run, and run nothing."),
+    timeout_option(),
+    click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, and show what they did to them."),
+    trust_option(),
+)
+def tap_fire(
+    options: Options,
+    names: Sequence[str],
+    last: int,
+    only: str | None,
+    dry: bool,
+    timeout: float | None,
+    sandbox: bool,
+    trust: bool,
+) -> Answer:
+    """Fire real events again, the newest where none is named, and see what each handler does. Handlers find
+    which event it was in `replayed`. Ids are those of `tap events`; four characters will do.
+    """
+    bench = answers.workbench_for(options, trust_all=trust, timeout=timeout, compares=False)
+    try:
+        events = select_recorded(bench.look(), names, last)
+    except OSError as error:
+        raise tap_output.unreadable_spool(error) from None
+    done, refused = asyncio.run(_fire_all_recorded(bench, events, only, sandbox, dry))
+    if dry:
+        return dry_run_answer([plan for plan in done if isinstance(plan, Plan)], refused)
+    runs = [one for one in done if isinstance(one, RefiredEvent)]
+    left = dict.fromkeys(sentence for one in runs for sentence in one.left)
+    return Answer(
+        [tap_output.fired_document(one, bench.dialect.name) for one in runs],
+        "\n\n".join(
+            f"{tap_output.fired_again_text(one.heard)}\n{run_output.run_text(one.run, bench.setup.surroundings, one.plan)}"
+            for one in runs
+        ),
+        yes=all(one.well for one in runs) and not refused,
+        aside=(*left, *refused),
+    )
+
+
+async def _fire_all_recorded(
+    bench: Workbench, events: Sequence[RecordedEvent], only: str | None, sandbox: bool, dry: bool
+) -> tuple[list[RefiredEvent | Plan], list[str]]:
+    def fire(heard: RecordedEvent, told: Callable[[Cancellable], object]) -> Awaitable[RefiredEvent | Plan]:
+        return fire_recorded(bench, heard, only=only, sandbox=sandbox, dry=dry, told=told)
+
+    return await fire_in_turn(bench, events, fire, tap_output.short_event_id)
+
+
+@answers.command(
+    "save",
+    click.Argument(["name"], metavar="ID"),
+    click.Argument(["file"], metavar="[NAME|FILE]", required=False),
+)
+def tap_save(options: Options, name: str, file: str | None) -> Answer:
+    """Keep a real event in .hookscope/events, or in a file, for `fire` and `test`.
+
+    Without a name it is called after its key and id. Secrets become names of variables.
+    """
+    bench = answers.workbench_for(options)
+    view = bench.look()
+    try:
+        (heard,) = select_recorded(view, [name])
+    except OSError as error:
+        raise tap_output.unreadable_spool(error) from None
+    place = saved_event_path(file, view.host.workspace, view.host.surroundings.cwd) if file else None
+    saved = save_recorded(heard, view, bench.redaction_of(view.host), place)
+    variables = ", ".join(saved.variables)
+    then = f" Its secrets are taken from the environment: {variables}." if saved.variables else ""
+    return Answer(
+        {
+            "event": tap_output.recorded_event_document(heard),
+            "file": str(saved.file),
+            "variables": list(saved.variables),
+        },
+        f"Saved {one_line(heard.key)} as {printable(view.host.surroundings.short(saved.file))}.{then}",
+    )
+
+
+@answers.command("lists")
+def tap_lists(options: Options) -> Answer:
+    """Two lists over what was recorded: hooks that listen to what never came, and events that came and
+    nobody listens to. Both hold for as long as the tap has recorded, which is said.
+    """
+    bench = answers.workbench_for(options)
+    view = bench.look()
+    try:
+        lists = event_usage_of(view)
+    except OSError as error:
+        raise tap_output.unreadable_spool(error) from None
+    return Answer(tap_output.coverage_document(lists, view), tap_output.coverage_text(lists))
+
+
+@answers.command(
+    "remove",
+    click.Option(["--events"], is_flag=True, help="Also remove what was recorded."),
+    click.Option(["--dry-run"], is_flag=True, help="Show what would be removed, and remove nothing."),
+)
+def tap_remove(options: Options, events: bool, dry_run: bool) -> Answer:
+    """Take the tap away: what `tap install` has written, and the folders that it made.
+
+    What was recorded stays, unless --events is given. Refused where a file of it was changed since.
+    """
+    bench = answers.workbench_for(options)
+    host = bench.open()
+    plan = plan_tap_removal(host)
+    if not dry_run:
+        apply_tap_plan(plan)
+        if events:
+            remove_spool(plan.spool)
+        for done in plan.notes:
+            bench.edits.note(TAP_NAME, done)
+        bench.close_now()
+    kept = os.path.isdir(plan.spool) and not events
+    return Answer(
+        {**tap_output.tap_change_document(plan, written=not dry_run), "events_kept": kept},
+        tap_output.removed_text(plan, host, dry_run=dry_run, kept=kept),
+    )

@@ -1,0 +1,158 @@
+"""Completion candidates, looked up without running or loading a hook."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from hookscope.app.options import Options
+from hookscope.app.workbench import Workbench
+from hookscope.model.host import Host
+from hookscope.model.text import one_line
+from hookscope.packs.transaction import installed_packs
+
+RUN_LIMIT = 20  # that are offered
+DESCRIPTION_WIDTH = 60  # characters of what is said of a word
+UNSAFE_CHARACTERS = frozenset(
+    "\t\n\"'`$\\;&|<>()*?[]{}!#"
+)  # a shell would read a name with one of them otherwise
+
+
+class Candidate(NamedTuple):
+    """A word, and what is said of it."""
+
+    text: str
+    about: str = ""
+
+
+def safe_candidates(found: Iterable[tuple[str, str]]) -> tuple[Candidate, ...]:
+    """Each word once, but for those that a shell would run, or read as something else than a word."""
+    kept: dict[str, str] = {}
+    for text, about in found:
+        if (
+            text
+            and text.isprintable()
+            and not UNSAFE_CHARACTERS & {*text}
+            and not text.startswith(("-", "~"))
+        ):
+            kept.setdefault(text, one_line(about, DESCRIPTION_WIDTH))
+    return tuple(Candidate(*item) for item in kept.items())
+
+
+def hook_names(options: Options) -> tuple[Candidate, ...]:
+    """Hooks by name, with state and source."""
+    view = Workbench(options).look()
+    return safe_candidates(
+        (row.hook.name, f"{row.state.value}, {row.hook.folder.source}") for row in view.inventory.hooks
+    )
+
+
+def event_keys(options: Options) -> tuple[Candidate, ...]:
+    """The event keys that can be fired here."""
+    return safe_candidates((key, "") for key in Workbench(options).look().keys)
+
+
+def event_keys_and_saved_events(options: Options) -> tuple[Candidate, ...]:
+    """Event keys, and what can be fired by the name of its file."""
+    view = Workbench(options).look()
+    return safe_candidates([*((key, "") for key in view.keys), *_saved_files(view.host)])
+
+
+def saved_event_names(options: Options) -> tuple[Candidate, ...]:
+    """Saved events and sequences of the workspace, by the names of their files."""
+    from hookscope.authoring.testing.sequences import sequences_of
+
+    host = Workbench(options).open()
+    own = (_relative_name(row.file, host) for row in sequences_of(host.workspace, host.dialect))
+    return safe_candidates([*_saved_files(host), *((name, "sequence") for name in own)])
+
+
+def _saved_files(host: Host) -> Iterator[tuple[str, str]]:
+    from hookscope.authoring.testing.saved_events import saved_listing
+
+    for row in saved_listing(host.workspace):
+        if not row.problem:
+            yield _relative_name(row.file, host), f"saved {row.key}"
+
+
+def _relative_name(file: Path, host: Host) -> str:
+    """A file from where one stands; nothing for one that lies elsewhere."""
+    cwd = host.surroundings.cwd
+    return str(file.relative_to(cwd)) if file.is_relative_to(cwd) else ""
+
+
+def lint_rule_ids(options: Options) -> tuple[Candidate, ...]:
+    """The rules of lint."""
+    from hookscope.authoring.lint.linting import rule_titles
+
+    return safe_candidates(rule_titles().items())
+
+
+def help_topics(options: Options) -> tuple[Candidate, ...]:
+    """The chapters of the manual, and the commands."""
+    from hookscope.cli.command_index import COMMANDS
+    from hookscope.manual import TOPICS
+
+    return safe_candidates([*TOPICS.items(), *((name, "") for name in COMMANDS)])
+
+
+def recorded_event_ids(options: Options) -> tuple[Candidate, ...]:
+    """The last real events by id, with their keys. Raises OSError."""
+    from hookscope.authoring.testing.recorded_events import short_id
+    from hookscope.recording.spool import newest_events
+    from hookscope.recording.tap_files import spool_path
+
+    found, _ = newest_events(spool_path(Workbench(options).open()), RUN_LIMIT, None)
+    return safe_candidates((short_id(heard), heard.key) for heard in reversed(found))
+
+
+def dialect_names(options: Options) -> tuple[Candidate, ...]:
+    """Dialects by name."""
+    from hookscope.authoring.scaffold.target_hosts import dialect_names
+
+    return safe_candidates((name, "") for name in dialect_names())
+
+
+def environment_names(options: Options) -> tuple[Candidate, ...]:
+    """The environments of the workspace."""
+    from hookscope.app.yaml_sections import environment_files
+
+    return safe_candidates((name, "") for name in environment_files(Workbench(options).open().workspace))
+
+
+def sequence_names(options: Options) -> tuple[Candidate, ...]:
+    """Sequences of the host and the workspace, with what is wrong with them."""
+    from hookscope.authoring.testing.sequences import sequences_of
+
+    host = Workbench(options).open()
+    return safe_candidates((row.name, row.problem) for row in sequences_of(host.workspace, host.dialect))
+
+
+def run_numbers(options: Options) -> tuple[Candidate, ...]:
+    """The last runs by number, with their outcome. Raises OSError."""
+    bench = Workbench(options)
+    stored = bench.record.journal(bench.open()).recent(RUN_LIMIT)
+    return safe_candidates((str(run.id), f"{run.key} {run.outcome}") for run in stored)
+
+
+def pack_ids(options: Options) -> tuple[Candidate, ...]:
+    """Installed packs by id, with version and source."""
+    known = installed_packs(Workbench(options).open())
+    return safe_candidates((record.id, f"{record.version} {record.source}") for record in known)
+
+
+CANDIDATE_SOURCES: Mapping[str, Callable[[Options], tuple[Candidate, ...]]] = {
+    "hooks": hook_names,
+    "events": event_keys,
+    "events and saved": event_keys_and_saved_events,
+    "saved": saved_event_names,
+    "real events": recorded_event_ids,
+    "rules": lint_rule_ids,
+    "topics": help_topics,
+    "dialects": dialect_names,
+    "environments": environment_names,
+    "sequences": sequence_names,
+    "runs": run_numbers,
+    "packs": pack_ids,
+}

@@ -1,0 +1,109 @@
+"""Which parameter completes to what. Candidates are looked up when a shell requests them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr
+from io import StringIO
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem
+
+from hookscope.cli.parsed_options import options_from
+
+if TYPE_CHECKING:
+    from hookscope.app.options import Options
+    from hookscope.cli.completion_candidates import Candidate
+
+
+# The parameters that mean the same on every command.
+CANDIDATES_BY_PARAMETER = {
+    "dialect": "dialects",
+    "dialects": "dialects",
+    "environment": "environments",
+    "only": "hooks",
+    "left_out": "hooks",
+    "hook": "hooks",
+    "event": "events",
+    "events": "events",
+}
+# The others, by the command that they stand on. A name that ends with `+` offers files too.
+CANDIDATES_BY_COMMAND = {
+    ("info", "name"): "hooks",
+    ("load", "name"): "hooks",
+    ("fix", "name"): "hooks",
+    ("enable", "name"): "hooks",
+    ("disable", "name"): "hooks",
+    ("compare", "names"): "hooks",
+    ("compare", "fire"): "events",
+    ("plan", "key"): "events",
+    ("events", "key"): "events",
+    ("fuzz", "key"): "events",
+    ("fire", "what"): "events and saved+",
+    ("fire", "names"): "real events",  # of `tap`
+    ("save", "name"): "real events",
+    ("test", "what"): "saved+",
+    ("sequence", "names"): "sequences+",
+    ("replay", "numbers"): "runs",
+    ("export", "numbers"): "runs",
+    ("log", "numbers"): "runs",
+    ("pin", "numbers"): "runs",
+    ("update", "ids"): "packs",
+    ("uninstall", "id"): "packs",
+    ("install", "spec"): "files+",
+    ("lint", "explain"): "rules",
+    ("lint", "rules"): "rules",
+    ("fix", "rules"): "rules",
+    ("help", "topic"): "topics",
+}
+COMMA_SEPARATED = frozenset({"dialects", "events"})  # parameters that take several with commas
+Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem[str]]"]
+
+
+def with_completion(command: str, params: list[click.Parameter]) -> list[click.Parameter]:
+    """The same parameters, those that have no words of their own completed."""
+    for param in params:
+        wanted = CANDIDATES_BY_COMMAND.get((command, param.name or "")) or CANDIDATES_BY_PARAMETER.get(
+            param.name or ""
+        )
+        if wanted is None and getattr(param, "metavar", None) == "FILE":
+            wanted = "files+"
+        if wanted is not None and not isinstance(param.type, click.Choice):
+            param._custom_shell_complete = _completer(wanted)  # as `shell_complete=` does when it is made
+    return params
+
+
+def _completer(wanted: str) -> Completer:
+    def complete(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem[str]]:
+        what = wanted.removesuffix("+")
+        before, _, last = begun.rpartition(",") if param.name in COMMA_SEPARATED else ("", "", begun)
+        head = f"{before}," if before else ""
+        found = () if what == "files" else _look_up(what, _options_of(ctx))
+        items: list[CompletionItem[str]] = [
+            CompletionItem(f"{head}{one.text}", help=one.about or None)
+            for one in found
+            if one.text.startswith(last)
+        ]
+        return items or [CompletionItem(begun, type="file")] if wanted.endswith("+") else items
+
+    return complete
+
+
+def _options_of(ctx: click.Context) -> Options:
+    """The machine's options, as far as they stand in the line."""
+    given = [context.params for context in (ctx.find_root(), ctx)]
+    return options_from(given[1], options_from(given[0]))
+
+
+def _look_up(what: str, options: Options) -> Sequence[Candidate]:
+    """What there is. Nobody who presses tab wants to read why something cannot be looked up."""
+    try:
+        with redirect_stderr(StringIO()):
+            from hookscope.cli.completion_candidates import (
+                CANDIDATE_SOURCES,  # here: `--help` needs nothing of it
+            )
+
+            return CANDIDATE_SOURCES[what](options)
+    except Exception:
+        return ()

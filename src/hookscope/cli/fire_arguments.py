@@ -1,0 +1,202 @@
+"""Arguments of `fire`: JSON objects, exclusive options, questions asked before it fires."""
+
+from __future__ import annotations
+
+import secrets
+import signal
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from typing import TypeAlias
+
+import click
+
+from hookscope.analysis.order_search import FEWEST_RUNS
+from hookscope.app.event_templates import BadContext, parse_context
+from hookscope.app.project_config import NamedProgram
+from hookscope.app.snapshot import Snapshot
+from hookscope.app.trust_requests import trust_requests
+from hookscope.app.workbench import Workbench
+from hookscope.authoring.testing.fire_request import FireRequest
+from hookscope.authoring.testing.saved_event_files import save_event, saved_event_path
+from hookscope.cli.options import SEED_NUMBER
+from hookscope.model.refusal import Refusal
+from hookscope.model.regular_file import read_regular
+from hookscope.model.run import Event
+from hookscope.model.text import error_reason, printable
+from hookscope.model.trust import TrustTarget
+from hookscope.values import dataclass
+
+OptionConflict: TypeAlias = tuple[str, str]  # what is wrong, the next step
+
+SEVERAL_KEYS = "KEY KEY"  # more than one event is named
+CONTEXT_FROM_INPUT, CTX_FROM_INPUT = "--context @-", "--ctx @-"
+AT_TERMINAL = "a terminal"
+ENOUGH_REPEATS = f"--repeat {FEWEST_RUNS}"  # or more
+
+EXCLUSIVE_OPTIONS: Mapping[tuple[str, str], OptionConflict] = {
+    ("--save", SEVERAL_KEYS): ("--save keeps one event.", "Fire them one by one."),
+    ("--repeat", SEVERAL_KEYS): ("--repeat fires one event.", "Fire them one by one."),
+    ("--except", "--only"): ("--only leaves all others out.", "Take it, or --except."),
+    ("--json", "--json-lines"): (
+        "--json prints one document, --json-lines a line for each step.",
+        "Take one.",
+    ),
+    (CONTEXT_FROM_INPUT, CTX_FROM_INPUT): (
+        "--context and --ctx both read standard input.",
+        "Name a file for one of them.",
+    ),
+    ("--debug", "--step"): (
+        "--debug stops in the lines of a handler, --step before it.",
+        "Take one; under --debug `c` goes on to the next handler.",
+    ),
+    ("--debug", "--repeat"): ("--debug goes through one run, and --repeat makes several.", "Take one."),
+    ("--debug", "--json-lines"): (
+        "--debug talks in lines of its own where --json-lines prints the run's.",
+        "Take one; --json prints the run behind them.",
+    ),
+    ("--debug", CONTEXT_FROM_INPUT): (
+        "--debug reads its commands from standard input, and --context @- all of it.",
+        "Name a file for the context.",
+    ),
+    ("--debug", CTX_FROM_INPUT): (
+        "--debug reads its commands from standard input, and --ctx @- all of it.",
+        "Name a file for it.",
+    ),
+    ("--step", "--repeat"): ("--step goes through one run, and --repeat makes several.", "Take one."),
+    ("--step", "--json-lines"): (
+        "--step asks between the lines that --json-lines prints.",
+        "Take one; --json prints the run when all is asked.",
+    ),
+}
+REQUIRED_OPTIONS: Mapping[tuple[str, str], OptionConflict] = {
+    ("--force", "--only"): ("--force calls one hook.", "Name it with --only HOOK."),
+    ("--seed", "--shuffle"): ("--seed is for --shuffle.", "Give both, or neither."),
+    ("--shuffle", ENOUGH_REPEATS): (
+        f"--shuffle wants to know how often it may fire, {FEWEST_RUNS} times at least.",
+        "--repeat 20 --shuffle is a good start.",
+    ),
+    ("--stop-at", "--debug"): ("--stop-at names a line at which --debug stops.", "Add --debug."),
+    ("--step", AT_TERMINAL): ("--step asks on a terminal before each handler.", "Leave it out here."),
+}
+
+
+def check_option_combinations(given: Collection[str]) -> None:
+    """Raises Refusal for the first pair that does not go together, or one of which is missing."""
+    for (one, other), (wrong, then) in EXCLUSIVE_OPTIONS.items():
+        if one in given and other in given:
+            raise Refusal(wrong, then, code=2)
+    for (one, wanted), (wrong, then) in REQUIRED_OPTIONS.items():
+        if one in given and wanted not in given:
+            raise Refusal(wrong, then, code=2)
+
+
+def except_option() -> click.Option:
+    """`--except HOOK`, again and again."""
+    return click.Option(
+        ["--except", "left_out"],
+        multiple=True,
+        metavar="HOOK",
+        help="Leave this hook out; repeat it for others.",
+    )
+
+
+def shuffle_options() -> tuple[click.Option, click.Option]:
+    """`--shuffle`, and `--seed N` of its random orders."""
+    return (
+        click.Option(
+            ["--shuffle"], is_flag=True, help="With --repeat: in other orders, and who disturbs whom."
+        ),
+        click.Option(["--seed"], type=SEED_NUMBER, metavar="N", help="The same seed gives the same orders."),
+    )
+
+
+def shuffle_seed(shuffle: bool, seed: int | None) -> int | None:
+    """The seed of the orders to try; None where none are to be tried."""
+    if not shuffle:
+        return None
+    return secrets.randbelow(2**32) if seed is None else seed
+
+
+STANDARD_INPUT = "@-"
+LARGEST_OBJECT = 64 * 2**20  # characters: an endless file takes no endless memory
+
+
+def read_json_object(text: str, option: str) -> dict[str, object]:
+    """The object that an option names: JSON, `@FILE` that holds it, `@-` for standard input.
+
+    What is read is gone from standard input: ask once, however many events get it. Raises Refusal.
+    """
+    if not text.startswith("@"):
+        return _parse_object(text, option)
+    name = text[1:]
+    try:
+        if text == STANDARD_INPUT:
+            source = sys.stdin.read(LARGEST_OBJECT + 1)
+        else:
+            source = read_regular(name, LARGEST_OBJECT + 1).decode()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error_reason(error) if isinstance(error, OSError) else "it is not UTF-8 text"
+        then = "Name another file, or write the JSON itself."
+        raise Refusal(f"Cannot read the context from {name}: {why}.", then, code=2) from None
+    if len(source) > LARGEST_OBJECT:
+        raise Refusal(
+            f"{name} has more than {LARGEST_OBJECT:,} characters.", "No event is that large.", code=2
+        )
+    return _parse_object(source, name)
+
+
+def _parse_object(text: str, name: str) -> dict[str, object]:
+    try:
+        return parse_context(text)
+    except BadContext as error:
+        raise Refusal(f"{name}, {error}.", "A context is a JSON object; nothing was fired.", code=2) from None
+
+
+@dataclass(frozen=True, slots=True)
+class FireArguments:
+    """What the command line asks of every event."""
+
+    wish: FireRequest
+    repeat: int | None
+    seed: int | None  # of the orders to try; None: as registered
+    step: bool
+    debug: bool
+    stop_at: Sequence[str]  # lines, as they were typed
+    stream: bool
+    sandbox: bool
+    save: str | None
+    warns: bool  # somebody sits there and wonders
+    ask: bool
+
+
+def save_event_as(bench: Workbench, view: Snapshot, event: Event, name: str) -> str:
+    """Keep the event, before anything can become of it; a sentence that says where. Raises Refusal."""
+    surroundings = view.host.surroundings
+    file = saved_event_path(name, view.host.workspace, surroundings.cwd)
+    known = bench.template(view, event.key)
+    variables = save_event(event, known, file, bench.redaction_of(view.host), writing=bench.edits.keep)
+    then = f" Its secrets are taken from the environment: {', '.join(variables)}." if variables else ""
+    return f"Saved as {surroundings.short(file)}.{then}"
+
+
+def ask_for_trust(bench: Workbench, view: Snapshot, targets: Sequence[TrustTarget]) -> bool:
+    """Ask the user, folder by folder, about those that may be trusted; has anything changed."""
+    changed = False
+    for request in trust_requests(view, [target for target in targets if not target.refused]):
+        if ask_yes_or_no(printable(request.question)):
+            bench.trust(request.folder, as_asked=True)
+            changed = True
+    return changed
+
+
+def _program_list(programs: Sequence[NamedProgram]) -> str:
+    return " and ".join(f"{printable(one.path)} (`{one.key}:` in its configuration)" for one in programs)
+
+
+def ask_yes_or_no(question: str) -> bool:
+    """Ask on the terminal. Ctrl-C stops at once: an event loop would only hear of it after the answer."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return click.confirm(question, err=True)
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,84 @@
+"""Switch a hook on or off in the host's settings, and show the edit."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from hookscope.app.json_documents import effect_document
+from hookscope.app.options import Options, command_on
+from hookscope.app.toggle import Toggle
+from hookscope.app.workbench import Workbench
+from hookscope.cli import answers
+from hookscope.cli.answers import Answer
+from hookscope.cli.render import change_output
+from hookscope.model.machine import Machine
+from hookscope.model.refusal import Outdated, Refusal
+from hookscope.model.text import one_line
+from hookscope.storage.edits.masked_preview import masked_preview
+
+WRITE_ATTEMPTS = 20  # of commands that switch at once, each of which writes once
+
+
+def toggle_hook(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
+    """Switch a hook as the host's own command does, and show the edit."""
+    bench = answers.workbench_for(options)
+    toggle = bench.edits.toggle(bench.look(), name, on, as_command=True)
+    if not dry_run:
+        try:
+            toggle = apply_toggle(bench, name, toggle)
+        except Refusal as refused:
+            command = command_on(options, "enable" if on else "disable", name, "--dry-run")
+            raise with_manual_command(refused, command) from None
+        bench.close_now()
+    written = toggle.needed and not dry_run
+    aside = answers.written_despite_what_if(options, toggle.change.path) if written else ()
+    said = toggle_text(toggle, dry_run, bench.setup.surroundings)
+    return Answer(toggle_document(toggle, written=written), said, aside=aside)
+
+
+def apply_toggle(bench: Workbench, name: str, toggle: Toggle) -> Toggle:
+    """Write it; made anew, where another command has written the same settings meanwhile. Raises Refusal."""
+    for _ in range(WRITE_ATTEMPTS):
+        with suppress(Outdated):
+            bench.edits.apply(toggle)
+            return toggle
+        toggle = bench.edits.toggle(bench.look(), name, toggle.on, as_command=True)
+    bench.edits.apply(toggle)
+    return toggle
+
+
+def with_manual_command(refused: Refusal, command: str) -> Refusal:
+    """Why a change was not written, with the command that prints it for its user to make."""
+    if isinstance(refused, Outdated) or refused.then:
+        return refused
+    return Refusal(refused.what, f"`{command}` prints the change to make by hand.", code=refused.code)
+
+
+def toggle_document(toggle: Toggle, *, written: bool) -> dict[str, object]:
+    """`enable --json` and `disable --json`."""
+    return {
+        "hook": toggle.name,
+        "enabled": toggle.on,
+        "changed": toggle.needed,
+        "written": written,
+        "file": str(toggle.change.path),
+        "diff": masked_preview(toggle.change),
+        "after": toggle.after,
+        "others": [effect_document(other) for other in toggle.others],
+        "notices": toggle.notices,
+    }
+
+
+def toggle_text(toggle: Toggle, dry_run: bool, surroundings: Machine) -> str:
+    """The file with its diff, what else it changes, and when the host notices."""
+    name = one_line(toggle.name)
+    if not toggle.needed:
+        stands, comma, but = one_line(toggle.after).partition(",")
+        return f"{name} is {stands} already{comma}{but}; nothing was written."
+    lines = [*change_output.diff_lines(toggle.change, surroundings)]
+    lines += [
+        f"{one_line(other.name)} ({other.source}): {other.before} → {other.after}" for other in toggle.others
+    ]
+    tense = "would be" if dry_run else "is"
+    lines.append(f"{name} {tense} {one_line(toggle.after)}. {toggle.notices}")
+    return "\n".join(lines)

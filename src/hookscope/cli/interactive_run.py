@@ -1,0 +1,365 @@
+"""A run followed on the terminal: progress lines, step by step, or in the debugger."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from os.path import realpath
+from pathlib import Path
+
+import click
+
+from hookscope.app import json_documents
+from hookscope.app.runs.breakpoints import breakpoint_files, breakpoints_of, matching_file, parse_breakpoint
+from hookscope.cli.render import run_output
+from hookscope.model.machine import Machine
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import Code, Paused, Plan, Result, Slow
+from hookscope.model.text import one_line, printable
+from hookscope.runtime.debugger import Bound, Debugger, Point, StackFrame, Stop
+from hookscope.runtime.firing import Firing
+from hookscope.runtime.stepper import Stepper
+
+STEP_HELP = "enter runs it, s passes it over, e shows its event, c runs all that follow, q ends here"
+STEP_KEYS = "enter, s, e, c, q"
+
+
+async def stream_steps(firing: Firing, plan: Plan) -> None:
+    """Each step as a line of JSON."""
+    async for step in firing:
+        click.echo(json.dumps(json_documents.step_document(step, plan.delivers)))
+        sys.stdout.flush()
+
+
+async def warn_of_slow_handlers(firing: Firing) -> None:
+    """A word of each handler that takes long."""
+    async for step in firing:
+        if isinstance(step, Slow):
+            until = f"; it is stopped at {step.limit:g} s" if step.limit is not None else ""
+            click.echo(f"{one_line(step.call.name)} still runs after {step.after:g} s{until}.", err=True)
+
+
+async def step_through(firing: Firing, stepper: Stepper, plan: Plan, here: Machine) -> None:
+    """Go through a run handler by handler. The end of the input ends the run."""
+    asking: asyncio.Task[None] | None = None
+    keys = STEP_HELP
+    width, results = run_output.handler_column_width(plan.calls), list[Result]()
+    try:
+        async for step in firing:
+            if isinstance(step, Result):
+                results.append(step)
+                given = run_output.input_of_failed_handler(step, plan.event, results)
+                _print_step_line("\n".join(run_output.result_lines(step, width, here, given)))
+            elif isinstance(step, Paused):
+                _print_step_line(_next_handler_text(step, plan, here))
+                asking, keys = asyncio.create_task(_ask_step(step, keys, stepper, firing.cancel)), STEP_KEYS
+    finally:
+        if asking is not None and asking.cancel():
+            _print_step_line("")  # its question stands there without an answer
+
+
+def _next_handler_text(paused: Paused, plan: Plan, here: Machine) -> str:
+    """Who would begin, and where that stands."""
+    call, calls = paused.call, plan.calls
+    number = f"{calls.index(call) + 1} of {len(calls)}  " if call in calls else ""
+    where = f"  {here.short(call.target.path)}" if isinstance(call.target, Code) else ""
+    also = "".join(f", {one_line(one.name)}" for one in paused.beside)
+    together = " (at once)" if also else ""
+    return f"\n▸ {number}{one_line(call.name)}{also}{together}{printable(where)}"
+
+
+async def _ask_step(paused: Paused, keys: str, stepper: Stepper, cancel: Callable[[], object]) -> None:
+    """Say the word that was typed."""
+    while True:
+        click.echo(f"  {keys}: ", err=True, nl=False)
+        typed = await _read_step_line()
+        word = typed.strip().lower()
+        match word if typed else "q":
+            case "":
+                stepper.run_it()
+            case "s":
+                stepper.pass_over()
+            case "c":
+                stepper.run_all()
+            case "q":
+                cancel()
+            case "e":
+                _print_step_line(printable(json.dumps(paused.event, indent=2, ensure_ascii=False)))
+                continue
+            case _:
+                keys = STEP_HELP
+                continue
+        return
+
+
+async def _read_step_line() -> str:
+    """The next line of standard input; empty at its end. Waiting for it holds nobody up."""
+    loop, ready = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(sys.stdin.fileno(), ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(sys.stdin.fileno())
+    return sys.stdin.readline()
+
+
+def _print_step_line(text: str) -> None:
+    click.echo(text, err=True)
+
+
+class NamedStops:
+    """A debugger of one run, and the lines of it that were named beforehand. Without any, handlers stop at
+    their first line."""
+
+    def __init__(self, plan: Plan, here: Machine) -> None:
+        self.plan, self.here = plan, here
+        self.debugger = Debugger(bound=self._bound)
+        self._waits: dict[tuple[str, int], Point] = {}  # by file and line; nothing has stopped there yet
+
+    async def name(self, texts: Sequence[str]) -> None:
+        """Stop at these lines. Raises Refusal for what is none of this run."""
+        if not texts or not self.plan.calls:
+            return
+        self.debugger.begins = False
+        for file, points in breakpoints_of(texts, self.plan, self.here).items():
+            self._waits |= {_stop_key(file, point.line): point for point in points}
+            await self.debugger.name_lines(str(file), points)
+
+    def _bound(self, news: Bound) -> None:
+        """Where the lines of a file are: those without code stop further down, or nowhere."""
+        wrong = dict(news.wrong)
+        for line, at in news.lines:
+            point = self._waits.get(_stop_key(news.file, line))
+            if point is None or at == line:
+                continue
+            del self._waits[_stop_key(news.file, line)]
+            place = self._place(news.file, line)
+            if at:
+                self._waits[_stop_key(news.file, at)] = point
+                said = f"No code begins in {place}: it stops in line {at}."
+            else:
+                why = wrong.get(line, "no code begins there, or further down")
+                said = f"Nothing stops at {place}: {why}."
+            click.echo(printable(said), err=True)
+
+    def met(self, stop: Stop) -> None:
+        """A handler stands there."""
+        self._waits.pop(_stop_key(stop.frame.file, stop.frame.line), None)
+
+    def unmet(self) -> Iterator[str]:
+        """A sentence for each line at which nothing has stopped."""
+        for (file, line), point in self._waits.items():
+            where = f" where {one_line(point.condition)}" if point.condition else ""
+            why = ", or that did not hold there" if point.condition else ""
+            yield f"Nothing stopped at {self._place(file, line)}{where}: no handler came there{why}."
+
+    def _place(self, file: str, line: int) -> str:
+        return f"{one_line(self.here.short(Path(file)))}:{line}"
+
+
+def _stop_key(file: str | Path, line: int) -> tuple[str, int]:
+    """Files may be named through links."""
+    return realpath(file), line
+
+
+CONTEXT_LINES = 2  # lines shown with a stop; `l` shows all that are known
+DEBUG_PROMPT = "debug> "
+DEBUG_HELP = (
+    "n next line, s into a call, o out of this function",
+    "c on to the next stop, r run all without a stop, q ends the run",
+    "v variables, p EXPRESSION or the expression itself, l more lines",
+    "w where, u and d through the calls",
+    "b LINE or b FILE:LINE stops there too, b LINE if EXPRESSION where that holds",
+)
+DEBUG_HELP_SHORT = "n s o c r q, p v l w u d b, ? explains"
+STOP_REASONS = {
+    "begin": "at its first line",
+    "breakpoint": "at a breakpoint",
+    "line": "at a line that you named",
+    "pause": "paused",
+    "step": "",
+    "error": "",
+}
+
+
+async def debug_run(firing: Firing, stops: NamedStops) -> None:
+    """Go through a run from stop to stop. The end of the input ends the run."""
+    asking = asyncio.create_task(_DebugPrompt(stops, firing.cancel).talk())
+    try:
+        async for _ in firing:
+            pass
+    finally:
+        asking.cancel()
+        with suppress(asyncio.CancelledError):
+            await asking
+    for sentence in () if (await firing).cancelled else stops.unmet():
+        _print_debug_line(sentence)
+
+
+class _DebugPrompt:
+    """What is asked and said, from the first stop to the last."""
+
+    def __init__(self, stops: NamedStops, cancel: Callable[[], object]) -> None:
+        self._stops, self._debugger, self._cancel = stops, stops.debugger, cancel
+        self._here, self._files = stops.here, breakpoint_files(stops.plan)
+        self._explains = True
+        self._last = ""  # an empty line says it again
+
+    async def talk(self) -> None:
+        """For ever; cancelled when the run has ended."""
+        while True:
+            stop = await self._debugger.stopped()
+            self._stops.met(stop)
+            if stop.said is not None:
+                _print_debug_line(printable(stop.said.rstrip("\n")) if stop.said else "")
+            else:
+                self._show(stop)
+            while not await self._word(stop, self._asked()):
+                pass
+
+    def _show(self, stop: Stop) -> None:
+        why = STOP_REASONS[stop.why] if stop.error is None else printable(stop.error)
+        why = f"{why}: {printable(stop.note)}" if stop.note is not None else why
+        if stop.error is None and stop.at < len(stop.frames) - 1:  # it stands in a call from here
+            why = f"call {stop.at + 1} of {len(stop.frames)}"
+        place = self._place(stop.frame)
+        _print_debug_line(f"\n▸ {one_line(stop.who)}  {place}{'  ' if why else ''}{why}")
+        self._lines(stop, CONTEXT_LINES)
+
+    def _place(self, frame: StackFrame) -> str:
+        within = f" in {frame.function}" if frame.function else ""
+        return one_line(f"{self._here.short(Path(frame.file))}:{frame.line}{within}")
+
+    def _lines(self, stop: Stop, around: int | None = None) -> None:
+        at = stop.frame.line
+        shown = [line for line in stop.lines if around is None or abs(line[0] - at) <= around]
+        width = len(str(shown[-1][0])) if shown else 0
+        for number, text in shown:
+            mark = "→" if number == at else "●" if number in stop.named else " "
+            _print_debug_line(f"  {mark} {number:{width}} │ {printable(text.expandtabs(4))}".rstrip())
+
+    def _asked(self) -> str:
+        """What was typed; `q` at the end of the input."""
+        if self._explains:
+            for line in DEBUG_HELP:
+                _print_debug_line(click.style(f"  {line}", dim=True) if sys.stderr.isatty() else f"  {line}")
+            self._explains = False
+        typed = _read_debug_line(DEBUG_PROMPT)
+        if typed is None:
+            return "q"
+        self._last = typed.strip() or self._last
+        return self._last
+
+    async def _word(self, stop: Stop, typed: str) -> bool:
+        """Say what was typed. False where nothing was said: then it is asked again."""
+        debugger = self._debugger
+        word, _, rest = typed.partition(" ")
+        match word, rest.strip():
+            case "n", "":
+                await debugger.over()
+            case "s", "":
+                await debugger.into()
+            case "o", "":
+                await debugger.out()
+            case "c", "":
+                await debugger.go_on()
+            case "r", "":
+                await debugger.run_all()
+            case "q", "":
+                self._cancel()
+                await asyncio.Event().wait()
+            case "u" | "d", "":
+                await debugger.turn_to(stop.at + (1 if word == "d" else -1))
+            case "b", place if place[:1] != "=":  # else a variable of that name is set
+                return await self._name(place, stop)
+            case "p", "":
+                _print_debug_line("  p EXPRESSION, or the expression alone.")
+                return False
+            case "p", text if text[0] != "=":
+                await self._evaluate(text)
+            case "l" | "v" | "w" | "?" | "", "":
+                self._look(stop, word)
+                return False
+            case _:
+                await self._evaluate(typed)
+        return True
+
+    def _look(self, stop: Stop, word: str) -> None:
+        if word == "l":
+            self._lines(stop)
+        elif word == "v":
+            for name, text in stop.variables:
+                _print_debug_line(f"  {one_line(name)} = {one_line(text)}")
+            if not stop.variables:
+                _print_debug_line("  no variables here")
+        elif word == "w":
+            for number, frame in enumerate(stop.frames):
+                mark = "→" if number == stop.at else " "
+                _print_debug_line(f"  {mark} {self._place(frame)}")
+        elif word:
+            self._explains = True
+        else:
+            _print_debug_line(f"  {DEBUG_HELP_SHORT}")
+
+    async def _name(self, place: str, stop: Stop) -> bool:
+        """Stop at that line too, or no longer. False where it is no place."""
+        line = parse_breakpoint(place)
+        try:
+            if line is None:
+                raise Refusal("b LINE, or b FILE:LINE; with `if EXPRESSION` behind it.")
+            file = str(matching_file(line, self._files, self._here)) if line.file else ""
+            if file and _is_python(file) != _is_python(stop.frame.file):  # this worker cannot know it
+                raise Refusal(
+                    f"`{one_line(line.file)}` runs in another worker than what stands here.",
+                    f"Name it when one of that worker's handlers stands, or before the run: "
+                    f"--stop-at {one_line(line.file)}:{line.line}.",
+                )
+            await self._debugger.toggle(line.line, file, line.condition)
+        except (Refusal, ValueError) as error:
+            _print_debug_line(f"  {error}")
+            return False
+        return True
+
+    async def _evaluate(self, text: str) -> None:
+        try:
+            await self._debugger.evaluate(text)
+        except ValueError as error:
+            _print_debug_line(f"  {error}")
+
+
+def _is_python(file: str) -> bool:
+    return file.endswith(".py")
+
+
+def _read_debug_line(prompt: str) -> str | None:
+    """The next line that is typed; None at the end. Ctrl-C begins a new one.
+
+    Nothing else goes on meanwhile: the handler stands, and has no limit.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    woken = signal.set_wakeup_fd(-1)  # the event loop would hear of it as well, and end the run
+    try:
+        while True:
+            try:
+                if sys.stdin.isatty() and sys.stdout.isatty():
+                    with suppress(ImportError):
+                        import readline as readline  # gives `input` a history, and keys to edit with
+                    return input(prompt)
+                click.echo(prompt, err=True, nl=False)
+                typed = sys.stdin.readline()
+                return typed or None
+            except KeyboardInterrupt:
+                _print_debug_line("")
+    except EOFError:
+        return None
+    finally:
+        signal.set_wakeup_fd(woken)
+        signal.signal(signal.SIGINT, before)
+
+
+def _print_debug_line(text: str) -> None:
+    click.echo(text, err=True)

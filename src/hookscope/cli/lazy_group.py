@@ -1,0 +1,77 @@
+"""Command groups that import a command when it is called, and help that ends with examples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, ClassVar
+
+import click
+
+from hookscope.cli.command_index import EXAMPLES
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+class ExampledCommand(click.Command):
+    """A command with the examples of its name."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_examples(ctx, formatter)
+
+
+def write_examples(ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    """The block at the end: a line of the shell each, and what it is for."""
+    found = EXAMPLES.get(ctx.command_path.partition(" ")[2], ())
+    if found:
+        with formatter.section("Examples"):
+            widest = max(len(line) for line, _ in found)
+            for line, what in found:
+                formatter.write(f"{'':>{formatter.current_indent}}{line:<{widest}}  # {what}\n")
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name, and each one's module by that."""
+
+    commands_by_name: ClassVar[Mapping[str, str]] = {}  # name → its line of help
+    module: ClassVar[str] = ""  # where a command is; its name replaces the braces
+    attribute: ClassVar[str] = "command"  # what it is called there
+
+    def stranger(self, name: str) -> str:
+        """The sentence for a name that is no command's."""
+        return f"There is no command {name!r}."
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands_by_name)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.commands_by_name:
+            return None
+        command = getattr(import_module(self.module.format(cmd_name)), self.attribute.format(cmd_name))
+        assert isinstance(command, click.Command)
+        return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Commands with their lines of help, none of them loaded for that; options."""
+        if incomplete.startswith("-"):
+            return click.Command.shell_complete(self, ctx, incomplete)
+        from click.shell_completion import CompletionItem  # here: `--help` does without
+
+        known = self.commands_by_name.items()
+        return [CompletionItem(name, help=about) for name, about in known if name.startswith(incomplete)]
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        asked = not ctx.resilient_parsing  # else a shell completes, and nobody reads why not
+        if asked and args and args[0] not in self.commands_by_name and not args[0].startswith("-"):
+            raise click.UsageError(self.stranger(args[0]), ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_examples(ctx, formatter)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self.commands_by_name.items()))

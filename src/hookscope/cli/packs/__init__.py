@@ -1,1 +1,0 @@
-"""What the commands of packs show and ask."""

@@ -1,0 +1,1 @@
+"""The text and JSON of every answer. Never here: click, questions, reading of files."""

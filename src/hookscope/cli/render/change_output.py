@@ -1,0 +1,233 @@
+"""Changes of users' files as text and JSON: diffs, and what `fix` would change."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from hookscope.app.failed_loads import retry_hint
+from hookscope.app.json_documents import Document, effect_document, gate_document
+from hookscope.app.snapshot import Snapshot
+from hookscope.authoring.fix.model import Fix, Repair
+from hookscope.cli.render.hook_output import near_miss_lines
+from hookscope.cli.render.layout import state_word
+from hookscope.model.hook_status import HookStatus
+from hookscope.model.text import one_line, printable, shell_path
+from hookscope.storage.edits.change import Change
+from hookscope.storage.edits.masked_preview import MASKED_NOTE, hides_secrets, masked_preview
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.runs.activation_links import ActivationLink
+    from hookscope.authoring.lint.model import LintFinding
+    from hookscope.model.machine import Machine
+
+
+def diff_lines(change: Change, surroundings: Machine) -> Iterator[str]:
+    """Of each file that changes its path, as people write it, and its diff: that has the bare name alone."""
+    for part in change.parts:
+        if preview := masked_preview(part):
+            yield one_line(surroundings.short(part.path))
+            yield printable(preview).rstrip()
+            if hides_secrets(part):
+                yield MASKED_NOTE
+
+
+FINDING_LIMIT = 10  # remarks that are listed
+
+
+@dataclass(frozen=True, slots=True)
+class RepairContext:
+    """What is told beside a repair."""
+
+    view: Snapshot
+    written: bool
+    failed: ActivationLink | None  # the last run, where that failed
+    command: str  # this very command, without values and without --apply
+
+
+def repair_document(repair: Repair, shown: RepairContext) -> Document:
+    """`fix --json`."""
+    return {
+        "hook": repair.name,
+        "state": _state_document(repair.before),
+        "after": _state_document(repair.after),
+        "ready": repair.ready,
+        "written": shown.written,
+        "fixes": [_fix_document(fix) for fix in repair.fixes],
+        "changes": [_change_document(change) for change in repair.changes],
+        "still_shut": [gate_document(item) for item in repair.still],
+        "others": [effect_document(other) for other in repair.others],
+        "notices": repair.notices if repair.changes else "",
+        "remarks": [_finding_document(finding) for finding in repair.remarks],
+        "failed_run": shown.failed.run if shown.failed is not None else None,
+        "next": _next_command(repair, shown) if repair.asks else None,
+    }
+
+
+def _finding_document(finding: LintFinding) -> Document:
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity.value,
+        "file": str(finding.place.file),
+        "line": finding.place.line,
+        "text": finding.text,
+        "then": finding.then,
+        "by_hand": not finding.fix,
+    }
+
+
+def _state_document(row: HookStatus | None) -> str | None:
+    return None if row is None else row.state.value
+
+
+def _fix_document(fix: Fix) -> Document:
+    return {
+        "gate": fix.gate,
+        "reason": fix.shut.reason if fix.shut is not None else "",
+        "near": list(fix.shut.near) if fix.shut is not None else [],
+        "title": fix.title,
+        "files": [str(change.path) for change in fix.changes],
+        "asks": list(fix.asks),
+        "hint": fix.hint,
+        "why_not": fix.why_not,
+    }
+
+
+def _change_document(change: Change) -> Document:
+    return {
+        "file": str(change.path),
+        "to": None if change.to is None else str(change.to),
+        "meaning": change.meaning,
+        "diff": masked_preview(change),
+    }
+
+
+def repair_text(repair: Repair, shown: RepairContext) -> str:
+    """Each shut check with what helps, the diffs, how the hook stands then."""
+    return "\n".join(line.rstrip() for line in _repair_lines(repair, shown))
+
+
+def _repair_lines(repair: Repair, shown: RepairContext) -> Iterator[str]:
+    if not repair.fixes:
+        yield from _no_failed_gate_lines(repair, shown)
+        return
+    yield f"{_status_word(repair.before)}  {one_line(repair.name)}"
+    for fix in repair.fixes:
+        yield ""
+        yield from _fix_lines(fix)
+    if repair.remarks:
+        yield ""
+        yield from _finding_lines(repair, shown)
+    for change in repair.changes:
+        yield ""
+        yield from diff_lines(change, shown.view.host.surroundings)
+    yield ""
+    yield from _outcome_lines(repair, shown)
+
+
+def _no_failed_gate_lines(repair: Repair, shown: RepairContext) -> Iterator[str]:
+    """What is known of a hook that no check stops: an error, what lint finds, or that there is nothing."""
+    name = one_line(repair.name)
+    row = shown.view.inventory.find(repair.name)
+    load = shown.view.failed_loads.get(row.hook) if row is not None else None
+    if not repair.ready:
+        yield f"Nothing stops {name} there."
+    elif load is not None:
+        why = one_line(load.why, 300)
+        yield (
+            f"{name}: no check stops it, and it {why}. Only its author can mend that; "
+            f"{retry_hint(repair.name)}."
+        )
+    elif repair.remarks or shown.failed is not None:
+        yield f"{name} is ready: no check stops it."
+    else:
+        info = f"`hookscope info {one_line(shell_path(repair.name))}`"
+        yield f"{name} is ready: there is nothing to fix. {info} says what came of it so far."
+    if shown.failed is not None and load is None:
+        found = one_line(shown.failed.found, 300)
+        yield f"Its last run failed: {found}. `hookscope log {shown.failed.run}` shows it."
+    yield from _finding_lines(repair, shown)
+
+
+def _finding_lines(repair: Repair, shown: RepairContext) -> Iterator[str]:
+    """What lint finds: each that is to be mended by hand, and how many a command mends."""
+    by_hand = [finding for finding in repair.remarks if not finding.fix]
+    others = len(repair.remarks) - len(by_hand)
+    for finding in by_hand[:FINDING_LIMIT]:
+        where = printable(shown.view.host.surroundings.short(finding.place.file))
+        said = one_line(f"{finding.text} {finding.then}".strip(), 400)
+        yield f"by hand: {where}:{finding.place.line}  {said} [{finding.rule}]"
+    if len(by_hand) > FINDING_LIMIT:
+        lint = f"`hookscope lint {one_line(shell_path(repair.name))}`"
+        yield f"and {len(by_hand) - FINDING_LIMIT} more by hand: {lint} lists all."
+    if others:
+        what = "1 thing" if others == 1 else f"{others} things"
+        yield f"`--lint` also mends {what} that lint finds: `{shown.command} --lint`."
+
+
+def _fix_lines(fix: Fix) -> Iterator[str]:
+    gate = fix.shut
+    reason = one_line(gate.reason, 300) if gate is not None else ""
+    sign = "·" if " " in fix.gate else "✗"
+    yield f"{sign} {fix.gate:<9} {reason or one_line(fix.title, 300)}"
+    if gate is not None:
+        yield from near_miss_lines(gate, places=False)
+    if fix.asks:
+        yield f"      fix: {one_line(fix.title, 300)}"
+        yield "      give: " + " ".join(f"--value {one_line(name)}=…" for name in fix.asks)
+    elif fix.hint:
+        yield f"      by hand: {one_line(fix.hint, 400)}"
+    elif fix.why_not:
+        yield f"      {'by hand' if fix.by_hand else 'no fix'}: {one_line(fix.why_not, 400)}"
+    elif reason:
+        yield f"      fix: {one_line(fix.title, 300)}"
+
+
+def _outcome_lines(repair: Repair, shown: RepairContext) -> Iterator[str]:
+    for other in repair.others:
+        yield f"also {one_line(other.name)} ({other.source}): {other.before} → {other.after}"
+    for item in repair.still:
+        yield f"still shut: {item.name} – {one_line(item.reason, 300)}"
+    if repair.changes:
+        yield _status_after_lines(repair, shown.written)
+    elif not repair.asks:
+        yield "Nothing was written." if shown.written else "Nothing can be written as it is."
+    if repair.asks:
+        others = "" if not repair.changes or shown.written else " too"
+        yield f"With a value in place of each `…` this shows the edit{others}, and with `--apply` writes it:"
+        yield f"  {one_line(_next_command(repair, shown), 2_000)}"
+    steps = len(repair.changes)
+    if shown.written and steps:
+        times = "" if steps == 1 else f", {steps} times"
+        yield f"`hookscope undo`{times} takes it back. {repair.notices}"
+
+
+def _status_after_lines(repair: Repair, written: bool) -> str:
+    """How the hook stands. Where a check stays shut, what was opened too: no write looks like a failure."""
+    before, after = _status_word(repair.before), _status_word(repair.after)
+    if not repair.still or repair.before is None:
+        return f"{before} → {after}" + ("." if written else ", once `--apply` has written it.")
+    opened = ", ".join(repair.opened) or "a part of it"
+    done = (
+        f"Written; {opened} {_is_or_are(repair.opened)} open now."
+        if written
+        else f"`--apply` opens {opened}."
+    )
+    shut = tuple(dict.fromkeys(gate.name for gate in repair.still))
+    stands = f"{after} still" if before == after else f"{before} → {after}"
+    return f"{done} {', '.join(shut)} {_is_or_are(shut)} shut still: {stands} (exit code 1)."
+
+
+def _is_or_are(names: tuple[str, ...]) -> str:
+    return "are" if len(names) > 1 else "is"
+
+
+def _next_command(repair: Repair, shown: RepairContext) -> str:
+    """The next command, whole: with each value that is wanted."""
+    return f"{shown.command} {shlex.join(word for name in repair.asks for word in ('--value', f'{name}=…'))}"
+
+
+def _status_word(row: HookStatus | None) -> str:
+    return "✗ no hook" if row is None else state_word(row.state).rstrip()

@@ -1,0 +1,303 @@
+"""One run as an HTML page: one file without scripts; every foreign text is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from hookscope.cli.render.html_elements import (
+    STYLE_SHEET,
+    article_part,
+    before_and_after,
+    code_html,
+    collapsible,
+    escape_text,
+    fact_table,
+    json_block,
+    section_html,
+    text_block,
+    text_list,
+)
+from hookscope.model.sandbox_result import unchanged_summary
+from hookscope.model.text import duration
+
+if TYPE_CHECKING:
+    from hookscope.storage.journal.reader import StoredRun
+
+
+Document = Mapping[str, Any]
+
+STATUS_SIGNS = {"ok": "✓", "error": "✗", "timeout": "◷", "crashed": "☠", "cancelled": "⊘"}
+STATUS_CLASSES = {"ok": "good", "cancelled": "odd", "timeout": "odd"}
+NARROWEST_BAR = 0.4  # percent of the width: a bar that is there is seen
+
+
+def status_text(status: str) -> str:
+    """Sign and word of a handler's end."""
+    return f'<span class="state {_status_class(status)}">{STATUS_SIGNS.get(status, "·")} {escape_text(status)}</span>'
+
+
+def _status_class(status: str) -> str:
+    return STATUS_CLASSES.get(status, "bad")
+
+
+def timeline(results: Sequence[Document], took_ms: float) -> str:
+    """A line for each handler with a bar from its start to its end, on one scale."""
+    if not results:
+        return ""
+    whole = max(took_ms, *(one["started_ms"] + one["ms"] for one in results)) or 1.0
+    lines = "".join(_timeline_row(number, one, whole) for number, one in enumerate(results, 1))
+    return f"<table>{lines}</table>"
+
+
+def _timeline_row(number: int, result: Document, whole: float) -> str:
+    start, took = result["started_ms"], result["ms"]
+    left = min(100 * start / whole, 100 - NARROWEST_BAR)
+    width = max(min(100 * took / whole, 100 - left), NARROWEST_BAR)
+    label = f"starts at {duration(start / 1000)}, takes {duration(took / 1000)}"
+    return (
+        f'<tr><td class="number faint">{number}</td><td>{escape_text(result["hook"])}</td>'
+        f"<td>{status_text(result['status'])}</td>"
+        f'<td class="time"><svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" '
+        f'aria-label="{escape_text(label)}"><title>{escape_text(label)}</title>'
+        '<rect class="lane" x="0" y="4.5" width="100" height="1"/>'
+        f'<rect class="bar {_status_class(result["status"])}" x="{left:.2f}" y="1" width="{width:.2f}" height="8"/>'
+        f'</svg></td><td class="number">{duration(took / 1000)}</td></tr>'
+    )
+
+
+def handler_article(result: Document, planned: Document | None) -> str:
+    """All of one handler. `planned`: what is known of its file."""
+    marks = [
+        text for name, text in (("forced", "forced"), ("broken", "broken on purpose")) if result.get(name)
+    ]
+    took = duration(result["ms"] / 1000) + (
+        f", loaded in {duration(result['load_ms'] / 1000)}" if result["load_ms"] else ""
+    )
+    said = [f"as {result['key']}", took, *marks]
+    return (
+        f'<article><div class="head"><h3>{escape_text(result["hook"])}</h3>{status_text(result["status"])}'
+        f'<span class="faint">{escape_text(" · ".join(said))}</span></div>'
+        + article_part("Messages", message_list(result["messages"], result["delivered"]))
+        + article_part("Error", failure_html(result["error"]))
+        + article_part(
+            "The saved version does not load; the one before it ran", failure_html(result.get("stale"))
+        )
+        + article_part(
+            "Answer", text_block(json_block(result["returned"])) if result["returned"] is not None else ""
+        )
+        + article_part("Asked its host for", text_list(result.get("asked") or ()))
+        + article_part("Changed", _change_list(result["patch"]))
+        + article_part("Output", text_block(result["stdout"]))
+        + article_part("Error output", text_block(result["stderr"]))
+        + article_part("Notes", text_list(result["notes"]))
+        + collapsible("The handler's file", _handler_file(result, planned))
+        + "</article>\n"
+    )
+
+
+def message_list(texts: Sequence[str], delivered: bool) -> str:
+    """Pushed messages, and what their host does with them."""
+    if not texts:
+        return ""
+    fate = "delivered to the user" if delivered else "ignored by this host"
+    return f'{text_list(texts)}<p class="faint">{fate}</p>'
+
+
+def failure_html(error: Document | None) -> str:
+    """What was thrown, then where it came from, innermost first, with the lines of source."""
+    if error is None:
+        return ""
+    frames = "".join(_stack_frame(frame) for frame in reversed(error["frames"]))
+    said = f'<p class="bad"><b>{escape_text(error["type"])}</b>: {escape_text(error["message"])}</p>'
+    return f"{said}{frames}"
+
+
+def _stack_frame(frame: Document) -> str:
+    column = f":{frame['column']}" if frame.get("column") else ""
+    within = f" in {frame['function']}" if frame["function"] else ""
+    place = f"{frame['file']}:{frame['line']}{column}{within}"
+    return f'<p class="mono faint">{escape_text(place)}</p>{text_block(frame["source"])}'
+
+
+def _change_list(changes: Sequence[Document]) -> str:
+    return fact_table(
+        (
+            str(one.get("op", "")),
+            code_html(one.get("path", "")) + (text_block(json_block(one["value"])) if "value" in one else ""),
+        )
+        for one in changes
+    )
+
+
+def _handler_file(result: Document, planned: Document | None) -> str:
+    known = planned or {}
+    return fact_table(
+        (
+            ("path", code_html(result["handler"]) if result["handler"] else ""),
+            ("content", code_html(known["digest"]) if known.get("digest") else ""),
+            ("code beside it", code_html(known["beside"]) if known.get("beside") else ""),
+        )
+    )
+
+
+OUTCOME_SIGNS = {
+    "ok": ("good", "✓"),
+    "failed": ("bad", "✗"),
+    "cancelled": ("odd", "⊘"),
+    "interrupted": ("bad", "☠"),
+    "running": ("odd", "»"),
+}
+# Nothing is loaded from anywhere and nothing runs, whatever stands in the page.
+CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def run_html(run: StoredRun, settings: Mapping[str, Any] | None) -> str:
+    """The run as one HTML document. `settings`: the host's, `{"file": …, "value": …}`."""
+    from hookscope.storage.journal.run_environment import handler_documents
+
+    document, planned = run.document, handler_documents(run.handlers)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape_text(run.key)} – run {run.id}</title>\n<style>{STYLE_SHEET}</style>\n</head>\n<body>\n<main>\n"
+        + _page_head(run)
+        + _result_section(document)
+        + section_html(
+            "Handlers", timeline(document["results"], document["ms"]), *_handler_articles(document, planned)
+        )
+        + section_html("Planned", _planned_section(document, planned))
+        + section_html("Not run", _not_run_section(document["not_run"]))
+        + section_html("Event", _event_section(document["event"]))
+        + section_html("Context", before_and_after(document["event"]["context"], document["context"]))
+        + section_html("Log", _log_section(document["log"]))
+        + section_html("Events that followed", *map(_caused_event_section, document["caused"]))
+        + section_html("Files, in copies that were thrown away", _file_section(document["guarded"]))
+        + section_html("The host's settings", _settings_section(settings))
+        + "<footer>Made by Hookscope. Secrets were masked before anything was kept.</footer>\n"
+        "</main>\n</body>\n</html>\n"
+    )
+
+
+def _page_head(run: StoredRun) -> str:
+    css, sign = OUTCOME_SIGNS[run.outcome]
+    when = run.started.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+    took = "no end on record" if run.took is None else duration(run.took)
+    count = len(run.document["results"])
+    told = [
+        f"{count} handler{'s' * (count != 1)} ran",
+        took,
+        f"{run.dialect} ({run.version})" if run.version else run.dialect,
+        run.workspace,
+        *(["pinned"] if run.pinned else []),
+    ]
+    assumed = run.document["assumed"]
+    what_if = f'<p class="odd">What if: {escape_text(", ".join(assumed))} assumed</p>' if assumed else ""
+    return (
+        f'<header><p class="faint">Run {run.id} · {when} UTC</p>\n'
+        f'<h1>{escape_text(run.key)} <span class="state {css}">{sign} {escape_text(run.outcome)}</span></h1>\n'
+        f'<p class="faint">{escape_text(" · ".join(told))}</p>{what_if}</header>\n'
+    )
+
+
+def _result_section(document: Document) -> str:
+    """What the event came to as a whole; nothing where that is only that its handlers ran."""
+    result = document["result"]
+    return section_html(
+        "What came of it",
+        f"<p>{escape_text(document['verdict'])}</p>" if document.get("verdict") else "",
+        f'<p class="bad">{escape_text(document["failure"])}</p>' if document["failure"] else "",
+        article_part("Messages", message_list(document["messages"], document["delivers"])),
+        article_part("Merged answer", text_block(json_block(result)) if result is not None else ""),
+        article_part("Notes", text_list(document["notes"])),
+    )
+
+
+def _handler_articles(document: Document, planned: Sequence[Document]) -> Iterator[str]:
+    """A handler may stand under a key twice: the plan's entries are used up one by one."""
+    left = list(planned)
+    for result in document["results"]:
+        found = next(
+            (one for one in left if (one["hook"], one["key"]) == (result["hook"], result["key"])), None
+        )
+        if found is not None:
+            left.remove(found)
+        yield handler_article(result, found)
+
+
+def _planned_section(document: Document, planned: Sequence[Document]) -> str:
+    """Who was to run, in order, where no result tells it."""
+    if document["results"] or not planned:
+        return ""
+    return text_list(f"{one['hook']} as {one['key']}" for one in planned)
+
+
+def _not_run_section(left: Sequence[Document]) -> str:
+    """Those who listen and did not run, and who nearly listens; the others on request."""
+    listening = [one for one in left if one.get("listens", True) or one.get("near")]
+    others = [one for one in left if not (one.get("listens", True) or one.get("near"))]
+    return fact_table(
+        (one["hook"], escape_text(one.get("near") or one["reason"])) for one in listening
+    ) + collapsible(
+        f"{len(others)} that listen to other events, or to none",
+        fact_table((one["hook"], escape_text(one["reason"])) for one in others),
+    )
+
+
+def _event_section(event: Document) -> str:
+    return fact_table(
+        (
+            ("type", code_html(event["type"])),
+            ("action", code_html(event["action"]) if event["action"] else ""),
+            ("session", code_html(event["sessionKey"]) if event["sessionKey"] else ""),
+            ("time", escape_text(event["timestamp"])),
+            ("kind", escape_text(event["kind"])),
+            ("messages", text_list(event["messages"])),
+            ("second argument", text_block(json_block(event["ctx"])) if event.get("ctx") else ""),
+            ("envelope", text_block(json_block(event["meta"])) if event.get("meta") else ""),
+        )
+    )
+
+
+def _log_section(lines: Sequence[Document]) -> str:
+    return fact_table((line["level"], escape_text(line["text"])) for line in lines)
+
+
+def _caused_event_section(document: Document) -> str:
+    """An event that this one caused, and those that it caused itself."""
+    event = document["event"]
+    key = f"{event['type']}:{event['action']}" if event["action"] else event["type"]
+    heard = timeline(document["results"], document["ms"]) or '<p class="faint">No hook heard it.</p>'
+    failed = f'<p class="bad">{escape_text(document["failure"])}</p>' if document["failure"] else ""
+    inner = "".join(map(_caused_event_section, document["caused"]))
+    return f'<article><div class="head"><h3>{escape_text(key)}</h3></div>{failed}{heard}{inner}</article>\n'
+
+
+def _file_section(guarded: Document | None) -> str:
+    """What handlers wrote, changed and deleted, with its difference."""
+    if guarded is None:
+        return ""
+    rows = fact_table(
+        (kind, f"{code_html(path)}{text_block(diff)}") for path, kind, _, _, diff, *_ in guarded["changes"]
+    )  # fmt: skip
+    more = f"<p>and {guarded['more']:,} more</p>" if guarded["more"] else ""
+    walls = f'<p class="faint">{escape_text(guarded["walls"])}</p>'
+    none = unchanged_summary(disk=guarded["disk"], complete=guarded.get("complete", False))
+    return (
+        (rows or f"<p>{escape_text(f'{none[0].upper()}{none[1:]}.')}</p>")
+        + more
+        + walls
+        + text_list(guarded["notes"])
+    )
+
+
+def _settings_section(settings: Mapping[str, Any] | None) -> str:
+    if settings is None:
+        return ""
+    return collapsible(
+        f"as they were in force, from {settings['file']}", text_block(json_block(settings["value"]))
+    )
+
+
+__all__ = ["run_html"]

@@ -1,0 +1,142 @@
+"""Layout of text on the terminal: column widths, state colours, lines folded to the terminal's width."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import click
+from rich.cells import cell_len, set_cell_size
+
+from hookscope.model.hook import FilePosition
+from hookscope.model.hook_status import State
+from hookscope.model.text import printable
+
+STATE_GLYPHS = {
+    State.READY: "●",
+    State.OFF: "○",
+    State.BLOCKED: "▲",
+    State.SHADOWED: "◌",
+    State.BROKEN: "✗",
+    State.UNTRUSTED: "◇",
+    State.SILENT: "◐",
+}
+
+
+STATE_COLOURS = {
+    State.READY: "green",
+    State.BLOCKED: "yellow",
+    State.BROKEN: "red",
+    State.UNTRUSTED: "cyan",
+    State.SILENT: "magenta",
+}
+
+
+def colours_allowed() -> bool:
+    """May colours be used: a terminal, and nobody said NO_COLOR."""
+    return sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def state_word(state: State) -> str:
+    """Glyph and word, ten cells wide."""
+    text = fit_to_width(f"{STATE_GLYPHS[state]} {state.value}", 11)
+    colour = STATE_COLOURS.get(state)
+    return click.style(text, fg=colour) if colour and colours_allowed() else text
+
+
+def fit_to_width(text: str, width: int) -> str:
+    """The text on exactly `width` cells of the terminal: padded, or cut with `…`."""
+    if cell_len(text) > width:
+        return set_cell_size(text, width - 1).rstrip() + "…" + " " * _cut_gap(text, width)
+    return set_cell_size(text, width)
+
+
+def _cut_gap(text: str, width: int) -> int:
+    return width - 1 - cell_len(set_cell_size(text, width - 1).rstrip())
+
+
+def column_width(texts: Iterable[str], widest: int) -> int:
+    """How wide a column of these texts should be."""
+    return min(max((cell_len(text) for text in texts), default=0), widest)
+
+
+def distinct_names(named: Sequence[tuple[str, Path]]) -> list[str]:
+    """What people call each file: its name; where others have that too, its path below the folder of all."""
+    times = Counter(name for name, _ in named)
+    alike = [os.path.abspath(file.parent) for name, file in named if times[name] > 1]
+    above = os.path.commonpath(alike) if alike else ""
+    return [name if times[name] == 1 else os.path.relpath(file, above) for name, file in named]
+
+
+def place_text(place: FilePosition) -> str:
+    """`name:line` of a place."""
+    return printable(f"{place.file.name}:{place.line}")
+
+
+NARROWEST_COLUMN = 30  # cells: a column with less room than this has its text below the row
+_WORDS = re.compile(r"( *)([^ `]*`[^`]+`[^ ]*|[^ ]+)")  # a command in backticks stays whole, to be copied
+_COLUMNS = re.compile(r" *[^ ]+(?: [^ ]+)* {2,}")
+
+
+def terminal_width() -> int | None:
+    """How wide the terminal is; None where the answer goes elsewhere, to be searched line by line."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return None
+    return shutil.get_terminal_size().columns
+
+
+def fold_text(lines: Iterable[str]) -> str:
+    """The lines as one text; what is too long goes on below its second column, or four cells further in."""
+    return "\n".join(fold_lines(lines))
+
+
+def fold_lines(lines: Iterable[str]) -> list[str]:
+    """The same, line by line."""
+    wide = terminal_width()
+    bare = (line.rstrip() for line in lines)
+    return list(bare) if wide is None else [part for line in bare for part in _folded_parts(line, wide)]
+
+
+def row_with_text(row: str, text: str) -> list[str]:
+    """A row and the text of its last column: beside it, or below it where that is too narrow."""
+    wide = terminal_width()
+    start = _cell_width(row) + 2
+    if wide is None or start + _cell_width(text) <= wide:
+        return [f"{row}  {text}"]
+    if wide - start >= NARROWEST_COLUMN:
+        first, *rest = _folded_parts(" " * start + text, wide, start)
+        return [row + first[start - 2 :], *rest]
+    below = _indent(click.unstyle(row)) + 2
+    return [row, *_folded_parts(" " * below + text, wide, below)]
+
+
+def _folded_parts(line: str, wide: int, indent: int | None = None) -> Iterator[str]:
+    if _cell_width(line) <= wide:
+        yield line
+        return
+    indent = min(_indent(click.unstyle(line)) if indent is None else indent, max(2, wide - NARROWEST_COLUMN))
+    part, used = "", 0
+    for blanks, word in _WORDS.findall(line):
+        size = len(blanks) + _cell_width(word)
+        if part.strip() and used + size > wide:
+            yield part
+            part, used = " " * indent, indent
+            size, blanks = _cell_width(word), ""
+        part += blanks + word
+        used += size
+    yield part
+
+
+def _indent(line: str) -> int:
+    first = _COLUMNS.match(line)
+    begins = len(line) - len(line.lstrip())
+    return cell_len(first[0]) if first and cell_len(first[0]) <= begins + 28 else begins + 4
+
+
+def _cell_width(text: str) -> int:
+    return cell_len(click.unstyle(text))

@@ -1,0 +1,222 @@
+"""Lint findings as text, JSON and SARIF 2.1.0."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from hashlib import sha256
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import click
+
+from hookscope.cli import installed_version
+from hookscope.cli.render.layout import fold_lines, fold_text
+from hookscope.model.text import one_line, printable
+
+if TYPE_CHECKING:
+    from hookscope.authoring.lint.linting import LintResult
+    from hookscope.authoring.lint.model import LintFinding, LintSubject, Rule
+    from hookscope.authoring.lint.rule_documentation import RuleDocumentation
+    from hookscope.authoring.lint.rule_runner import LintReport
+    from hookscope.model.hook import Edit, FilePosition
+    from hookscope.storage.journal.redaction import Redaction
+
+
+LEVEL_COLOURS = {"error": "red", "warning": "yellow", "hint": "cyan"}
+LEVELS = ("error", "warning", "hint")
+
+
+def lint_document(linted: LintResult) -> dict[str, Any]:
+    """The whole answer, for programs."""
+    report = linted.report
+    return {
+        "dialect": linted.host.dialect.name,
+        "findings": [_finding_document(finding) for finding in report.findings],
+        "rules_not_run": [{"rule": one.rule, "why": one.why} for one in report.not_run],
+        "counts": {"hooks": len(report.subjects), **_level_counts(report)},
+        "hooks": [_hook_document(subject) for subject in report.subjects],
+    }
+
+
+def _finding_document(finding: LintFinding) -> dict[str, Any]:
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity.value,
+        "hook": finding.hook,
+        "file": str(finding.place.file),
+        "line": finding.place.line,
+        "column": finding.place.column,
+        "text": finding.text,
+        "then": finding.then,
+        "fix": None if finding.fix is None else [_edit_document(edit) for edit in finding.fix],
+        "docs": finding.docs,
+    }
+
+
+def _edit_document(edit: Edit) -> dict[str, Any]:
+    return {"file": str(edit.file), "path": list(edit.path), "value": edit.value, "meaning": edit.meaning}
+
+
+def _hook_document(subject: LintSubject) -> dict[str, Any]:
+    from hookscope.authoring.lint.subject_reader import handler_uses
+
+    uses = None if subject.facts is None or subject.facts.error else asdict(handler_uses(subject.facts))
+    return {"name": subject.name, "path": str(subject.folder), "uses": uses}
+
+
+def _level_counts(report: LintReport) -> dict[str, int]:
+    return {level: sum(one.severity.value == level for one in report.findings) for level in LEVELS}
+
+
+def lint_text(linted: LintResult) -> str:
+    """The findings, hook after hook, and how many there are."""
+    report, short = linted.report, linted.host.surroundings.short
+    lines: list[str] = []
+    for (name, folder), findings in groupby(report.findings, lambda one: (one.hook, one.place.file.parent)):
+        lines.append(click.style(f"{one_line(name)}  {printable(short(folder))}", bold=True))
+        for finding in findings:
+            lines += fold_lines(_finding_lines(finding))
+        lines.append("")
+    lines.append(_lint_summary(linted))
+    lines += _skipped_rule_lines(report)
+    return "\n".join(lines)
+
+
+def _finding_lines(finding: LintFinding) -> Iterator[str]:
+    where = f"{one_line(finding.place.file.name)}:{finding.place.line}"
+    level = click.style(f"{finding.severity.value:<7}", fg=LEVEL_COLOURS[finding.severity.value])
+    rule = click.style(f"[{finding.rule}]", dim=True)
+    yield f"  {level} {where}  {printable(finding.text)} {rule}"
+    if finding.then:
+        yield f"          {printable(finding.then)}"
+
+
+def _lint_summary(linted: LintResult) -> str:
+    report = linted.report
+    hooks, counts = len(report.subjects), _level_counts(report)
+    of = f"{_count_text(hooks, 'hook')} under {linted.host.dialect.name}"
+    if not hooks:
+        return f"There are no hooks here to lint, under {linted.host.dialect.name}."
+    if not report.findings:
+        return f"Nothing found in {of}."
+    said = ", ".join(_count_text(count, level) for level, count in counts.items() if count)
+    return f"{said} in {of}. `hookscope lint --explain RULE` says more."
+
+
+def _count_text(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def _skipped_rule_lines(report: LintReport) -> Iterator[str]:
+    """Why some rules could not look, each reason once."""
+    by_reason: dict[str, list[str]] = {}
+    for one in report.not_run:
+        by_reason.setdefault(one.why, []).append(one.rule)
+    for why, rules in by_reason.items():
+        yield f"{_count_text(len(rules), 'rule')} did not run for {printable(why)}."
+
+
+def rule_list_text(rules: Mapping[str, str]) -> str:
+    """Every rule's id and title."""
+    width = max(map(len, rules))
+    return fold_text(f"{name:<{width}}  {title}" for name, title in rules.items())
+
+
+def rule_document(rule: Rule, told: RuleDocumentation) -> dict[str, Any]:
+    """A rule's documentation, for programs."""
+    return {
+        "rule": rule.id,
+        "title": told.title,
+        "why": told.why,
+        "by_host": rule.by_host,
+        "reads_source": rule.reads_source,
+        "bad": dict(told.bad.files),
+        "good": dict(told.good.files),
+    }
+
+
+def rule_text(rule: Rule, told: RuleDocumentation) -> str:
+    """A rule's documentation, for people."""
+    lines = [click.style(rule.id, bold=True), "", *fold_lines([told.title, "", told.why])]
+    if rule.by_host:
+        lines += ["", "What it says depends on the host: `--dialect` picks one."]
+    for title, example in (("Bad", told.bad), ("Good", told.good)):
+        lines += ["", click.style(title, bold=True)]
+        for file, text in example.files.items():
+            lines += [f"  {file}", *(f"    {line}".rstrip() for line in text.splitlines())]
+    return "\n".join(lines)
+
+
+SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+SARIF_ROOT = "%SRCROOT%"  # what those who read it take for the top of the repository
+SARIF_LEVELS = {"error": "error", "warning": "warning", "hint": "note"}
+
+
+def sarif_document(
+    linted: LintResult, rules: Sequence[tuple[Rule, RuleDocumentation]], root: Path, redaction: Redaction
+) -> str:
+    """The whole log, one run of ours. Files below `root` are named from there, others by their address.
+
+    Secrets in findings are masked.
+    """
+    places = {rule.id: place for place, (rule, _) in enumerate(rules)}
+    report = linted.report
+    run = {
+        "tool": {
+            "driver": {
+                "name": "hookscope",
+                "version": installed_version(),
+                "rules": [_sarif_rule(*pair) for pair in rules],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "invocations": [
+            {
+                "executionSuccessful": True,
+                "toolExecutionNotifications": [
+                    {"level": "note", "message": {"text": f"{one.rule} did not run: {one.why}"}}
+                    for one in report.not_run
+                ],
+            }
+        ],
+        "results": redaction.value([_sarif_result(finding, places, root) for finding in report.findings]),
+    }
+    return json.dumps({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
+
+
+def _sarif_rule(rule: Rule, told: RuleDocumentation) -> dict[str, Any]:
+    return {
+        "id": rule.id,
+        "shortDescription": {"text": told.title},
+        "fullDescription": {"text": told.why or told.title},
+        "help": {"text": f"{told.why}\n\n`{rule.docs}` shows an example.".lstrip()},
+    }
+
+
+def _sarif_result(finding: LintFinding, places: Mapping[str, int], root: Path) -> dict[str, Any]:
+    location = _sarif_location(finding.place, root)
+    name = "\0".join((finding.rule, location["artifactLocation"]["uri"], finding.text))
+    return {
+        "ruleId": finding.rule,
+        "ruleIndex": places[finding.rule],
+        "level": SARIF_LEVELS[finding.severity.value],
+        "message": {"text": f"{finding.hook}: {finding.text} {finding.then}".rstrip()},
+        "locations": [{"physicalLocation": location}],
+        # The same finding in the next version of the file, whatever line it has come to.
+        "partialFingerprints": {"hookscope/v1": sha256(name.encode("utf-8", "surrogatepass")).hexdigest()},
+    }
+
+
+def _sarif_location(place: FilePosition, root: Path) -> dict[str, Any]:
+    file = place.file
+    if file.is_relative_to(root):
+        address = file.relative_to(root).as_posix()
+        artifact = {"uri": quote(os.fsencode(address)), "uriBaseId": SARIF_ROOT}
+    else:
+        artifact = {"uri": file.as_uri()}
+    return {"artifactLocation": artifact, "region": {"startLine": place.line, "startColumn": place.column}}

@@ -1,0 +1,65 @@
+"""A plan as text, and the answer of `--dry`: who would run, in order, and who would not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hookscope.app import json_documents
+from hookscope.app.snapshot import Snapshot
+from hookscope.cli.answers import Answer
+from hookscope.cli.render.layout import column_width, fit_to_width, fold_text
+from hookscope.model.run import NotRun, Plan, Registration
+from hookscope.model.text import one_line
+from hookscope.model.uncalled_hooks import not_called_reason, split_excluded, split_listed
+
+
+def plan_text(item: Plan, view: Snapshot | None = None) -> str:
+    """`plan`: who would run in order, who not; with a view, whose file is known not to load."""
+    lines = [f"{one_line(item.event.key)}  {_would_run(len(item.calls))}", ""]
+    width = column_width((one_line(entry.name) for entry in item.calls), 32)
+    number, digits = 0, len(str(len(item.calls)))
+    for group in item.groups:
+        lines += [f"  {one_line(group.label)}"] if group.label else []
+        for entry in group.calls:
+            number += 1
+            together = "  at once" if group.together and len(group.calls) > 1 else ""
+            name = fit_to_width(one_line(entry.name), width)
+            failed = view.failed_load(entry) if view is not None else None
+            but = f"  but it {one_line(failed.why, 300)}" if failed is not None else ""
+            lines.append(
+                f"  {number:>{digits}}  {name}  as {one_line(entry.key)}{_priority(entry)}{together}{but}"
+            )
+    lines += not_run_lines(item.not_run)
+    return fold_text(lines)
+
+
+def _priority(entry: Registration) -> str:
+    return f"  priority {entry.priority}" if entry.priority else ""
+
+
+def _would_run(count: int) -> str:
+    return "nothing would run" if not count else f"{count} handler{'s' * (count != 1)} would run"
+
+
+def not_run_lines(left: Sequence[NotRun]) -> list[str]:
+    """Those who listen and do not run, and who nearly listens, one by one; the rest counted."""
+    aside, left = split_excluded(left)
+    told, counted = split_listed(left)
+    others = len(counted)
+    lines = [
+        f"  –  {one_line(item.name)}  not run: {one_line(not_called_reason(item), 300)}" for item in told
+    ]
+    if aside:
+        why = f"{len(aside)} other{'s' * (len(aside) != 1)} {aside[0].reason}"
+        lines.append(f"  –  {one_line(why, 300)}")
+    if others:
+        lines.append(
+            f"  –  {others} other hook{'s' * (others != 1)} listen{'s' * (others == 1)} to other events"
+        )
+    return lines
+
+
+def dry_run_answer(plans: Sequence[Plan], refused: Sequence[str]) -> Answer:
+    """A plan for each event; `refused` has a sentence for each event that could not be planned."""
+    documents = [json_documents.plan_document(plan) for plan in plans]
+    return Answer(documents, "\n\n".join(map(plan_text, plans)), not refused, tuple(refused))

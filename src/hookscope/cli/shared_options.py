@@ -1,0 +1,188 @@
+"""Options that several commands share: handler limits, run filters, report files."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, time, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+
+from hookscope.app.options import LINGER
+from hookscope.cli.options import Seconds
+from hookscope.model.refusal import Refusal
+from hookscope.model.text import error_reason, in_local_time
+
+if TYPE_CHECKING:
+    from hookscope.storage.journal.run_filter import RunFilter
+
+
+def only_option() -> click.Option:
+    """`--only HOOK`: the one hook to fire at. Of several names none would be passed over unsaid."""
+    return click.Option(
+        ["--only"], metavar="HOOK", multiple=True, callback=_single_hook, help="Fire at this hook alone."
+    )
+
+
+def _single_hook(ctx: click.Context, option: click.Parameter, names: Sequence[str]) -> str | None:
+    """Raises Refusal where several hooks are named, as the options can be that leave hooks out."""
+    asked = list(dict.fromkeys(names))
+    if len(asked) > 1:
+        raise Refusal(f"--only names one hook, and has {' and '.join(asked)}.", "Fire once for each.", code=2)
+    return asked[0] if asked else None
+
+
+def timeout_option(otherwise: float = 30) -> click.Option:
+    """`--timeout S`: the limit of each handler, in seconds; `otherwise` holds where it is not given."""
+    return click.Option(
+        ["--timeout"],
+        type=Seconds(),
+        metavar="S",
+        help=f"Seconds for each handler; else {otherwise:g}.",
+    )
+
+
+def trust_option() -> click.Option:
+    """`--trust`: this once, as though every folder was allowed to run."""
+    return click.Option(["--trust"], is_flag=True, help="Run handlers of untrusted folders too, this once.")
+
+
+def wait_option() -> click.Option:
+    """`--wait S`: how long it is waited for what handlers leave running, in seconds; 0: not at all."""
+    return click.Option(
+        ["--wait"],
+        type=Seconds(zero=True),
+        default=LINGER,
+        metavar="S",
+        help=f"Seconds to wait for what handlers leave running; else {LINGER:g}, 0: not at all. "
+        "How that ends is noted, and changes no exit code.",
+    )
+
+
+RUN_OUTCOMES = ("ok", "failed", "cancelled", "interrupted", "running")
+_TIME_AGO = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*([smhdw])")
+_TIME_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+FILTER_NAMES = ("hook", "event", "outcome", "failed", "since", "until", "text", "pinned")
+
+
+class Moment(click.ParamType):  # type: ignore[type-arg]  # generic since 8.4 alone
+    """`2h` ago, a day, a time of today, or both; in local time unless it says otherwise."""
+
+    name = "TIME"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        if isinstance(value, datetime):
+            return value
+        found = parse_moment(str(value), in_local_time(datetime.now(UTC)))
+        if found is None:
+            shapes = "`2h` (or s, m, d, w), `10:30`, `2026-11-20` or `2026-11-20T10:30`"
+            self.fail(f"{value!r} is no time: it wants {shapes}.", param, ctx)
+        return found
+
+
+def parse_moment(text: str, now: datetime) -> datetime | None:
+    """The moment that is meant; None for what is none. `now` has a time zone, which others are read in."""
+    try:
+        if ago := _TIME_AGO.fullmatch(text.strip()):
+            return now - timedelta(**{_TIME_UNITS[ago[2]]: float(ago[1])})
+        if ":" in text[:3] and "-" not in text:
+            return datetime.combine(now.date(), time.fromisoformat(text), now.tzinfo)
+        found = datetime.fromisoformat(text)
+        return found if found.tzinfo is not None else in_local_time(found)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def run_filter_options() -> list[click.Option]:
+    """The options, made anew: click marks them with the command that they stand on."""
+    return [
+        click.Option(["--hook"], metavar="NAME", help="Only runs in which this hook was called."),
+        click.Option(["--event"], metavar="KEY", help="Only runs of this event."),
+        click.Option(["--outcome"], type=click.Choice(RUN_OUTCOMES), help="Only runs that ended so."),
+        click.Option(["--failed"], is_flag=True, help="Only runs that did not end well."),
+        click.Option(["--since"], type=Moment(), help="Only runs from then on: 2h, 10:30, 2026-11-20T10:30."),
+        click.Option(["--until"], type=Moment(), help="Only runs up to then."),
+        click.Option(
+            ["--text"],
+            metavar="WORDS",
+            help="Only runs that hold these words side by side; WORD* also what begins so.",
+        ),
+        click.Option(["--pinned"], is_flag=True, help="Only runs that are pinned."),
+    ]
+
+
+def run_filter_of(given: Mapping[str, Any]) -> RunFilter:
+    """What the options ask for. Raises Refusal where they contradict each other."""
+    from hookscope.app.runs.past_runs import has_search_terms
+    from hookscope.storage.journal.records import Outcome
+    from hookscope.storage.journal.run_filter import RunFilter
+
+    assert set(RUN_OUTCOMES) == set(get_args(Outcome))
+    text, outcome = given["text"], given["outcome"]
+    if text is not None and not has_search_terms(text):
+        raise Refusal("--text wants a word: a letter or a digit at least.", code=2)
+    if given["failed"] and outcome not in (None, "failed"):
+        raise Refusal(f"A run that failed is not {outcome}: give --failed or --outcome.", code=2)
+    if given["failed"]:
+        outcome = "failed"
+    return RunFilter(
+        hook=given["hook"],
+        key=given["event"],
+        outcomes=None if outcome is None else frozenset({outcome}),
+        since=given["since"],
+        until=given["until"],
+        text=text,
+        pinned=given["pinned"],
+    )
+
+
+def no_runs_message(given: Mapping[str, Any], every: str = "hookscope log") -> str:
+    """What to say where no run fits, and what else could be asked; `every` is what lists all of them."""
+    text = given["text"]
+    if text and not text.rstrip().endswith("*"):
+        return f"No run fits. Words are looked for whole: `--text '{text.strip()}*'` finds what begins so."
+    return f"No run fits. `{every}` lists all."
+
+
+STANDARD_OUTPUT = "-"
+
+
+class ReportFile(click.Path):
+    """The path of a report. Standard output has the answer, so that it is no place for one."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == STANDARD_OUTPUT:
+            self.fail("standard output has the answer already; name a file, or `./-`.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def check_report_writable(file: Path) -> None:
+    """Raises Refusal where it cannot be written: for what takes long, before it begins."""
+    is_new = not os.path.lexists(file)
+    if os.path.exists(file) and not os.path.isfile(file) and not os.path.isdir(file):
+        return  # a pipe or a device: whoever reads there would take this for the report
+    try:
+        with open(file, "ab"):  # what is there stays until the report is
+            pass
+        if is_new:
+            file.unlink()
+    except OSError as error:
+        raise _write_refusal(file, error) from None
+
+
+def write_report(file: Path, text: str) -> None:
+    """Raises Refusal where it cannot be written."""
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise _write_refusal(file, error) from None
+
+
+def _write_refusal(file: Path, error: OSError) -> Refusal:
+    return Refusal(f"Cannot write {file}: {error_reason(error)}.", "Name another file.", code=2)

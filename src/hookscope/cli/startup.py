@@ -1,0 +1,150 @@
+"""The program's first step: the console without click, else the command line."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from io import TextIOBase, TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from hookscope.cli.parsed_options import options_from
+
+if TYPE_CHECKING:
+    from hookscope.app.workbench import Workbench
+
+
+COMPLETION_VARIABLE = "_HOOKSCOPE_COMPLETE"  # what stands in the line is to be completed
+
+
+def exit_code(arguments: list[str]) -> int:
+    """Run the program; every exception of the user's making becomes a sentence on standard error."""
+    given = console_only_options(arguments)
+    if given is None or COMPLETION_VARIABLE in os.environ:
+        from hookscope.cli.main import exit_code
+
+        return exit_code(arguments)
+    try:
+        return open_console(given)
+    except (Exception, KeyboardInterrupt) as error:
+        failed = error
+    from hookscope.cli.main import exit_code_of
+
+    def again() -> NoReturn:
+        raise failed
+
+    return exit_code_of(again, arguments)
+
+
+def end_process(code: int) -> NoReturn:
+    """End the process; at once where it has shown the console."""
+    if "hookscope.console.app" in sys.modules:
+        from hookscope.console.process import exit_now
+
+        exit_now(code)
+    sys.exit(code)
+
+
+def console_only_options(arguments: Sequence[str]) -> Mapping[str, Any] | None:
+    """What click would read from a line that asks for the console and needs no parser; None for others."""
+    match arguments:
+        case []:
+            return {"workspace": None}
+        case ["--workspace", folder] if not folder.startswith("-") and os.access(folder, os.R_OK):
+            return {"workspace": Path(folder)}
+    return None
+
+
+def open_console(given: Mapping[str, Any]) -> int:
+    """The terminal console, on the hooks that the options lead to; its exit code. Raises Refusal.
+
+    It opens the workbench behind its first frame, unless an option is given that may name what is not
+    there: that is said before the terminal is taken.
+    """
+
+    def opened() -> Workbench:
+        from hookscope.app.workbench import Workbench
+
+        return Workbench(options_from(given), spare=True)
+
+    workspace = given["workspace"]
+    others = any(value for name, value in given.items() if name != "workspace")
+    is_there = workspace is None or os.path.isdir(workspace)
+    on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    bench = opened if on_terminal and is_there and not others else opened()
+    if not on_terminal:
+        from hookscope.model.refusal import Refusal
+
+        raise Refusal("The console needs a terminal.", "`hookscope list` gives the same answers without one.")
+    for stream in (sys.__stdout__, sys.__stderr__):  # in some locales they would write ASCII alone
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8")
+    from hookscope.console import run
+    from hookscope.console.process import disable_collection
+
+    disable_collection()
+    code = run(bench)
+    if code:
+        from hookscope.cli.main import INTERNAL_ERROR, version_report
+
+        print(f"{INTERNAL_ERROR} ({version_report()}).", file=sys.stderr)  # noqa: T201
+    return code
+
+
+ERROR_HANDLER = "hookscope.fallback"
+ASCII_GLYPHS = {
+    **dict.fromkeys("–—─━┄┈", "-"),
+    **dict.fromkeys("│┃▏▎▍▌▋▊▉▐", "|"),
+    **dict.fromkeys("┌┐└┘├┤┬┴┼╭╮╯╰", "+"),
+    **dict.fromkeys("█▓", "#"),
+    **dict.fromkeys("\u2018\u2019\u201a", "'"),
+    **dict.fromkeys("“”„", '"'),
+    "→": "->",
+    "←": "<-",
+    "…": "...",
+    "✓": "+",
+    "✗": "x",
+    "☠": "x",
+    "×": "x",
+    "●": "*",
+    "○": "o",
+    "▲": "^",
+    "◌": "o",
+    "◇": "?",
+    "◐": "o",
+    "▸": ">",
+    "❱": ">",
+    "↳": ">",
+    "»": ">",
+    "◂": "<",
+    "·": "-",
+    "•": "*",
+    "≈": "~",
+    "≠": "!=",
+    "⊘": "/",
+}
+
+
+def use_ascii_fallbacks(*streams: object) -> None:
+    """Let these streams print every text. One whose user has chosen an error handler keeps it."""
+    for stream in streams:
+        if not isinstance(stream, TextIOWrapper) or stream.errors not in ("strict", "surrogateescape"):
+            continue
+        if stream.errors == "surrogateescape" and _is_utf8(stream):
+            continue  # the C locale: names of files are printed as their bytes
+        codecs.register_error(ERROR_HANDLER, _replace_characters)
+        stream.reconfigure(errors=ERROR_HANDLER)
+
+
+def _is_utf8(stream: TextIOBase) -> bool:
+    return codecs.lookup(stream.encoding or "ascii").name == "utf-8"
+
+
+def _replace_characters(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    characters = error.object[error.start : error.end]
+    signs = (ASCII_GLYPHS.get(one) or one.encode("ascii", "backslashreplace").decode() for one in characters)
+    return "".join(signs), error.end

@@ -1,1 +1,0 @@
-"""The commands of `hookscope tap`: a module each, imported when it is called."""

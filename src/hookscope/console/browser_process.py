@@ -1,0 +1,90 @@
+"""The console in a browser page.
+
+a process that `hookscope serve` starts and talks to by its standard streams (OPTIONS WIDTH HEIGHT
+ERROR_FD).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from hookscope.app.options import options_from_text
+from hookscope.app.workbench import Workbench
+from hookscope.model.refusal import Refusal
+from hookscope.model.text import printable
+
+if TYPE_CHECKING:
+    from textual.driver import Driver
+
+TEXTUAL_ENVIRONMENT = {"TEXTUAL_COLOR_SYSTEM": "truecolor", "TEXTUAL_FPS": "60"}
+
+
+def main(options: str, width: str, height: str, words: str) -> int:
+    """Show the console until its page goes, or its user leaves. The exit code."""
+    os.dup2(int(words), 2)
+    os.close(int(words))
+    try:
+        bench = Workbench(options_from_text(options), spare=True)
+    except Refusal as refused:
+        print(f"hookscope: {printable(str(refused))}", file=sys.stderr)  # noqa: T201
+        return refused.code
+    before = {name: os.environ.get(name) for name in TEXTUAL_ENVIRONMENT}
+    os.environ.update(TEXTUAL_ENVIRONMENT)
+    import textual.constants  # noqa: F401  (reads the environment)
+
+    for name, value in before.items():
+        if value is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = value
+    from hookscope.console import run
+
+    return run(bench, driver=page_driver(), size=(int(width), int(height)))
+
+
+def page_driver() -> type[Driver]:
+    """Textual's driver for pages, which leaves when nobody is there any more."""
+    import asyncio
+    from threading import Lock
+
+    from textual import messages
+    from textual.drivers.web_driver import WebDriver
+
+    class PageDriver(WebDriver):
+        def start_application_mode(self) -> None:
+            self._loop = asyncio.get_running_loop()
+            self._one = Lock()
+            self._write = self._send  # type: ignore[assignment]
+            super().start_application_mode()
+
+        def _send(self, data: bytes) -> int:
+            """All of it, and nothing in between: what is delivered comes from the thread of the input.
+
+            Where nobody reads any more it is lost; the end of the input tells that.
+            """
+            rest = memoryview(data)
+            with self._one, suppress(BrokenPipeError):
+                while rest:
+                    rest = rest[os.write(self.fileno, rest) :]
+            return len(data)
+
+        def run_input_thread(self) -> None:
+            super().run_input_thread()
+            if not self._loop.is_closed():
+                leaving = self._app._post_message(messages.ExitApp())
+                try:
+                    asyncio.run_coroutine_threadsafe(leaving, self._loop)
+                except RuntimeError:  # it has left meanwhile
+                    leaving.close()
+
+    return PageDriver
+
+
+if __name__ == "__main__":
+    code = main(*sys.argv[1:])
+    from hookscope.console.process import exit_now
+
+    exit_now(code)

@@ -1,0 +1,192 @@
+"""Fixes hooks and opens files in the user's own editor. Each edit is previewed first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.app import App, SuspendNotSupported
+from textual.content import Content
+
+from hookscope.app.external_editor import editor_command, editor_of, run_editor
+from hookscope.authoring.fix.model import Fix, FixValues, Repair
+from hookscope.console.dialogs.base_dialogs import Question
+from hookscope.console.dialogs.edit_preview import EditScreen, change_sheet
+from hookscope.console.keymap.active_keys import with_keys
+from hookscope.console.state.messages import (
+    CopyRequested,
+    FixRequested,
+    NoticeShown,
+    Severity,
+    TrustRequested,
+)
+from hookscope.console.theme.text_styles import MUTED, NOT_A_HOOK, STATE_STYLES, safe_line, safe_paragraph
+from hookscope.model.hook import FilePosition
+from hookscope.model.hook_status import HookStatus
+from hookscope.model.text import one_line
+from hookscope.model.trust import trust_target
+from hookscope.storage.edits.masked_preview import is_secret_name
+
+if TYPE_CHECKING:
+    from hookscope.console.screens.main_frame import MainFrame
+    from hookscope.model.machine import Machine
+
+
+FIX_GROUP = "fix"
+
+
+def repair_sheet(repair: Repair, fix: Fix, surroundings: Machine) -> Content:
+    """How the hook stands then, each file with its diff, what stays shut and what else changes."""
+    outcome = Content.assemble(
+        safe_line(repair.name, 60), ": ", _status_line(repair.before), " → ", _status_line(repair.after)
+    )
+    parts = [outcome, safe_paragraph(fix.title), Content()]
+    parts += [change_sheet(change, surroundings) for change in repair.changes]
+    for gate in repair.still:
+        parts.append(safe_paragraph(f"still shut: {gate.name} – {gate.reason}").stylize(MUTED))
+    for other in repair.others:
+        parts.append(safe_paragraph(f"also {other.name} ({other.source}): {other.before} → {other.after}"))
+    return Content("\n").join(parts)
+
+
+def _status_line(row: HookStatus | None) -> Content:
+    look = NOT_A_HOOK if row is None else STATE_STYLES[row.state]
+    return Content.styled(f"{look.glyph} {look.word}", look.style)
+
+
+class FixController:
+    """What is asked of fixes. The next check that can be opened is; its edit is always shown first."""
+
+    def __init__(self, screen: MainFrame) -> None:
+        self.screen = screen
+
+    def ask(
+        self, asked: FixRequested, values: Mapping[str, str] | None = None, wanted: Fix | None = None
+    ) -> None:
+        """Find out what opens the first check that can be opened; `wanted` is the one that got values."""
+        view, bench = self.screen.state.view, self.screen.bridge.bench
+        if view is None:
+            self._say("Still looking.")
+            return
+        given = FixValues(values or {})
+        self.screen.bridge.ask(
+            FIX_GROUP,
+            lambda: bench.edits.repair(view, asked.item, given, first=True),
+            lambda found: self._found(asked, found, given, wanted),
+            opens=True,
+        )
+
+    def _found(self, asked: FixRequested, repair: Repair, given: FixValues, wanted: Fix | None) -> None:
+        view = self.screen.state.view
+        useless = next((fix for fix in repair.fixes if wanted is not None and fix.gate == wanted.gate), None)
+        fix = next((fix for fix in repair.fixes if fix.asks or fix.changes), None)
+        if view is None:
+            return
+        if wanted is not None and useless is not None and useless.why_not:
+            self._still_shut(wanted, useless, given)
+        elif fix is None:
+            self._in_words(asked, repair)
+        elif fix.asks:
+            self._value(asked, fix, given)
+        else:
+            title = f"Fix {one_line(fix.gate, 40)}?"
+            sheet = repair_sheet(repair, fix, view.host.surroundings)
+            self.screen.app.push_screen(
+                EditScreen(title, sheet, with_keys("{hooks.undo} undoes it later")),
+                lambda agreed: self._write(repair) if agreed else None,
+            )
+
+    def _value(self, asked: FixRequested, fix: Fix, given: FixValues) -> None:
+        """One value after another, then the edit."""
+        name = next(name for name in fix.asks if name not in given.named)
+
+        def answered(value: str | None) -> None:
+            if value is None:
+                return
+            values = {**given.named, name: value}
+            if all(other in values for other in fix.asks):
+                self.ask(asked, values, fix)
+            else:
+                self._value(asked, fix, FixValues(values))
+
+        question = Question(
+            name,
+            fix.title,
+            enter="shows the edit",
+            why_not=lambda value: (
+                "" if value.strip() else with_keys("A value is wanted; {question.cancel} goes back.")
+            ),
+            secret=is_secret_name(name),
+        )
+        self.screen.app.push_screen(question, answered)
+
+    def _still_shut(self, wanted: Fix, useless: Fix, given: FixValues) -> None:
+        """The values do not open the check they were asked for: nothing is written, nor another opened."""
+        values = ", ".join(
+            f"{name} = {'…' if is_secret_name(name) else one_line(given.named[name], 40)}"
+            for name in wanted.asks
+        )
+        reason = one_line(useless.shut.reason if useless.shut is not None else useless.why_not, 120)
+        self._say(f"With {values} {wanted.gate} stays shut ({reason}); nothing was written.")
+
+    def _in_words(self, asked: FixRequested, repair: Repair) -> None:
+        """Nothing can be written: trust is asked for, a hint is copied, else it is said why."""
+        hint = next((fix for fix in repair.fixes if fix.hint and fix.gate != "trusted"), None)
+        why = next((fix for fix in repair.fixes if fix.why_not), None)
+        view = self.screen.state.view
+        if hint is not None:
+            self.screen.post_message(
+                CopyRequested(hint.hint, f"hint, which is never run: {one_line(hint.hint, 120)}")
+            )
+        elif why is not None:
+            what = f"{why.gate}, by hand" if why.by_hand else f"No fix for {why.gate}"
+            self._say(f"{what}: {one_line(why.why_not, 240)}.")
+        elif repair.fixes and view is not None and isinstance(asked.item, HookStatus):
+            self.screen.post_message(TrustRequested((trust_target(asked.item.hook, view.host),)))
+        else:
+            self._say(f"{one_line(repair.name, 60)} is ready: there is nothing to fix.", "information")
+
+    def _write(self, repair: Repair) -> None:
+        def writing() -> Repair:
+            self.screen.bridge.bench.edits.mend(repair)
+            return repair
+
+        self.screen.bridge.ask(FIX_GROUP, writing, self._written)
+
+    def _written(self, repair: Repair) -> None:
+        meaning = "; ".join(change.meaning for change in repair.changes)
+        self.screen.log_line("fix", meaning, subject=repair.name)
+        before, after = (_status_line(row).plain for row in (repair.before, repair.after))
+        now = f"{before} → {after}"
+        if before == after and repair.opened:  # another check is shut: the write is no failure
+            now = f"{', '.join(repair.opened)} open now, {after} still"
+        still = f"; still shut: {', '.join(gate.name for gate in repair.still)}" if repair.still else ""
+        self._say(f"{one_line(repair.name, 60)}: {now}{still}", "information")
+        self.screen.bridge.look()
+
+    def _say(self, text: str, severity: Severity = "warning") -> None:
+        self.screen.post_message(NoticeShown(text, severity))
+
+
+def open_editor(app: App[object], place: FilePosition, env: Mapping[str, str], workspace: Path) -> str:
+    """Hand the terminal to the editor until it ends. Returns why that did not work, else nothing.
+
+    The editor is none that the workspace brings.
+    """
+    editor = editor_of(env)
+    where = f"{place.file}:{place.line}"
+    if app.is_web:
+        return f"A page opens no editor. The place is {where}"
+    if not editor:
+        return f"No editor is named: set VISUAL or EDITOR. The place is {where}"
+    try:
+        words = editor_command(editor, place)
+    except ValueError as error:
+        return f"VISUAL or EDITOR is no command: {error}. The place is {where}"
+    try:
+        with app.suspend():  # an exception inside would leave the terminal to nobody
+            problem = run_editor(words, workspace)
+    except SuspendNotSupported:
+        return f"This terminal cannot be handed to an editor. The place is {where}"
+    return f"{problem} The place is {where}" if problem else ""

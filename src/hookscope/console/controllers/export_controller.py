@@ -1,0 +1,187 @@
+"""Copies what has the focus, or writes it to a file: text, JSON, or a picture without secrets."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import partial
+from html import escape, unescape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textual.app import App
+
+from hookscope.app.console_files import (
+    JSON,
+    SVG,
+    TEXT,
+    export_place,
+    export_problem,
+    json_file_text,
+    masked_export,
+    write_export,
+)
+from hookscope.console.dialogs.base_dialogs import Question
+from hookscope.console.keymap.active_keys import ENTER_KEY
+from hookscope.console.panes.log_pane import LogPane
+from hookscope.console.panes.view_exports import (
+    ViewExport,
+    export_event,
+    export_hook,
+    export_hook_list,
+    export_hosts,
+    export_log,
+    export_registry,
+    export_run,
+    file_stem,
+)
+from hookscope.console.state.hook_rows import matching_rows
+from hookscope.console.state.messages import NoticeShown, Severity
+from hookscope.console.widgets.focus_targets import pane_of, pane_wanted
+from hookscope.console.widgets.header import below_home
+
+if TYPE_CHECKING:
+    from hookscope.console.screens.main_frame import MainFrame
+    from hookscope.storage.journal.redaction import Redaction
+
+
+SVG_TEXT = re.compile(r"(<text\b[^>]*>)([^<]*)(</text>)")
+HIDDEN_CHARACTER = "•"
+SECRET_WINDOW = 8  # characters of a secret that are hidden wherever a line has them: a screen cuts and wraps
+
+
+def picture_of(app: App[Any]) -> str:
+    """The screen as SVG. Its indents are kept by every program that draws it."""
+    picture = app.export_screenshot(title="hookscope")
+    return picture.replace("<text ", '<text xml:space="preserve" ')
+
+
+def without_secrets(picture: str, redaction: Redaction) -> str:
+    """Return the picture with a dot in the place of each character of a secret, so that nothing moves.
+
+    Its texts follow each other as the screen has them, one for each style of a line.
+    """
+    texts = [unescape(match[2]).replace("\xa0", " ") for match in SVG_TEXT.finditer(picture)]
+    whole = "".join(texts)
+    hidden = bytearray(len(whole))
+    veil = redaction.veil(texts, whole)
+    for one in veil.found(whole):
+        hidden[one.start : one.end] = b"\1" * (one.end - one.start)
+    for secret in (*redaction.secrets, *veil.secrets):
+        for start in range(len(secret.value) - SECRET_WINDOW + 1):
+            part = secret.value[start : start + SECRET_WINDOW]
+            at = whole.find(part)
+            while at >= 0:
+                hidden[at : at + SECRET_WINDOW] = b"\1" * SECRET_WINDOW
+                at = whole.find(part, at + 1)
+    if not any(hidden):
+        return picture
+    pieces, at, end = [], 0, 0
+    for match, text in zip(SVG_TEXT.finditer(picture), texts, strict=True):
+        shown = "".join(HIDDEN_CHARACTER if hidden[at + n] else char for n, char in enumerate(text))
+        body = match[2] if shown == text else escape(shown, quote=False).replace(" ", "&#160;")
+        pieces += [picture[end : match.start()], match[1], body, match[3]]
+        at, end = at + len(text), match.end()
+    return "".join([*pieces, picture[end:]])
+
+
+EXPORT_GROUP = "export"
+NOTHING_TO_EXPORT = "There is nothing here to export yet."
+
+
+class ExportController:
+    """Files are written in threads."""
+
+    def __init__(self, screen: MainFrame) -> None:
+        self.screen = screen
+        self._again: Path | None = None  # a file that may be replaced, if named again
+
+    def shown(self) -> ViewExport | None:
+        """What the focus is on; None where there is nothing."""
+        state, screen = self.screen.state, self.screen
+        pane = pane_of(screen.focused) or pane_wanted(state)
+        if pane == "log":
+            return export_log(screen.query_one(LogPane).entries())
+        if state.view is None:
+            return None
+        if pane == "fire":
+            return self._fire(state.view.host.dialect.name)
+        if pane == "hosts":
+            comparison, lines, different = screen.hosts_pane.listed
+            if comparison is None:
+                return None
+            return export_hosts(comparison, lines, screen.hosts_pane.shown_runs, different=different)
+        if pane == "keys":
+            return export_registry(state.view)
+        row = state.row
+        if pane == "why" and row is not None:
+            source = state.source if state.source and state.source.row == row.id else None
+            checked = state.checked if state.checked and state.checked.row == row.id else None
+            return export_hook(row, state.view, source, checked)
+        rows = matching_rows(state.rows, state.filter)
+        return export_hook_list(rows, state.view, state.grouping, state.filter)
+
+    def _fire(self, dialect: str) -> ViewExport | None:
+        pane = self.screen.fire_pane
+        plan, sheet = pane.shown_plan(), pane.runs.current
+        if pane.part_in_focus == "composer" and pane.event is not None:
+            return export_event(pane.event)
+        if sheet is None or (pane.part_in_focus == "plan" and plan is not None):
+            return plan
+        return export_run(sheet.number, sheet.run, pane.run_text(), dialect)
+
+    def ask(self) -> None:
+        """Ask for the file, and write it."""
+        shown = self.shown()
+        if shown is None:
+            self._say(NOTHING_TO_EXPORT, "warning")
+            return
+        picture = picture_of(self.screen.app)  # before the question covers it
+        ending = JSON if shown.as_document is not None else TEXT
+        view = self.screen.state.view
+        folder = view.host.surroundings.cwd if view is not None else Path.cwd()
+        short = partial(below_home, surroundings=view.host.surroundings) if view is not None else str
+        self._again = None
+
+        def why_not(typed: str) -> str:
+            file = export_place(typed, folder)
+            problem = export_problem(file)
+            if not problem and file.suffix == JSON and shown.as_document is None:
+                return f"The {shown.what} has no JSON: {TEXT} or {SVG}."
+            if not problem and os.path.exists(file) and file != self._again:
+                self._again = file
+                return f"There is {file.name} already: {ENTER_KEY} again replaces it."
+            return problem
+
+        def named(typed: str | None) -> None:
+            if typed is not None:
+                self._write(shown, picture, export_place(typed, folder))
+
+        question = Question(
+            f"Export the {shown.what} as",
+            f"{TEXT} text   {JSON} the document   {SVG} a picture of the screen; in {short(folder)}",
+            enter="write",
+            why_not=why_not,
+            proposed=f"{file_stem(shown.name)}{ending}",
+        )
+        self.screen.app.push_screen(question, named)
+
+    def _write(self, shown: ViewExport, picture: str, file: Path) -> None:
+        bench, replace = self.screen.bridge.bench, file == self._again
+
+        def writing() -> Path:
+            redaction = bench.redaction
+            text, document = masked_export(shown.text, shown.document, redaction)
+            # A text may be empty: of a log that is filtered so.
+            content = {TEXT: text, SVG: without_secrets(picture, redaction)}
+            written = content[file.suffix] if file.suffix in content else json_file_text(document)
+            return write_export(file, written, replace=replace)
+
+        self.screen.bridge.ask(EXPORT_GROUP, writing, lambda file: self._written(shown, file))
+
+    def _written(self, shown: ViewExport, file: Path) -> None:
+        self.screen.log_line("export", f"the {shown.what} is in {file}", subject=file.name)
+        self._say(f"The {shown.what} is in {file}.")
+
+    def _say(self, text: str, severity: Severity = "information") -> None:
+        self.screen.post_message(NoticeShown(text, severity))

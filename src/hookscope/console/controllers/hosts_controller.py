@@ -1,0 +1,267 @@
+"""Compares hosts, and fires an event on all of them, for the Hosts pane."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hookscope.analysis.host_runs import RunAtHost, outcomes_differ
+from hookscope.analysis.several_hosts import comparable_dialects, compare_hosts, usual_dialects
+from hookscope.app.variables import filled_event
+from hookscope.console.dialogs.choosers import HostChooser
+from hookscope.console.dialogs.trust_question import TrustAnswer, allowed_folders, ask_trust
+from hookscope.console.keymap.active_keys import with_keys
+from hookscope.console.state.messages import NoticeShown, Severity, error_text
+
+if TYPE_CHECKING:
+    from hookscope.analysis.host_comparison import HostComparison
+    from hookscope.analysis.several_hosts import HostRuns
+    from hookscope.analysis.several_machines import ComparedMachine
+    from hookscope.app.workbench import Workbench
+    from hookscope.console.panes.hosts_pane import HostsPane
+    from hookscope.console.screens.main_frame import MainFrame
+    from hookscope.model.host import Dialect
+    from hookscope.model.run import Event
+    from hookscope.model.trust import TrustTarget
+
+HOSTS_GROUP = "hosts"
+
+
+class HostsController:
+    """Looks in a thread: one comparison runs, one waits. Nothing is looked at before the mode is gone to."""
+
+    def __init__(self, screen: MainFrame) -> None:
+        self.screen = screen
+        self._chosen: tuple[Dialect, ...] = ()  # empty: the usual ones
+        self._places: Callable[[], tuple[ComparedMachine, ...]] | None = (
+            None  # in place of hosts: surroundings
+        )
+        self._stale = True
+        self._comparing = False
+        self._told_to = False  # by its user, who wants an answer in any case
+        self._firing: HostRuns | None = None
+
+    @property
+    def pane(self) -> HostsPane:
+        return self.screen.hosts_pane
+
+    @property
+    def firing(self) -> bool:
+        """Is an event on its way to hosts, or about to be."""
+        return self._firing is not None
+
+    def looked(self) -> None:
+        """Something may be different: compare again, now or when the mode is gone to."""
+        self._stale = True
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Compare where the pane is on the screen and shows what was."""
+        if (
+            "hosts" in self.screen.panes
+            and self.pane.furnished
+            and self._stale
+            and self.screen.state.view is not None
+        ):
+            self.compare()
+
+    def compare(self) -> None:
+        if self._comparing:
+            self._stale = True
+            return
+        self._comparing, self._stale = True, False
+        bench, chosen, places_of = self.screen.bridge.bench, self._chosen, self._places
+
+        def comparing() -> HostComparison | str:
+            try:
+                places = places_of() if places_of is not None else ()
+                if places:
+                    from hookscope.analysis.several_machines import compare_machines  # here: few compare them
+
+                    return compare_machines(places)
+                return compare_hosts(bench, chosen or usual_dialects(bench))
+            except Exception as error:  # the next look tries again
+                return error_text(error)
+
+        self.screen.bridge.ask(HOSTS_GROUP, comparing, self._compared, scans=True)
+
+    def _compared(self, found: HostComparison | str) -> None:
+        self._comparing = False
+        if isinstance(found, str):
+            self._say(f"The hosts could not be compared: {found}", "error")
+        else:
+            before = self.pane.comparison
+            self.pane.show(found)
+            if self._told_to and before is not None and not self._stale:
+                same = before.lines == found.lines
+                self._say(f"Compared again: {'nothing is' if same else 'hooks stand'} different.")
+                self._told_to = False
+        self.refresh()
+
+    def compare_places(self, places: Callable[[], tuple[ComparedMachine, ...]]) -> None:
+        """Show these surroundings in place of hosts, until hosts are chosen or there are none any more."""
+        self._places, self._stale = places, True
+
+    def asked(self, what: str) -> None:
+        """What the pane's user wants."""
+        match what:
+            case "compare":
+                self._stale = self._told_to = True
+                self.compare()
+            case "choose":
+                self._choose()
+            case "fire":
+                self._ask_fire()
+            case "cancel" if self._firing is not None:
+                self._firing.cancel()
+
+    def _dialects(self) -> tuple[Dialect, ...]:
+        found = self.pane.comparison
+        return tuple(side.dialect for side in found.sides) if found is not None else ()
+
+    def _choose(self) -> None:
+        if self.pane.comparison is not None and self.pane.comparison.of_surroundings:
+            self._places, self._stale = None, True
+            self.compare()
+            return
+        known = comparable_dialects(self.screen.bridge.bench)
+        shown = [dialect.name for dialect in self._dialects()]
+
+        def chosen(names: tuple[str, ...] | None) -> None:
+            if names is not None:
+                self._chosen = tuple(dialect for dialect in known if dialect.name in names)
+                self._stale = True
+                self.compare()
+
+        self.screen.app.push_screen(HostChooser(known, shown), chosen)
+
+    # Firing.
+
+    def _ask_fire(self) -> None:
+        if self.pane.comparison is not None and self.pane.comparison.of_surroundings:
+            self._say(
+                with_keys(
+                    "An event is fired at hosts: {hosts.choose} goes back to them. "
+                    "{console.fire} fires under the what-if."
+                ),
+                "warning",
+            )
+            return
+        dialects, event = self._dialects(), self._event()
+        if self._firing is not None:
+            self._say(with_keys("An event is on its way; {hosts.leave} cancels it."), "warning")
+        elif event is not None and dialects:
+            from hookscope.analysis.several_hosts import HostRuns, exact_event  # here: few fire at hosts
+
+            bench = self.screen.bridge.bench
+            firing = HostRuns(bench, dialects, exact_event(event))
+            self._firing = firing
+            self.screen.bridge.ask(
+                HOSTS_GROUP,
+                lambda: _untrusted_targets(firing),
+                lambda targets: self._ready(event, targets),
+                opens=True,
+                scans=True,
+            )
+
+    def _event(self) -> Event | None:
+        """The composer's event, filled in."""
+        draft, filling = self.screen.state.draft, self.screen.state.filling
+        if draft.event is None:
+            self._say(with_keys("Compose an event first: {console.fire} goes to the composer."), "warning")
+            return None
+        if not draft.written or filling is None:
+            return draft.event
+        try:
+            return filled_event(draft.event, filling, self.screen.bridge.bench.filler.filled)
+        except Exception as error:  # a variable that is not set
+            self._say(error_text(error), "warning")
+            return None
+
+    def _ready(self, event: Event, targets: tuple[TrustTarget, ...] | str) -> None:
+        view = self.screen.state.view
+        if isinstance(targets, str) or view is None:
+            self._firing = None
+            self._say(str(targets), "warning")
+        elif targets:
+            ask_trust(
+                self.screen,
+                targets,
+                view,
+                lambda answer: self._answered(answer, event, allowed_folders(targets)),
+                firing=True,
+            )
+        else:
+            self._fire(event)
+
+    def _answered(self, answer: TrustAnswer | None, event: Event, folders: tuple[Path, ...]) -> None:
+        bench = self.screen.bridge.bench
+        if answer == "trust":
+            self.screen.bridge.ask(
+                HOSTS_GROUP,
+                lambda: _ask_trust_of_hosts(bench, folders),
+                lambda problem: self._trusted(event, folders, problem),
+            )
+        elif answer == "without":
+            self._fire(event)
+        else:
+            self._firing = None
+
+    def _trusted(self, event: Event, folders: tuple[Path, ...], problem: str) -> None:
+        if problem:
+            self._firing = None
+            self._say(problem, "error")
+            return
+        for folder in folders:
+            self.screen.log_line("trust", f"{folder} may run now", subject=folder.name)
+        self.screen.bridge.look()
+        self._fire(event)
+
+    def _fire(self, event: Event) -> None:
+        firing = self._firing
+        if firing is None:
+            return
+        self.pane.fire_began(event.key)
+
+        async def fire() -> None:
+            runs: tuple[RunAtHost, ...] = ()
+            try:
+                runs = await firing.run()
+            except Exception as error:
+                self._say(f"The hosts could not be fired at: {error_text(error)}", "error")
+            finally:
+                self._firing = None
+            self._fired(event, runs)
+
+        self.screen.run_worker(fire(), name="fire at hosts", group="hosts fire", exit_on_error=False)
+
+    def _fired(self, event: Event, runs: tuple[RunAtHost, ...]) -> None:
+        self.pane.fire_ended(runs)
+        if runs:
+            words = "they differ" if outcomes_differ(runs) else "all did the same"
+            names = ", ".join(one.dialect.name for one in runs)
+            self.screen.log_line("hosts", f"fired at {names}: {words}", subject=event.key)
+            if "hosts" not in self.screen.panes:
+                self._say(f"{event.key} was fired at {len(runs)} hosts: {words}.")
+
+    def _say(self, text: str, severity: Severity = "information") -> None:
+        self.screen.post_message(NoticeShown(text, severity))
+
+
+def _untrusted_targets(firing: HostRuns) -> tuple[TrustTarget, ...] | str:
+    """The folders that would have to be trusted; a sentence where none of the hosts takes the event."""
+    try:
+        return firing.would_need()
+    except Exception as error:
+        return error_text(error)
+
+
+def _ask_trust_of_hosts(bench: Workbench, folders: tuple[Path, ...]) -> str:
+    """Allow these folders to run; why that could not be recorded, empty where it was."""
+    try:
+        for folder in folders:
+            bench.trust(folder, as_asked=True)
+    except Exception as error:
+        return error_text(error)
+    return ""

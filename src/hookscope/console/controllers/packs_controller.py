@@ -1,0 +1,492 @@
+"""Installs, updates and removes packs in a thread, step by step, and reads what the Packs screen shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
+from threading import Event
+from time import monotonic
+from typing import TYPE_CHECKING, TypeVar
+
+from textual.content import Content
+
+from hookscope.console.keymap.active_keys import key_of, with_keys
+from hookscope.console.state.messages import ThreadAnswered, error_text, post_to
+from hookscope.console.theme.text_styles import MUTED, safe_line
+from hookscope.model.text import one_line
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hookscope.app.pack_changes import PackChanges
+    from hookscope.app.pack_manager import PackManager
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.console.screens.main_frame import MainFrame
+    from hookscope.console.screens.packs_screen import PacksScreen
+    from hookscope.console.screens.packs_sheets import PackRow, PackUses
+    from hookscope.packs.errors import Progress
+    from hookscope.packs.install_plan import InstallOptions
+    from hookscope.packs.plan import PackChanged, PackPlan, PackUpToDate
+
+
+TaskResult = TypeVar("TaskResult")
+PACKS_GROUP = "packs"
+CLOCK_SECONDS = 1.0  # seconds between two looks at the clock while something goes on
+SHOWN_STEPS = 3  # steps that are shown
+
+
+@dataclass(slots=True)
+class PackTask:
+    """What goes on now."""
+
+    stop: Event = field(default_factory=Event)
+    began: float = field(default_factory=monotonic)
+    steps: list[str] = field(default_factory=list)
+
+    def lines(self) -> list[Content]:
+        """Steps that are done, and the one that is not."""
+        *done, now = self.steps[-SHOWN_STEPS:] or ["starting"]
+        lines = [Content.assemble(("✓ ", "$text-success"), safe_line(step).stylize(MUTED)) for step in done]
+        seconds = int(monotonic() - self.began)
+        took = f"   {seconds} s" if seconds else ""
+        ends = "stopping" if self.stop.is_set() else f"{key_of('packs.close')} stops it"
+        return [*lines, Content.assemble("… ", safe_line(now), (f"{took}   {ends}", MUTED))]
+
+
+@dataclass(frozen=True, slots=True)
+class PackTaskFailure:
+    """It could not be done, and why."""
+
+    text: str
+
+
+class PackTaskRunner:
+    """One thing at a time; the rest of the console goes on."""
+
+    def __init__(
+        self, screen: MainFrame, show: Callable[[Sequence[Content]], object], failed: Callable[[str], object]
+    ) -> None:
+        """`show`: the lines of what goes on, none where it has ended; `failed`: why it could not be done."""
+        self._screen, self._show, self._failed = screen, show, failed
+        self._job: PackTask | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Does anything go on."""
+        return self._job is not None
+
+    def stop(self) -> None:
+        """Stop it where nothing is half done."""
+        if self._job is not None:
+            self._job.stop.set()
+            self._tick(self._job)
+
+    def run(
+        self, work: Callable[[PackManager, Progress], TaskResult], then: Callable[[TaskResult], object]
+    ) -> None:
+        """Do it in a thread; its steps are shown as they come."""
+        if self._job is not None:
+            self._screen.say(with_keys("One thing at a time: {packs.close} stops what goes on."), "warning")
+            return
+        job = self._job = PackTask()
+        screen, bench = self._screen, self._screen.bridge.bench
+
+        def told(step: str) -> None:
+            post_to(screen, ThreadAnswered(lambda: self._stepped(job, step)))
+
+        def working() -> TaskResult | PackTaskFailure:
+            from hookscope.app.pack_manager import PackManager  # here: the first paint does without
+            from hookscope.packs.errors import Progress
+
+            try:
+                return work(PackManager(bench), Progress(told, job.stop.is_set))
+            except Exception as error:  # a refusal, mostly: it is said where it was asked
+                return PackTaskFailure(error_text(error))
+
+        def ended(answer: TaskResult | PackTaskFailure) -> None:
+            self._job = None
+            self._show(())
+            if isinstance(answer, PackTaskFailure):
+                self._failed(answer.text)
+            else:
+                then(answer)
+
+        self._tick(job)
+        screen.bridge.ask(PACKS_GROUP, working, ended)
+        screen.set_timer(CLOCK_SECONDS, lambda: self._clock(job), name=PACKS_GROUP)
+
+    def _stepped(self, job: PackTask, step: str) -> None:
+        job.steps.append(step)
+        self._tick(job)
+
+    def _tick(self, job: PackTask) -> None:
+        if job is self._job:
+            self._show(job.lines())
+
+    def _clock(self, job: PackTask) -> None:
+        if job is self._job:
+            self._tick(job)
+            self._screen.set_timer(CLOCK_SECONDS, lambda: self._clock(job), name=PACKS_GROUP)
+
+
+PACKS_READ_GROUP = "packs"
+
+
+class PacksReader:
+    """Reads in a thread; an answer that another has overtaken is dropped."""
+
+    def __init__(
+        self,
+        screen: MainFrame,
+        shown: Callable[[], PacksScreen | None],
+        say: Callable[[str], object],
+        wrong: Callable[[str], object],
+    ) -> None:
+        """`shown`: the list, as long as it stands; `say` and `wrong`: the lines below it."""
+        self.screen = screen
+        self._shown = shown
+        self._say = say
+        self._wrong = wrong
+        self.fresh = ""  # the pack that was just installed: it is chosen
+        self._newer: dict[tuple[str, str], str] = {}  # by id and integrity, what a source said
+        self._asked = 0  # how often the packs were read
+
+    def refresh(self) -> None:
+        """Read all packs again."""
+        bench = self.screen.bridge.bench
+        self._asked += 1
+        asked = self._asked
+
+        def reading() -> tuple[str, list[PackRow]] | PackTaskFailure:
+            from hookscope.app.pack_changes import newer_source_hint
+            from hookscope.app.pack_manager import PackManager
+            from hookscope.console.screens.packs_sheets import PackRow  # here, and below: as above
+
+            try:
+                desk = PackManager(bench)
+                finished = desk.recover()
+                return finished, [PackRow(one, newer_source_hint(one.record)) for one in desk.statuses()]
+            except Exception as error:
+                return PackTaskFailure(error_text(error))
+
+        self.screen.bridge.ask(PACKS_READ_GROUP, reading, lambda found: self._read(asked, found))
+
+    def _read(self, asked: int, found: tuple[str, list[PackRow]] | PackTaskFailure) -> None:
+        listed, view = self._shown(), self.screen.state.view
+        if asked != self._asked or listed is None or view is None:
+            return
+        if isinstance(found, PackTaskFailure):
+            self._wrong(found.text)
+            return
+        finished, rows = found
+        if finished:
+            self._say(finished)
+            self.screen.log_line("pack", finished, "warning")
+        listed.show([self._with_newer(row) for row in rows], view, self.fresh)
+        self.fresh = ""
+
+    def _with_newer(self, row: PackRow) -> PackRow:
+        from hookscope.console.screens.packs_sheets import PackRow
+
+        known = self._newer.get((row.id, row.status.record.integrity), "")
+        return PackRow(row.status, row.newer if row.newer not in ("", "newer") else known or row.newer)
+
+    def look_inside(self, row: PackRow, view: Snapshot) -> None:
+        """Read what the sources of a pack do."""
+        from hookscope.console.screens.packs_sheets import PackUses, hooks_of_pack
+
+        record = row.status.record
+        hooks = [
+            place for one in hooks_of_pack(record, view) for place in (one.hook.path, one.hook.real) if place
+        ]
+
+        def reading() -> PackUses:
+            from hookscope.app.pack_changes import uses_on_disk
+
+            return PackUses(*uses_on_disk(record, list(dict.fromkeys(hooks))))
+
+        def read(inside: PackUses) -> None:
+            listed = self._shown()
+            if listed is not None:
+                listed.show_inside(row, inside)
+
+        self.screen.bridge.ask(PACKS_READ_GROUP, reading, read)
+
+    def remember(self, planned: PackPlan | PackUpToDate) -> None:
+        """What a source said of an update."""
+        from hookscope.packs.plan import PackUpToDate
+
+        if isinstance(planned, PackUpToDate):
+            known = "used as it is" if planned.record.linked is not None else "newest"
+            self._newer[planned.record.id, planned.record.integrity] = known
+        elif planned.before is not None and planned.after is not None:
+            after = planned.after
+            same = after.version == planned.before.version
+            self._newer[planned.id, planned.before.integrity] = "newer" if same else after.version or "newer"
+
+
+Done = TypeVar("Done")
+
+
+class PacksController:
+    """One thing at a time; the rest of the console goes on."""
+
+    def __init__(self, screen: MainFrame) -> None:
+        self.screen = screen
+        self._opened: PacksScreen | None = None
+        self.reading = PacksReader(screen, lambda: self._list, self._say, self._wrong)
+        self._errand = PackTaskRunner(screen, self._show_lines, self._failed)
+        self._waiting: tuple[str, ...] = ()  # packs still to be updated
+        self._results: list[str] = []  # of those that were updated one after another
+        self._spec = ""  # that was asked for last
+
+    def open(self) -> None:
+        """Show the packs."""
+        if self.screen.state.view is None:
+            self.screen.say("Still looking.", "warning")
+            return
+        from hookscope.console.screens.packs_screen import PacksScreen  # here: the first paint does without
+
+        self.screen.app.push_screen(PacksScreen(self))
+
+    def opened(self, listed: PacksScreen) -> None:
+        """It stands there whole, and wants its packs."""
+        self._opened = listed
+        self.reading.refresh()
+
+    @property
+    def _list(self) -> PacksScreen | None:
+        """The packs, as long as they are shown."""
+        return self._opened if self._opened is not None and self._opened.stands else None
+
+    def looked(self) -> None:
+        """The console has looked again: files of packs may be others."""
+        if self._list is not None and not self.busy:
+            self.reading.refresh()
+
+    # What takes time.
+
+    @property
+    def busy(self) -> bool:
+        """Does anything go on."""
+        return self._errand.busy
+
+    def stop(self) -> None:
+        """Stop what goes on; it ends where nothing is half done."""
+        self._waiting = ()
+        self._errand.stop()
+
+    def close(self) -> None:
+        """The console ends: so does what goes on."""
+        self._opened, self._waiting = None, ()
+        self._errand.stop()
+
+    def _run(self, work: Callable[[PackManager, Progress], Done], then: Callable[[Done], object]) -> None:
+        self._errand.run(work, then)
+
+    def _failed(self, text: str) -> None:
+        self._wrong(text)
+        self._next()
+
+    def _show_lines(self, lines: Sequence[Content]) -> None:
+        if self._list is not None:
+            self._list.say(*lines)
+
+    # Install, update, remove.
+
+    def ask_spec(self, link: bool = False) -> None:
+        """Ask which package."""
+        from hookscope.console.screens.packs_screen import COPY_WORD, LINK_WORD, PackSpecScreen
+
+        if not self._may_write():
+            return
+        self.screen.app.push_screen(
+            PackSpecScreen(self._spec, LINK_WORD if link else COPY_WORD), self._spec_given
+        )
+
+    def _spec_given(self, given: tuple[str, InstallOptions] | None) -> None:
+        if given is None:
+            return
+        self._spec, asked = given
+        spec = self._spec
+        self._run(lambda desk, progress: desk.plan_install(spec, asked, progress), self._show_plan)
+
+    def update(self, names: Sequence[str]) -> None:
+        """Each of them, one after another."""
+        if self._may_write():
+            self._waiting, self._results = tuple(names), []
+            self._next()
+
+    def _next(self) -> None:
+        """The next pack that waits for its update."""
+        if not self._waiting or self.busy:
+            return
+        name, *rest = self._waiting
+        self._waiting = tuple(rest)
+
+        def planning(
+            desk: PackManager, progress: Progress
+        ) -> tuple[PackPlan | PackUpToDate, Mapping[Path, str]]:
+            from hookscope.app.pack_changes import replaced_files
+
+            planned = desk.plan_update(name, progress=progress)
+            return planned, replaced_files(planned)
+
+        self._run(planning, lambda found: self._update_planned(*found))
+
+    def _update_planned(self, planned: PackPlan | PackUpToDate, diffs: Mapping[Path, str]) -> None:
+        from hookscope.packs.plan import PackUpToDate
+
+        self.reading.remember(planned)
+        if isinstance(planned, PackUpToDate):
+            changed = planned.on_disk.word == "changed"
+            aside = f" What was changed on disk stays: {key_of('packs.diff')} shows it." if changed else ""
+            self._came(f"{planned.record.id}: {planned.why}.{aside}")
+            self.reading.refresh()
+            self._next()
+        else:
+            self._show_plan(planned, diffs)
+
+    def check(self, names: Sequence[str]) -> None:
+        """Ask each source for something newer, and write nothing."""
+
+        def checking(
+            desk: PackManager, progress: Progress
+        ) -> list[PackPlan | PackUpToDate | PackTaskFailure]:
+            found: list[PackPlan | PackUpToDate | PackTaskFailure] = []
+            for name in names:
+                try:
+                    found.append(desk.plan_update(name, progress=progress))
+                except Exception as error:
+                    if progress.cancelled():
+                        raise
+                    found.append(PackTaskFailure(f"{name}: {error_text(error)}"))
+            return found
+
+        self._run(checking, self._checked)
+
+    def _checked(self, found: Sequence[PackPlan | PackUpToDate | PackTaskFailure]) -> None:
+        from hookscope.packs.plan import PackPlan
+
+        for one in found:
+            if not isinstance(one, PackTaskFailure):
+                self.reading.remember(one)
+        newer = [one.id for one in found if isinstance(one, PackPlan)]
+        failed = [one.text for one in found if isinstance(one, PackTaskFailure)]
+        text = f"Newer: {', '.join(newer)}; {key_of('packs.update')} shows it." if newer else "Nothing newer."
+        self._say(text if newer or len(failed) < len(found) else "", *failed)
+        self.reading.refresh()
+
+    def remove(self, name: str) -> None:
+        """Show what goes."""
+        if self._may_write():
+            self._results = []
+            self._run(lambda desk, progress: desk.plan_uninstall(name), self._show_plan)
+
+    def _show_plan(self, planned: PackPlan, diffs: Mapping[Path, str] | None = None) -> None:
+        """Everything that would be written; then the question."""
+        from hookscope.console.screens.packs_screen import PackPlanScreen
+        from hookscope.console.screens.packs_sheets import (
+            failed_integrity_sheet,
+            pack_plan_sheet,
+            plan_title,
+        )
+
+        view = self.screen.state.view
+        if self._list is None or view is None:
+            return
+        surroundings = view.host.surroundings
+        left = f"   {len(self._waiting)} more after it" if self._waiting else ""
+        verb = "remove" if planned.action == "uninstall" else planned.action
+
+        def accepted(agreed: bool | None) -> None:
+            if agreed:
+                self._run(
+                    lambda desk, progress: desk.carry_out(planned, progress, accept_changed=True), self._done
+                )
+            else:
+                self._say(f"Nothing was written for {planned.id}.")
+                self._next()
+
+        def answered(agreed: bool | None) -> None:
+            if agreed and planned.unaccepted:
+                question = f"The integrity check failed. {plan_title(planned)}"
+                failed = PackPlanScreen(
+                    question,
+                    lambda width: failed_integrity_sheet(planned, surroundings, width),
+                    f"{verb} anyway",
+                )
+                self.screen.app.push_screen(failed, accepted)
+            else:
+                accepted(agreed)
+
+        sheet = PackPlanScreen(
+            plan_title(planned, left),
+            lambda width: pack_plan_sheet(planned, surroundings, width, diffs or {}),
+            verb,
+        )
+        self.screen.app.push_screen(sheet, answered)
+
+    def _done(self, done: PackChanged) -> None:
+        from hookscope.console.screens.packs_sheets import done_text
+
+        text = done_text(done)
+        if done.planned.action == "install":
+            self._results, self.reading.fresh = [], done.planned.id
+        self._came(text)
+        action = {"uninstall": "remove"}.get(done.planned.action, done.planned.action)
+        self.screen.log_line("pack", f"{action}: {text}", subject=done.planned.id)
+        self.screen.bridge.look()
+        self.reading.refresh()
+        self._next()
+
+    def compare(self, row: PackRow) -> None:
+        """What has changed on disk since, as a diff against what was installed."""
+        from hookscope.app.pack_changes import pack_changes
+
+        if row.status.record.linked is not None:
+            self._say(f"{row.id} is linked: its folder is used as it is.")
+            return
+        self._run(lambda desk, progress: pack_changes(desk, row.id, progress), self._compared)
+
+    def _compared(self, compared: PackChanges) -> None:
+        from hookscope.console.screens.packs_screen import PackPlanScreen
+        from hookscope.console.screens.packs_sheets import pack_changes_sheet
+
+        view = self.screen.state.view
+        if self._list is None or view is None:
+            return
+        if not compared.files:
+            self._say(f"{compared.record.id}: every file is as it was installed.")
+            return
+        surroundings = view.host.surroundings
+        title = f"{one_line(compared.record.id, 60)}   changed on disk since"
+        self.screen.app.push_screen(
+            PackPlanScreen(title, lambda width: pack_changes_sheet(compared, surroundings, width))
+        )
+
+    def _may_write(self) -> bool:
+        """What is installed is real, whatever is assumed."""
+        assumed = sorted(self.screen.bridge.bench.setup.surroundings.assumed - {"home"})
+        if assumed:
+            words, ends = " and ".join(assumed), key_of("console.all_real")
+            self._wrong(f"What is installed is real, and {words} would be assumed; {ends} ends that.")
+        return not assumed
+
+    # What is said.
+
+    def _say(self, *texts: str) -> None:
+        if self._list is not None:
+            self._list.say(*(safe_line(text, 400) for text in texts if text))
+
+    def _came(self, text: str) -> None:
+        """What came of one of several: the last ones stand below each other."""
+        self._results = [*self._results, text][-SHOWN_STEPS:]
+        self._say(*self._results)
+
+    def _wrong(self, text: str) -> None:
+        if self._list is not None:
+            self._list.say(Content.assemble(("✗ ", "$text-error"), safe_line(text, 600)))
+        else:
+            self.screen.say(text, "warning")

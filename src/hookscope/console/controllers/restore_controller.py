@@ -1,0 +1,246 @@
+"""Restores the view of the last start in this workspace, and saves the current one for the next."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from hookscope.console.keymap.active_keys import key_of
+from hookscope.console.panes.log_pane import LogPane
+from hookscope.console.state.messages import NoticeShown, Severity, error_text
+from hookscope.console.state.state_changes import (
+    ComposerDraft,
+    SavedView,
+    StateRestored,
+    saved_view_from,
+    saved_view_of,
+    saved_view_values,
+)
+from hookscope.model.refusal import Refusal
+
+if TYPE_CHECKING:
+    from textual.timer import Timer
+
+    from hookscope.app.options import Options
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.app.workbench import Workbench
+    from hookscope.authoring.testing.saved_event_files import SavedDraft
+    from hookscope.console.screens.main_frame import MainFrame
+
+RESTORE_GROUP = "last time"
+SAVE_DELAY = 1.0  # seconds without a key or a click, after which what is shown is kept
+
+
+class RestoreController:
+    """Files are read and written in threads. Nothing is written before its user has changed something."""
+
+    def __init__(self, screen: MainFrame) -> None:
+        self.screen = screen
+        self._bench: Workbench | None = None  # once it is open
+        self._began: Options | None = None
+        self._environment: str | None = None
+        self._workspace: Path | None = None
+        self._found = SavedView()  # what was left last time
+        self._draft: SavedView | None = None  # to be put into the Fire pane with the first look
+        self._left: SavedView | None = None  # what the file says; None until the first key or click
+        self._early = False  # that came before the first look
+        self._moved = 0.0  # the last of them
+        self._timer: Timer | None = None
+        self._log: LogPane | None = None  # at the end no query finds it
+        self._trouble = ""  # that was said
+
+    # At the start.
+
+    def stand_by(self) -> None:
+        """The screen is there: keys and clicks may come."""
+        self._log = self.screen.query_one(LogPane)
+
+    def begin(self) -> None:
+        """Restore what there is, then look for the first time."""
+        self._bench = self.screen.bridge.bench
+        self._began, self._environment = self._bench.options, self._bench.setup.environment
+        self.screen.bridge.ask(RESTORE_GROUP, self._read, self._restore)
+
+    def _read(self) -> tuple[SavedView | None, tuple[str, ...]]:
+        """What was left, chosen again where it is about the workbench; and what there is to say of that."""
+        from hookscope.app.console_files import (
+            stored_console,  # here, and below: the first paint reads nothing
+        )
+
+        try:
+            self._workspace = self._opened.open().workspace
+            values = stored_console().read(self._workspace)
+            if values is None:
+                return None, ()
+            kept = saved_view_from(values)
+        except ValueError as error:
+            return None, (f"What the console showed last time is not restored: {error} is nothing it keeps.",)
+        except Exception as error:  # the first look says what is wrong with the workspace
+            return None, (error_text(error),) if isinstance(error, Refusal) else ()
+        return kept, tuple(filter(None, (self._use_dialect(kept), self._use_environment(kept))))
+
+    @property
+    def _opened(self) -> Workbench:
+        assert self._bench is not None, "nothing is read or written before it is open"
+        return self._bench
+
+    def _use_dialect(self, kept: SavedView) -> str:
+        bench, began = self._opened, self._began
+        if kept.dialect is None or began is None or began.dialect is not None or "host" in began.supposed:
+            return ""
+        before = bench.dialect.name
+        try:
+            bench.use_dialect(kept.dialect)
+        except Refusal as refused:
+            return str(refused)
+        return (
+            f"{kept.dialect}, as chosen last time; {key_of('console.dialect')} goes on."
+            if kept.dialect != before
+            else ""
+        )
+
+    def _use_environment(self, kept: SavedView) -> str:
+        from hookscope.app.yaml_sections import environment_files
+
+        began = self._began
+        if kept.environment is None or began is None or self._workspace is None:
+            return ""
+        if began.environment is not None:
+            return ""
+        if kept.environment and kept.environment not in environment_files(self._workspace):
+            other = key_of("fire.environment")
+            return f"There is no environment {kept.environment} any more: {other} chooses another."
+        self._opened.use_environment(kept.environment or None)
+        return ""
+
+    def _restore(self, read: tuple[SavedView | None, tuple[str, ...]]) -> None:
+        kept, notices = read
+        for notice in notices:
+            self._say(notice, "information" if kept is not None else "warning")
+        if kept is not None:
+            self._found = self._draft = kept
+            self.screen.change(StateRestored(kept))
+            if kept.log_filter:
+                self.screen.query_one(LogPane).narrow(kept.log_filter)
+        self.screen.bridge.look()
+
+    def looked(self, view: Snapshot) -> None:
+        """The first look is there: an event can be composed again."""
+        kept, self._draft = self._draft, None
+        if kept is None:
+            return
+        self.screen.tell_fire(lambda pane: pane.restore(kept.draft, kept.part, form=kept.form))
+        if kept.draft.file is not None and kept.draft.text is not None:
+            file = Path(kept.draft.file)
+
+            def reading() -> SavedDraft | None:
+                from hookscope.authoring.testing.saved_event_files import read_draft
+
+                try:
+                    return read_draft(file)
+                except Refusal:
+                    return None  # it is gone: the event is one that was never saved
+
+            self.screen.bridge.ask(RESTORE_GROUP, reading, partial(self._came_from, file))
+
+    def _came_from(self, file: Path, saved: SavedDraft | None) -> None:
+        self.screen.tell_fire(lambda pane: pane.came_from(file, saved))
+
+    # From then on.
+
+    def touched(self) -> None:
+        """A key or a click: called before it has any effect."""
+        if self._left is None and self._log is not None:
+            self._left, self._early = self.now(), self.screen.state.view is None
+        self._moved = monotonic()
+        if self._timer is None and self.screen.is_mounted:
+            self._timer = self.screen.set_timer(SAVE_DELAY, self._rested, name="last-time")
+
+    def _rested(self) -> None:
+        self._timer = None
+        left = SAVE_DELAY - (monotonic() - self._moved)
+        if left > 0:
+            self._timer = self.screen.set_timer(left, self._rested, name="last-time")
+            return
+        now = self._news()
+        if now is not None:
+            self.screen.bridge.ask(RESTORE_GROUP, lambda: self._write(now), self._written)
+
+    def close(self) -> None:
+        """Keep what was changed since the last rest, now."""
+        now = self._news()
+        if now is not None:
+            self._write(now)
+
+    def _news(self) -> SavedView | None:
+        """What is to be written; None where nothing is."""
+        if self._left is None or self._workspace is None or self.screen.state.view is None:
+            return None
+        now = self.now()
+        if self._early:  # what the first look brought was nobody's wish
+            self._early = False
+            self._left = replace(self._left, selected=now.selected, draft=now.draft)
+        if now == self._left:
+            return None
+        self._left = now
+        return now
+
+    def _write(self, kept: SavedView) -> str:
+        from hookscope.app.console_files import stored_console
+
+        assert self._workspace is not None
+        try:
+            stored_console().write(self._workspace, saved_view_values(self._without_secrets(kept)))
+        except Refusal as refused:
+            return str(refused)
+        return ""
+
+    def _without_secrets(self, kept: SavedView) -> SavedView:
+        from hookscope.app.console_files import masked_draft
+
+        redaction, draft = self._opened.redaction, kept.draft
+        kept = replace(kept, log_filter=redaction.text(kept.log_filter))
+        if draft.text is None:
+            return kept
+        texts = [masked_draft(text, redaction) for text in (draft.session, draft.text, draft.ctx_text)]
+        if any(text is None for text in texts):
+            return replace(kept, draft=ComposerDraft(draft.key, draft.only))
+        session, text, ctx_text = (text or "" for text in texts)
+        return replace(kept, draft=replace(draft, session=session, text=text, ctx_text=ctx_text))
+
+    def _written(self, trouble: str) -> None:
+        if trouble and trouble != self._trouble:
+            self._say(trouble, "warning")
+        self._trouble = trouble
+
+    def now(self) -> SavedView:
+        """What would be kept at this moment."""
+        assert self._log is not None
+        found = self._found
+        draft, part, form = found.draft, found.part, found.form
+        if self.screen.sits("fire_pane"):
+            shown = self.screen.fire_pane.kept()
+            if self._draft is None or shown[0].text is not None:  # else the one from before is still to come
+                draft, part, form = shown
+        dialect, chosen = found.dialect, found.environment
+        if self._bench is not None and self._began is not None:
+            options, environment = self._bench.options, self._bench.setup.environment
+            if options.dialect != self._began.dialect and "host" not in options.supposed:
+                dialect = options.dialect
+            if environment != self._environment:
+                chosen = environment or ""
+        return replace(
+            saved_view_of(self.screen.state),
+            log_filter=self._log.filter_text,
+            part=part,
+            form=form,
+            draft=draft,
+            dialect=dialect,
+            environment=chosen,
+        )
+
+    def _say(self, text: str, severity: Severity = "information") -> None:
+        self.screen.post_message(NoticeShown(text, severity))

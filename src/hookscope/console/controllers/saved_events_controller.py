@@ -1,0 +1,315 @@
+"""Saved events: saved from the composer, loaded, compared with their runs, accepted and tested."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hookscope.app.trust_requests import cannot_run_messages, trust_next_steps
+from hookscope.authoring.testing.acceptance import acceptance_change
+from hookscope.authoring.testing.masked_expectations import expectation_masking_of
+from hookscope.authoring.testing.saved_event_files import (
+    SavedDraft,
+    create_saved_event,
+    overwrite_saved_event,
+    read_draft,
+    saved_event_path,
+)
+from hookscope.authoring.testing.saved_events import (
+    EVENTS_FOLDER,
+    expectations_of,
+    read_saved,
+    saved_listing,
+)
+from hookscope.authoring.testing.test_runs import SavedEventResult, compare_run
+from hookscope.console.controllers import job_runner
+from hookscope.console.dialogs.base_dialogs import Question
+from hookscope.console.dialogs.edit_preview import EditScreen, change_sheet
+from hookscope.console.dialogs.saved_events import (
+    SavedFileRow,
+    SavedScreen,
+    file_name_problem,
+    saved_file_rows,
+)
+from hookscope.console.keymap.active_keys import key_of
+from hookscope.console.panes.fire.event_draft import EventDraft, same_event, suggested_file_name
+from hookscope.console.state.log_entries import LogEntry
+from hookscope.console.state.messages import NoticeShown, Severity
+from hookscope.model.text import local_now, one_line
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.authoring.testing.sequence_runs import SequenceStepRun
+    from hookscope.authoring.testing.sequences import EventSequence
+    from hookscope.console.panes.fire.fire_pane import FirePane
+    from hookscope.console.screens.main_frame import MainFrame
+    from hookscope.model.run import Plan, Run
+    from hookscope.storage.edits.change import Change
+    from hookscope.storage.journal.redaction import Redaction
+
+SAVED_GROUP = "saved events"
+
+
+class SavedEventsController:
+    """What is asked of saved events, and what becomes of it. Files are read and written in threads."""
+
+    def __init__(self, screen: MainFrame) -> None:
+        self.screen = screen
+        self.checked: dict[Path, SavedEventResult] = {}  # the last comparison of each file
+        self._runs: dict[
+            int, tuple[Snapshot, Plan, Path | None]
+        ] = {}  # of this sitting, for a comparison later
+        self._list: SavedScreen | None = None
+
+    @property
+    def pane(self) -> FirePane:
+        return self.screen.fire_pane
+
+    # The list.
+
+    def show_list(self) -> None:
+        """Open the list of saved events."""
+        view = self._view()
+        if view is not None:
+            host = view.host
+
+            def listing() -> tuple[SavedFileRow, ...]:
+                from hookscope.authoring.testing.sequences import sequences_of
+
+                return saved_file_rows(
+                    saved_listing(host.workspace), sequences_of(host.workspace, host.dialect)
+                )
+
+            self.screen.bridge.ask(SAVED_GROUP, listing, self._listed, opens=True)
+
+    def _listed(self, rows: Sequence[SavedFileRow]) -> None:
+        listed = self._list = SavedScreen(rows, self.checked, self.test, self.stop, self.pane.loaded)
+
+        def chosen(row: SavedFileRow | None) -> None:
+            self._list = None
+            if row is not None and row.sequence is not None:
+                self.follow(row.sequence)
+            elif row is not None:
+                self.load(row.file)
+
+        self.screen.app.push_screen(listed, chosen)
+
+    def load(self, file: Path) -> None:
+        """Put a saved event into the composer."""
+        self.screen.bridge.ask(
+            SAVED_GROUP, lambda: read_draft(file), lambda saved: self.pane.load_saved(file, saved), opens=True
+        )
+
+    def follow(self, sequence: EventSequence) -> None:
+        """Fire a sequence, step after step. At its end the last run stands that called anybody."""
+        called: list[int] = []
+
+        def told(number: int, stepped: SequenceStepRun) -> None:
+            done = stepped.done
+            if done.run is not None and done.run.results:
+                called.append(number)
+            if stepped.step.event.expect and done.run is not None:
+                self.pane.compared(number, done)
+            if done.problem:
+                self._say(done.problem, "warning")
+                self.screen.log_line("sequence", done.problem, "error", sequence.name)
+
+        def over(passed: bool) -> None:
+            shown = self.pane.runs.current
+            if called and shown is not None and shown.number > called[-1] and not shown.rows:
+                self.pane.show_run(called[-1])
+            text = "over" if passed else "over, and not as it should be"
+            self.screen.log_line("sequence", text, "info" if passed else "error", sequence.name)
+            self._say(f"The sequence {sequence.name} is {text}.", "information" if passed else "warning")
+
+        runner = self.screen.runner
+        if runner.start(
+            f"The sequence {sequence.name}", lambda: job_runner.sequence_job(runner, sequence, told, over)
+        ):
+            self.screen.log_line("sequence", f"{len(sequence.steps)} steps", subject=sequence.name)
+
+    def test(self, files: tuple[Path, ...]) -> bool:
+        """Fire each of these, and compare. False where something else goes on."""
+        runner = self.screen.runner
+        return runner.start(
+            "The test", lambda: job_runner.test_job(runner, files, self._test_begins, self._tested)
+        )
+
+    def stop(self) -> bool:
+        """End what goes on. False where nothing does."""
+        return self.screen.runner.cancel()
+
+    def _test_begins(self, file: Path) -> None:
+        if self._list is not None:
+            self._list.begins(file)
+
+    def _tested(self, done: SavedEventResult) -> None:
+        self.checked[done.file] = done
+        if self._list is not None:
+            self._list.show(done)
+        text = "as expected" if done.passed else one_line("; ".join(done.why) or "cancelled", 300)
+        told, level = (f"✓ {text}", "info") if done.passed else (f"✗ {text}", "error")
+        run = done.run.id if done.run is not None else None  # 0: on no record
+        self.screen.log_entries([LogEntry(local_now(), "test", done.file.name, told, level, run or None)])
+
+    # Saving.
+
+    def save(self, saved: SavedDraft, file: Path | None, draft: EventDraft) -> None:
+        """Write the composer's event, the `draft`: over its file, or under a name that is asked for."""
+        view = self._view()
+        if view is None:
+            return
+        if file is not None:
+            self._write(
+                lambda: (file, overwrite_saved_event(file, saved, self._keep, self._redaction())), draft
+            )
+            return
+        host = view.host
+
+        def place(name: str) -> Path:
+            return saved_event_path(name.strip(), host.workspace, host.workspace / EVENTS_FOLDER)
+
+        def why_not(name: str) -> str:
+            there = f"There is {place(name).name} already: it wants another name."
+            return file_name_problem(name.strip()) or (there if os.path.exists(place(name)) else "")
+
+        def named(name: str | None) -> None:
+            if name is not None:
+                file = place(name)
+                self._write(
+                    lambda: (file, create_saved_event(file, saved, self._keep, self._redaction())), draft
+                )
+
+        short = host.surroundings.short(host.workspace / EVENTS_FOLDER)
+        question = Question(
+            "Save this event as",
+            f"a file in {short}",
+            enter="save",
+            why_not=why_not,
+            proposed=suggested_file_name(saved.key),
+        )
+        self.screen.app.push_screen(question, named)
+
+    def _redaction(self) -> Redaction:
+        return self.screen.bridge.bench.redaction
+
+    def _keep(self, change: Change) -> None:
+        self.screen.bridge.bench.edits.keep(change)
+
+    def taken_back(self, files: Sequence[Path]) -> None:
+        """Files are as they were before: what is shown of them is read again, and compared again."""
+
+        shown = {self.pane.loaded, *self.checked, *(file for _, _, file in self._runs.values())}
+        concerned = [file for file in files if file in shown]
+
+        def reading() -> dict[Path, SavedDraft | None]:
+            return {file: read_draft(file) if os.path.isfile(file) else None for file in concerned}
+
+        if concerned:
+            self.screen.bridge.ask(SAVED_GROUP, reading, self._read_again)
+
+    def _read_again(self, now: Mapping[Path, SavedDraft | None]) -> None:
+        loaded = self.pane.loaded
+        if loaded is not None and loaded in now:
+            self.pane.came_from(loaded, now[loaded])
+        self.checked = {file: done for file, done in self.checked.items() if file not in now}
+        for number, (view, plan, file) in [*self._runs.items()]:
+            sheet = self.pane.runs.sheet(number)
+            if file is None or file not in now or sheet is None or sheet.run is None:
+                continue
+            if now[file] is None:
+                self._runs[number] = (view, plan, None)
+                self.pane.compared(number, None)
+            else:
+                self.ran(number, sheet.run)
+
+    def _write(self, work: Callable[[], tuple[Path, tuple[str, ...]]], draft: EventDraft) -> None:
+        self.screen.bridge.ask(SAVED_GROUP, work, lambda done: self._saved(*done, draft))
+
+    def _saved(self, file: Path, variables: tuple[str, ...], draft: EventDraft) -> None:
+        self.pane.kept_as(file, draft)
+        then = f"; from the environment: {', '.join(variables)}" if variables else ""
+        self.screen.log_line("saved", f"{file.name}{then}", subject=draft.key)
+        self._say(f"Saved as {file.name}{then}. {key_of('hooks.undo')} takes it back.")
+        self._compare_shown(file)
+
+    def _compare_shown(self, file: Path) -> None:
+        """The run on the screen was one of this very event: what it came to can be accepted at once."""
+        number = self.pane.runs.shown
+        known = self._runs.get(number) if number is not None else None
+        if number is None or known is None or not same_event(known[1].event, self.pane.event):
+            return
+        sheet = self.pane.runs.current
+        self._runs[number] = (known[0], known[1], file)
+        if sheet is not None and sheet.run is not None:
+            self.ran(number, sheet.run)
+
+    # Comparing and accepting.
+
+    def fired(self, number: int, view: Snapshot, plan: Plan, file: Path | None) -> None:
+        """A run began; `file` is the saved event that was fired."""
+        self._runs[number] = (view, plan, file)
+        kept = {sheet.number for sheet in self.pane.runs.sheets} | {number}
+        self._runs = {run: known for run, known in self._runs.items() if run in kept}
+
+    def ran(self, number: int, run: Run) -> None:
+        """A run ended: compare it, where it was of a saved event."""
+        known = self._runs.get(number)
+        if known is None or known[2] is None:
+            return
+        view, plan, file = known[0], known[1], known[2]
+        bench = self.screen.bridge.bench
+
+        def comparing() -> SavedEventResult:
+            left = (*trust_next_steps(view, plan), *cannot_run_messages(view, plan))
+            expect = expectations_of(bench, view, read_saved(file), plan.event)
+            return compare_run(file, expect, run, view, left)
+
+        self.screen.bridge.ask(SAVED_GROUP, comparing, lambda done: self._compared(number, done))
+
+    def _compared(self, number: int, done: SavedEventResult) -> None:
+        self.checked[done.file] = done
+        self.pane.compared(number, done)
+        if done.expects and not done.passed:
+            self.screen.log_line("expect", one_line("; ".join(done.why), 300), "error", done.file.name)
+
+    def accept(self, number: int, item: SavedEventResult) -> None:
+        """Show what would be written, so that what happened is expected."""
+        self.screen.bridge.ask(
+            SAVED_GROUP,
+            lambda: acceptance_change(item, expectation_masking_of(self.screen.bridge.bench)),
+            lambda change: self._accept(number, item, change),
+            opens=True,
+        )
+
+    def _accept(self, number: int, item: SavedEventResult, change: Change | None) -> None:
+        view = self._view()
+        if view is None:
+            return
+        if change is None:
+            self._say(f"{item.file.name} expects that already.")
+            return
+
+        def answered(agreed: bool | None) -> None:
+            if agreed:
+                self.screen.bridge.ask(
+                    SAVED_GROUP, lambda: self._keep(change), lambda _: self._accepted(number, item)
+                )
+
+        sheet = change_sheet(change, view.host.surroundings)
+        self.screen.app.push_screen(EditScreen("Expect what happened?", sheet), answered)
+
+    def _accepted(self, number: int, item: SavedEventResult) -> None:
+        self.screen.log_line("accepted", "what happened is expected from now on", subject=item.file.name)
+        if item.run is not None:
+            self.ran(number, item.run)
+
+    def _view(self) -> Snapshot | None:
+        if self.screen.state.view is None:
+            self._say("Still looking.", "warning")
+        return self.screen.state.view
+
+    def _say(self, text: str, severity: Severity = "information") -> None:
+        self.screen.post_message(NoticeShown(text, severity))

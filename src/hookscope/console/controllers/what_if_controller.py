@@ -1,0 +1,157 @@
+"""Applies the assumptions of the What if form. Writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hookscope.app.whatif.assumptions import assumption_words, has_what_if, without_what_if
+from hookscope.console.state.messages import NoticeShown, Severity, error_text
+from hookscope.console.state.state_changes import ModeChosen
+
+if TYPE_CHECKING:
+    from hookscope.analysis.several_machines import ComparedMachine
+    from hookscope.app.options import Options
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.console.dialogs.what_if_form import WhatIfFields, WhatIfForm
+    from hookscope.console.screens.main_frame import MainFrame
+
+WHAT_IF_GROUP = "what if"
+
+
+class WhatIfController:
+    """One bar at most; what was taken last holds."""
+
+    def __init__(self, screen: MainFrame) -> None:
+        self.screen = screen
+        self._began = without_what_if(screen.bridge.bench.options)
+        self._opened: WhatIfForm | None = None
+        self._noted: tuple[str, ...] = ()  # what is not known of the environment, and was said
+
+    @property
+    def _bar(self) -> WhatIfForm | None:
+        """The bar, as long as it is there."""
+        return self._opened if self._opened is not None and self._opened.stands else None
+
+    @property
+    def _real(self) -> Options:
+        """The options without the what-if: as the console began, under the dialect that was chosen since."""
+        now = self.screen.bridge.bench.options
+        return self._began if "host" in now.supposed else replace(self._began, dialect=now.dialect)
+
+    def looked(self, view: Snapshot) -> None:
+        """The strip says what this view assumes."""
+        options = self.screen.bridge.bench.options
+        words = assumption_words(options, view.host.surroundings)
+        if words or self.screen.sits("what_if_strip"):
+            self.screen.what_if_strip.show(words)
+        notes = self.screen.bridge.bench.setup.notes
+        for note in notes if notes != self._noted else ():
+            self.screen.log_line("what if", note, "warning")
+        self._noted = notes
+        if self._bar is not None:
+            from hookscope.console.dialogs.what_if_form import (  # here: the first paint needs none
+                real_values,
+                what_if_fields_of,
+            )
+
+            self._bar.show(what_if_fields_of(options), real_values(view, options))
+            self._bar.say(f"What if: {', '.join(words)}." if words else "All is as it really is.")
+
+    def open(self) -> None:
+        """Show the bar."""
+        from hookscope.app.whatif.suggestions import suggestions
+        from hookscope.console.dialogs.what_if_form import (
+            WhatIfForm,  # here, and below: as above
+            real_values,
+            what_if_fields_of,
+        )
+
+        view, options = self.screen.state.view, self.screen.bridge.bench.options
+        if view is None:
+            self._say("Still looking.", "warning")
+            return
+
+        def show(found: Mapping[str, Sequence[str]]) -> None:
+            if self.screen.is_current:
+                typed, real = what_if_fields_of(options), real_values(view, options)
+                self._opened = WhatIfForm(typed, real, found, self.take, self.reset, self.compare)
+                self.screen.app.push_screen(self._opened)
+
+        self.screen.bridge.ask(WHAT_IF_GROUP, lambda: suggestions(view.host), show, opens=True)
+
+    def take(self, typed: WhatIfFields) -> None:
+        """Assume this from now on."""
+        from hookscope.console.dialogs.what_if_form import options_with
+
+        try:
+            options = options_with(typed, self._real)
+        except Exception as error:
+            self._wrong(error_text(error))
+        else:
+            self._use(options)
+
+    def reset(self) -> None:
+        """Assume nothing."""
+        if not has_what_if(self.screen.bridge.bench.options):
+            self._wrong("Nothing is assumed: all is as it really is.")
+        elif self.screen.bridge.bench.options == self._real:
+            self._wrong("Only the home is assumed, by --home: it stays.")
+        else:
+            self._use(self._real)
+
+    def _use(self, options: Options) -> None:
+        if self.screen.firing:
+            self._wrong("An event is on its way; wait for its end, or cancel it.")
+            return
+        bench = self.screen.bridge.bench
+
+        def using() -> str:
+            try:
+                bench.use_options(options)
+            except Exception as error:  # it stays as it was
+                return error_text(error)
+            return ""
+
+        self.screen.bridge.ask(WHAT_IF_GROUP, using, self._used)
+
+    def _used(self, problem: str) -> None:
+        if problem:
+            self._wrong(problem)
+            return
+        bench = self.screen.bridge.bench
+        self.screen.bridge.look()
+        if not has_what_if(bench.options):
+            self.screen.log_line("what if", "all is as it really is")
+            self.screen.run_worker(
+                bench.crew.close_others(), name=WHAT_IF_GROUP, group=WHAT_IF_GROUP, exit_on_error=False
+            )
+
+    def compare(self) -> None:
+        """Mode 4, with what is real and what is supposed side by side."""
+        if not has_what_if(self.screen.bridge.bench.options):
+            self._wrong("Nothing is assumed: there is nothing to compare.")
+            return
+        if self._bar is not None:
+            self._bar.action_leave()
+        self.screen.hosts.compare_places(self.places)
+        self.screen.change(ModeChosen("hosts"))
+
+    def places(self) -> tuple[ComparedMachine, ...]:
+        """What is real and what is supposed now; nothing where nothing is. Raises Refusal."""
+        from hookscope.analysis.several_machines import real_and_assumed
+
+        bench = self.screen.bridge.bench
+        if bench.options == self._real:
+            return ()
+        return real_and_assumed(bench.options, self._real, bench.dialect.name)
+
+    def _wrong(self, text: str) -> None:
+        if self._bar is not None:
+            self._bar.say(text, wrong=True)
+        else:
+            self._say(text, "warning")
+
+    def _say(self, text: str, severity: Severity = "information") -> None:
+        self.screen.post_message(NoticeShown(text, severity))

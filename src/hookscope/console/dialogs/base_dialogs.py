@@ -1,0 +1,338 @@
+"""The base dialogs.
+
+an overlay with a frame and a key bar, a row of buttons, a one-line question, and a list narrowed by typing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
+from typing import ClassVar, Generic, TypeVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.geometry import Region, Size
+from textual.layout import ArrangeResult, Layout
+from textual.layouts.horizontal import HorizontalLayout
+from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets import Button, Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from hookscope.console.keymap.active_keys import ENTER_KEY, key_hints, keys_in_hints
+from hookscope.console.keymap.available_actions import KeyBar, keys_of_action, keys_of_screen
+from hookscope.console.theme.text_styles import MARK_MUTED, safe_text
+from hookscope.console.widgets.dimmed_background import DimmedBackground
+from hookscope.console.widgets.input_fields import StyledOnce
+from hookscope.console.widgets.painting import LaidOutOnce
+
+OverlayAnswer = TypeVar("OverlayAnswer")
+HELP_ACTION = "app.help"
+TALL_SCREEN = 30  # lines of a screen that has some to spare
+
+
+class Overlay(ModalScreen[OverlayAnswer], LaidOutOnce[OverlayAnswer], DimmedBackground[OverlayAnswer]):
+    """Over the panes. Their keys do nothing meanwhile: the line at the bottom has those of this.
+
+    Each key is named once: those that stand in the frame, or on a button, are left out of that line.
+    """
+
+    HAS_HELP: ClassVar[bool] = True  # is there more to be told of its keys
+    ON_BUTTONS: ClassVar[frozenset[str]] = frozenset()  # keys that buttons name
+    DEFAULT_CSS = """
+    Overlay {
+        align: center middle;
+        & > Vertical, & > VerticalScroll {
+            width: 90%; height: auto;
+            border: round $border; border-title-color: $foreground; border-title-style: none;
+            border-subtitle-color: $text-muted; border-subtitle-align: left;
+            background: $background; padding: 0 2;
+        }
+        &.-tall > Vertical, &.-tall > VerticalScroll { padding: 1 2; }
+    }
+    """
+
+    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
+        """For the first time: when its parts have asked for what they need, and not once before that too."""
+        if size is not None and not self._compositor.size:
+            self.refresh(layout=True)
+        else:
+            super()._refresh_layout(size or self.outer_size or self.app.size, scroll)
+
+    @property
+    def leaving(self) -> bool:
+        return super().leaving or self not in self.app.screen_stack
+
+    @property
+    def stands(self) -> bool:
+        """Is it there to be written in? An answer may come when its user has long left; it is for nobody."""
+        return self.is_mounted and self.is_attached and not self.leaving
+
+    def dismiss(self, result: OverlayAnswer | None = None) -> AwaitComplete:
+        """Leave, once. Textual takes away whatever is on top, however often it is told: a second click on the
+        same answer took the screen below, and one that came behind a wish for help took the help."""
+        stack = self.app.screen_stack
+        if self not in stack:
+            return AwaitComplete()
+        for above in reversed(stack[stack.index(self) + 1 :]):
+            above.dismiss(None)
+        return super().dismiss(result)
+
+    def _extend_compose(self, widgets: list[Widget]) -> None:
+        super()._extend_compose(widgets)
+        self.set_class(self.app.size.height >= TALL_SCREEN, "-tall")  # before there is anything to be styled
+        widgets.append(
+            KeyBar(id="keybar")
+        )  # with the rest: one that came later would have all laid out again
+
+    @on(events.Mount)
+    def _name_keys(self) -> None:
+        self.show_keys()
+        self.bindings_updated_signal.subscribe(self, lambda _: self.show_keys())
+
+    @on(events.Resize)
+    def _make_room(self, event: events.Resize) -> None:
+        self.set_class(event.size.height >= TALL_SCREEN, "-tall")
+
+    def show_keys(self) -> None:
+        """The line at the bottom: the keys that act now and stand nowhere else."""
+        told = {key for part in self.children for key in keys_in_hints(part._border_subtitle)}
+        told |= {one.key for action in self.ON_BUTTONS for one in keys_of_action(action)}
+        left = (one for one in keys_of_screen(self) if one.key not in told)
+        self.query_one(KeyBar).keys = (
+            *left,
+            *(keys_of_action(HELP_ACTION, last=True) if self.HAS_HELP else ()),
+        )
+
+
+class Dialog(Overlay[OverlayAnswer]):
+    """One frame in the middle; whoever needs more or less room says only that."""
+
+
+WIDEST_ROW = 1000  # cells in which each has all that it asks for
+BUTTON_GAP = 2  # cells between two
+LINES_AROUND_TEXT = 7  # lines that the box needs beside its text and its buttons
+ButtonAnswer = TypeVar("ButtonAnswer")
+
+
+def button_lines(widths: list[int], room: int) -> list[range]:
+    """Which of so many stand in one line: the last line is filled first, so that what acts stays together."""
+    lines: list[range] = []
+    end = len(widths)
+    while end:
+        taken = accumulate((width + BUTTON_GAP for width in reversed(widths[:end])), initial=-BUTTON_GAP)
+        fit = sum(cells <= room for cells in taken) - 1
+        lines.insert(0, range(end - max(1, fit), end))
+        end = lines[0].start
+    return lines
+
+
+class _ButtonLayout(HorizontalLayout):
+    """One line after the other, from the right edge; words that stand beside buttons, at the left."""
+
+    def arrange(
+        self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True
+    ) -> ArrangeResult:
+        beside = super().arrange(parent, children, Size(WIDEST_ROW, size.height), greedy)
+        widths = [min(one.region.width, size.width) for one in beside]
+        placed = []
+        for y, line in enumerate(button_lines(widths, size.width)):
+            x = size.width - sum(widths[n] + BUTTON_GAP for n in line) + BUTTON_GAP
+            for n in line:
+                at = 0 if isinstance(beside[n].widget, Static) else x
+                placed.append(beside[n]._replace(region=Region(at, y, widths[n], 1)))
+                x += widths[n] + BUTTON_GAP
+        return placed
+
+
+class AnswerButton(Button, StyledOnce):
+    """One answer, on one line."""
+
+    def __init__(self, label: str, *, id: str) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(label, id=id, compact=True)
+
+
+class AnswerRow(Horizontal):
+    """Has as many lines as its parts need."""
+
+    DEFAULT_CSS = """
+    AnswerRow {
+        height: auto; margin-top: 1;
+        & > Static { width: auto; height: 1; color: $text-muted; }
+        & > Button { min-width: 10; }
+    }
+    """
+
+    def __init__(self, *answers: AnswerButton, hint: str = "") -> None:
+        words = [Static(hint, id="hint", markup=False)] if hint else []
+        super().__init__(*words, *answers, id="answers")
+        self._lines = _ButtonLayout()
+
+    @property
+    def layout(self) -> Layout:
+        return self._lines
+
+    def on_resize(self) -> None:
+        if isinstance(self.screen, ButtonDialog):
+            self.screen.make_room()
+
+
+class ButtonDialog(Overlay[ButtonAnswer]):
+    """Asks; cancel is the default. Its text has as many lines as it needs, and as there are."""
+
+    def on_mount(self) -> None:
+        self.query_one("#question-text").styles.height = "auto"
+        self.make_room()
+        self.query_one("#cancel", Button).focus()
+
+    def on_resize(self) -> None:
+        self.make_room()
+
+    def make_room(self) -> None:
+        """Leave the buttons the lines that they need."""
+        left = self.size.height - LINES_AROUND_TEXT - max(1, self.query_one(AnswerRow).size.height)
+        self.query_one("#question-text").styles.max_height = max(3, left)
+
+    def action_other_button(self) -> None:
+        self.focus_next(Button)
+
+
+PickedRow = TypeVar("PickedRow")
+PickedAnswer = TypeVar("PickedAnswer")
+
+
+def holds_words(text: str, typed: str) -> bool:
+    """Does every typed word stand in this text."""
+    return all(word in text.casefold() for word in typed.casefold().split())
+
+
+PICKER_FRAME = 4  # lines of its frame, the field and the blank one below it
+PICKER_WIDTH = 96  # cells of the frame
+PICKER_MARGIN = (
+    8  # of them beside a row: the frame's own, its padding, a bar to scroll and what keeps off that
+)
+
+
+class Picker(Dialog[PickedAnswer | None], Generic[PickedRow, PickedAnswer]):
+    """A field, a list below it, in a frame over whatever is on the screen."""
+
+    DEFAULT_CSS = """
+    Picker {
+        & > Vertical { width: 94%; max-width: 96; }
+        & Input { background: transparent; margin: 0 0 1 0; }
+        & OptionList {
+            height: auto; border: none; padding: 0; background: transparent;
+            text-wrap: nowrap; text-overflow: ellipsis; scrollbar-size-vertical: 1;
+        }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: tuple[PickedRow, ...] = ()
+
+    @property
+    def below(self) -> int:
+        """Lines that may stand below the list."""
+        return 0
+
+    @on(events.Mount)
+    @on(events.Resize)
+    def leave_room(self) -> None:
+        """As many rows as leave the frame whole, and all else that stands in it."""
+        height = self.app.size.height
+        around = PICKER_FRAME + (2 if height >= TALL_SCREEN else 0) + self.below
+        self.query_one(OptionList).styles.max_height = max(1, height * 88 // 100 - around)
+
+    @property
+    def room(self) -> int:
+        """Cells of a row."""
+        return min(PICKER_WIDTH, self.app.size.width * 94 // 100) - PICKER_MARGIN
+
+    @property
+    def typed(self) -> str:
+        """What stands in the field."""
+        return self.query_one(Input).value
+
+    @property
+    def row(self) -> PickedRow | None:
+        """The row under the cursor."""
+        at = self.query_one(OptionList).highlighted
+        return self.found[at] if at is not None and at < len(self.found) else None
+
+    def list_rows(
+        self, rows: Sequence[PickedRow], prompts: Iterable[Content], none: str, at: int = 0
+    ) -> None:
+        """Show these rows, the cursor on that one; where there are none this sentence."""
+        self.found = tuple(rows)
+        listed = self.query_one(OptionList)
+        listed.set_options(Option(prompt) for prompt in prompts)
+        if not rows:
+            listed.add_option(Option(Content.styled(none, MARK_MUTED), disabled=True))
+        listed.highlighted = min(at, len(rows) - 1) if rows else None
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor, from the last row to the first."""
+        listed = self.query_one(OptionList)
+        if self.found:
+            listed.highlighted = ((listed.highlighted or 0) + by) % len(self.found)
+
+    def action_cancel(self) -> None:
+        """Answer nothing."""
+        self.dismiss(None)
+
+
+class Question(Dialog[str | None]):
+    """One line, asked for over whatever is on the screen; None where nothing is answered."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", "Back", id="question.cancel", tooltip="Answer nothing"),
+    ]
+    DEFAULT_CSS = """
+    Question {
+        & > Vertical { width: 60; max-width: 90%; }
+        & Input { background: transparent; }
+        & Static { color: $text-muted; height: auto; }
+    }
+    """
+
+    def __init__(
+        self,
+        asked: str,
+        note: str,
+        *,
+        enter: str,
+        why_not: Callable[[str], str],
+        proposed: str = "",
+        secret: bool = False,
+    ) -> None:
+        """`enter` says what the key does; `why_not` why an answer will not do, empty where it will.
+
+        `secret`: each of its characters is shown as a dot.
+        """
+        super().__init__()
+        self._asked, self._note, self._enter = asked, note, enter
+        self._why_not, self._proposed, self._secret = why_not, proposed, secret
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as frame:
+            frame.border_title = safe_text(self._asked, 50)
+            frame.border_subtitle = key_hints((ENTER_KEY, self._enter), ("question.cancel", "back"))
+            yield Input(self._proposed, password=self._secret, compact=True, select_on_focus=True)
+            yield Static(safe_text(self._note, 200), markup=False)
+
+    @on(Input.Submitted)
+    def _answered(self, event: Input.Submitted) -> None:
+        event.stop()
+        problem = self._why_not(event.value)
+        if problem:
+            self.app.notify(problem, severity="warning", markup=False)
+        else:
+            self.dismiss(event.value)
+
+    def action_cancel(self) -> None:
+        self.dismiss(None)

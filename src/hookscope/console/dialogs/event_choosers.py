@@ -1,0 +1,179 @@
+"""Dialogs that choose an event key, and the environment whose variables fill events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.cells import cell_len
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Input, OptionList
+from textual.widgets.option_list import Option
+
+from hookscope.console.dialogs.base_dialogs import Dialog, Picker, holds_words
+from hookscope.console.keymap.active_keys import ENTER_KEY, key_hints
+from hookscope.console.state.fire_requests import EnvironmentChosen
+from hookscope.console.theme.text_styles import MARK_MUTED, counted, fixed_width, safe_word
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.app.variables import VariableSources
+
+
+WIDEST_KEY = 30
+
+
+@dataclass(frozen=True, slots=True)
+class EventKeyRow:
+    """One event that can be fired."""
+
+    key: str
+    when: str
+    listeners: int
+    emitted: bool
+
+
+def event_key_rows(view: Snapshot) -> tuple[EventKeyRow, ...]:
+    """Every event of the host, then what hooks listen to beside them."""
+    catalogue = view.host.dialect.catalogue()
+    rows = []
+    for key in view.keys:
+        exact, known = catalogue.by_key.get(key), catalogue.find(key)
+        when = exact.when if exact else f"a hook listens to it; {view.host.dialect.product} has no such event"
+        if exact is None and known is not None and known.open:
+            when = f"one of your own: {known.when}"
+        dialect = view.host.dialect
+        event = dialect.event_of(key)
+        heard = set(dialect.system_of(event.kind).keys(event))
+        listeners = sum(bool(heard & set(row.events or ())) for row in view.inventory.hooks)
+        rows.append(EventKeyRow(key, when, listeners, catalogue.sends(key)))
+    return tuple(rows)
+
+
+def matching_keys(rows: Sequence[EventKeyRow], typed: str) -> tuple[EventKeyRow, ...]:
+    """The rows that hold every typed word, those whose key begins so first."""
+    found = [row for row in rows if holds_words(f"{row.key} {row.when}", typed)]
+    return tuple(sorted(found, key=lambda row: not row.key.lower().startswith(typed.lower().strip())))
+
+
+def event_key_prompt(row: EventKeyRow, width: int) -> Content:
+    """A row of the list: key, how many listen, when it is sent."""
+    listeners = counted(row.listeners, "hook") if row.listeners else "–"
+    when = row.when if row.emitted else f"never sent · {row.when}"
+    return Content.assemble(
+        fixed_width(safe_word(row.key), width, "" if row.emitted else MARK_MUTED),
+        (f" {listeners:>8}  ", "" if row.listeners else MARK_MUTED),
+        (safe_word(when), MARK_MUTED),
+    )
+
+
+class EventPicker(Picker[EventKeyRow, str]):
+    """Type to narrow down, enter to take; what fits no row is taken as it was typed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", "Back", id="keys.cancel", tooltip="Leave the event as it is"),
+        Binding(
+            "down", "move(1)", "Down", show=False, priority=True, id="keys.down", tooltip="The next event"
+        ),
+        Binding("up", "move(-1)", "Up", show=False, priority=True, id="keys.up", tooltip="The event before"),
+    ]
+
+    def __init__(self, view: Snapshot, current: str = "", typed: str = "") -> None:
+        super().__init__()
+        self._rows = event_key_rows(view)
+        self._current, self._typed = current, typed
+        self._product = view.host.dialect.product
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as frame:
+            frame.border_title = Content("Which event?")
+            frame.border_subtitle = Content.assemble(
+                f"{self._product} · {counted(len(self._rows), 'event')}   ",
+                key_hints((ENTER_KEY, "take"), ("keys.cancel", "back")),
+            )
+            yield Input(
+                self._typed, placeholder="type to find, or type any key", compact=True, select_on_focus=False
+            )
+            keys = OptionList(compact=True)
+            keys.can_focus = False
+            yield keys
+
+    def on_mount(self) -> None:
+        self._fill(self._typed)
+        at = next((index for index, row in enumerate(self.found) if row.key == self._current), 0)
+        self.query_one(OptionList).highlighted = at if self.found else None
+
+    @on(Input.Changed)
+    def _typed_more(self, event: Input.Changed) -> None:
+        event.stop()
+        self._fill(event.value)
+
+    def _fill(self, typed: str) -> None:
+        rows = matching_keys(self._rows, typed)
+        width = min(max((cell_len(safe_word(row.key)) for row in self._rows), default=10), WIDEST_KEY)
+        none = f"{ENTER_KEY} takes {safe_word(typed)} as it is" if typed.strip() else "no events here"
+        self.list_rows(rows, (event_key_prompt(row, width) for row in rows), none)
+
+    @on(Input.Submitted)
+    def _taken(self, event: Input.Submitted) -> None:
+        event.stop()
+        typed = event.value.strip()
+        exact = any(row.key == typed for row in self._rows)
+        self.dismiss(typed if exact or self.row is None else self.row.key)
+
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.dismiss(self.found[event.option_index].key)
+
+
+NO_ENVIRONMENT = "none"
+
+
+class EnvironmentScreen(Dialog[EnvironmentChosen | None]):
+    """The environments of the workspace; enter takes one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", "Back", id="environment.cancel", tooltip="Leave it as it is"),
+    ]
+    DEFAULT_CSS = """
+    EnvironmentScreen {
+        & > Vertical { width: 48; max-height: 80%; }
+        & OptionList {
+            height: auto; max-height: 100%; border: none; padding: 0; background: transparent;
+            text-wrap: nowrap; text-overflow: ellipsis; scrollbar-size-vertical: 1;
+        }
+    }
+    """
+
+    def __init__(self, filling: VariableSources) -> None:
+        super().__init__()
+        self._names: tuple[str | None, ...] = (None, *filling.environments)
+        self._current = filling.chosen
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as frame:
+            frame.border_title = Content("Whose variables?")
+            frame.border_subtitle = key_hints((ENTER_KEY, "take"), ("environment.cancel", "back"))
+            names = OptionList(*(Option(self._prompt(name)) for name in self._names), compact=True)
+            names.highlighted = self._names.index(self._current) if self._current in self._names else 0
+            yield names
+
+    def _prompt(self, name: str | None) -> Content:
+        mark = Content("● " if name == self._current else "  ")
+        return mark + (
+            Content.styled(NO_ENVIRONMENT, MARK_MUTED) if name is None else Content(safe_word(name, 40))
+        )
+
+    @on(OptionList.OptionSelected)
+    def _taken(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.dismiss(EnvironmentChosen(self._names[event.option_index]))
+
+    def action_cancel(self) -> None:
+        self.dismiss(None)

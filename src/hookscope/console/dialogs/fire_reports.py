@@ -1,0 +1,313 @@
+"""Reports after many fires of one event: repeated, in other orders, and fuzzed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from hookscope.analysis.order_facts import FactKind
+from hookscope.analysis.order_findings import (
+    STATE_KEPT_NOTE,
+    OrderFindings,
+    evidence_lines,
+    finding_sentences,
+    order_summary,
+    unexplained_sentences,
+    unsteady_subjects,
+)
+from hookscope.console.dialogs.base_dialogs import Dialog
+from hookscope.console.keymap.active_keys import key_hints
+from hookscope.console.theme.text_styles import (
+    MARK_MUTED,
+    OUTCOME_MARKS,
+    counted,
+    fixed_width,
+    safe_word,
+)
+from hookscope.console.widgets.lines import KeyScroll, LineList
+from hookscope.model.run_comparison import (
+    FileRepetition,
+    HookRepetition,
+    RepeatOutcome,
+    Repetition,
+)
+from hookscope.model.text import duration
+
+if TYPE_CHECKING:
+    from hookscope.analysis.fuzzing import FoundFailure, FuzzResult
+
+
+FRESH_COPIES_NOTE = STATE_KEPT_NOTE.format("on copies")
+
+
+def order_report(told: OrderFindings, *, copies: bool) -> Content:
+    """The answer, then each finding with the two runs that show it. Names and values are safe to show."""
+    return Content("\n").join(_order_lines(told, copies))
+
+
+def _order_lines(told: OrderFindings, copies: bool) -> Iterator[Content]:
+    yield Content.styled(order_summary(told), "$text-warning" if told.matters else "$text-success")
+    yield Content.styled(f"registered: {', '.join(told.names)}", MARK_MUTED)
+    for one in finding_sentences(told):
+        worst = one.finding.subject.kind is FactKind.ENDED
+        yield Content()
+        yield Content.styled(one.text, "bold $text-error" if worst else "bold $text-warning")
+        yield from (
+            Content.styled(f"  {line}", MARK_MUTED) for line in evidence_lines(one.finding, told.names)
+        )
+    for text in unexplained_sentences(told):
+        yield Content()
+        yield Content.styled(text, "$text-warning")
+    if told.unsteady:
+        yield Content()
+        differing = ", ".join(unsteady_subjects(told))
+        yield Content.styled(
+            f"Different from run to run in one order, and so not judged: {differing}.", MARK_MUTED
+        )
+    if not copies:
+        yield Content()
+        yield Content.styled(FRESH_COPIES_NOTE, MARK_MUTED)
+
+
+REPEAT_STYLES: Mapping[RepeatOutcome, str] = {
+    RepeatOutcome.NOTHING: "$text-success",
+    RepeatOutcome.SAME: "$foreground",
+    RepeatOutcome.GROWS: "$text-error",
+    RepeatOutcome.OTHER: "$text-warning",
+    RepeatOutcome.ONCE: "$foreground",
+}
+REPEAT_SIGNS: Mapping[RepeatOutcome, str] = {
+    RepeatOutcome.NOTHING: "✓",
+    RepeatOutcome.SAME: "=",
+    RepeatOutcome.GROWS: "↑",
+    RepeatOutcome.OTHER: "≠",
+    RepeatOutcome.ONCE: "·",
+}
+MOST_SHOWN_RUNS = 8  # runs whose figures are shown one by one
+FILES_UNKNOWN = "What was written to files is not known: on copies it is."
+
+
+def repetition_report(told: Repetition, short: Callable[[Path], str] = str) -> Content:
+    """Each handler with its verdict, then the files. `short` says a path for people."""
+    return Content("\n").join(_repetition_lines(told, short))
+
+
+def _repetition_lines(told: Repetition, short: Callable[[Path], str]) -> Iterator[Content]:
+    if not told.hooks:
+        yield Content("No handler was called.")
+    width = min(max((len(safe_word(one.hook, 40)) for one in told.hooks), default=8), 40)
+    for one in told.hooks:
+        yield from _repeated_hook_lines(one, width)
+    if told.files is None:
+        yield Content()
+        yield Content.styled(FILES_UNKNOWN, MARK_MUTED)
+    elif not told.files:
+        found = told.guarded.unchanged if told.guarded is not None else ""
+        yield Content()
+        yield Content.styled(f"Files: {found}.", MARK_MUTED)
+    else:
+        yield Content()
+        for file in told.files:
+            yield _repeated_file_line(file, short(Path(file.path)))
+
+
+def _repeated_hook_lines(one: HookRepetition, width: int) -> Iterator[Content]:
+    yield Content.assemble(fixed_width(safe_word(one.hook, 40), width), "  ", _repeat_verdict(one.again))
+    outcomes = [OUTCOME_MARKS[status].glyph if status else "–" for status in one.statuses]
+    facts = [
+        ("outcome", _series_text(outcomes)),
+        ("time", _series_text([duration(took) for took in one.took])),
+        ("messages", _series_text(one.messages) if any(one.messages) else ""),
+        ("changes", _series_text(one.changes) if any(one.changes) else ""),
+    ]
+    yield from (Content.styled(f"  {name:<9} {text}", MARK_MUTED) for name, text in facts if text)
+    for text in one.same_messages[:3]:
+        yield Content.styled(f"  again     {safe_word(text, 200)}", MARK_MUTED)
+    for pointer in one.same_changes[:3]:
+        yield Content.styled(f"  changed   {safe_word(pointer, 200)}", MARK_MUTED)
+
+
+def _series_text(values: Sequence[object]) -> str:
+    shown = " ".join(map(str, values[:MOST_SHOWN_RUNS]))
+    return f"{shown} … {values[-1]}" if len(values) > MOST_SHOWN_RUNS else shown
+
+
+def _repeated_file_line(one: FileRepetition, path: str) -> Content:
+    sizes = ["–" if size is None else f"{size:,}" for size in one.sizes]
+    return Content.assemble(
+        safe_word(path, 200),
+        "  ",
+        _repeat_verdict(one.again),
+        (f"  {' → '.join(sizes[:MOST_SHOWN_RUNS])} bytes", MARK_MUTED),
+    )
+
+
+def _repeat_verdict(again: RepeatOutcome) -> Content:
+    return Content.styled(f"{REPEAT_SIGNS[again]} {again}", REPEAT_STYLES[again])
+
+
+def order_conclusions(told: Repetition | OrderFindings) -> tuple[str, ...]:
+    """Who disturbs whom, a sentence each; none of what was only repeated."""
+    return () if isinstance(told, Repetition) else tuple(one.text for one in finding_sentences(told))
+
+
+class RepeatScreen(Dialog[None]):
+    """The report of one event that was fired several times."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,enter", "leave", "Back", id="repeated.leave", tooltip="Back to the runs"),
+    ]
+    DEFAULT_CSS = """
+    RepeatScreen {
+        & > Vertical { max-width: 110; max-height: 86%; }
+        & VerticalScroll { height: auto; max-height: 100%; scrollbar-size-vertical: 1; }
+        & Static { height: auto; }
+    }
+    """
+
+    def __init__(
+        self,
+        event: str,
+        told: Repetition | OrderFindings,
+        short: Callable[[Path], str] = str,
+        *,
+        copies: bool = False,
+    ) -> None:
+        super().__init__()
+        self._event = event
+        if isinstance(told, Repetition):
+            self._times, self._report = told.times, repetition_report(told, short)
+        else:
+            self._times, self._report = len(told.fired), order_report(told, copies=copies)
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as frame:
+            frame.border_title = Content(f"{safe_word(self._event, 60)}   {counted(self._times, 'time')}")
+            frame.border_subtitle = key_hints(("repeated.leave", "back"))
+            with KeyScroll():
+                yield Static(self._report, markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one(KeyScroll).focus()
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+
+CFG_FIELD = "cfg"  # in every context, and of no use to the reader
+LONGEST_EVENT = 2_000  # characters of an event
+MOST_VISIBLE_FAILURES = 12  # failures that are seen at once
+
+
+def fuzz_summary(fuzzed: FuzzResult) -> str:
+    """How many events, at whom, and how it ended."""
+    fired = sum(one.fired for one in fuzzed.hooks)
+    hooks = ", ".join(safe_word(one.hook, 40) for one in fuzzed.hooks)
+    stopped = "; stopped before its end" if fuzzed.stopped else ""
+    found = counted(len(fuzzed.found), "failure") if fuzzed.found else "nothing failed"
+    return f"{counted(fired, 'event')} at {hooks}: {found}{stopped}"
+
+
+def smallest_event(found: FoundFailure) -> str:
+    """The event in one line: what of it is not as always."""
+    context = {name: value for name, value in found.event.context.items() if name != CFG_FIELD}
+    return safe_word(json.dumps(context, ensure_ascii=False, default=str), LONGEST_EVENT)
+
+
+class FuzzFailureList(LineList):
+    """A line for each failure."""
+
+    def __init__(self, found: tuple[FoundFailure, ...]) -> None:
+        super().__init__()
+        self.found = found
+
+    @property
+    def line_count(self) -> int:
+        return len(self.found)
+
+    def line_at(self, index: int, width: int) -> Content:
+        one = self.found[index]
+        mark = OUTCOME_MARKS[one.status]
+        said = f"{one.type}: {one.error.message}" if one.error is not None else one.type
+        return Content.assemble(
+            (f"{mark.glyph} ", mark.style),
+            fixed_width(safe_word(one.hook, 40), 18),
+            "  ",
+            safe_word(said, 200),
+        )
+
+
+class FuzzScreen(Dialog[Path | None]):
+    """The failures, and the smallest event of the one under the cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Back", id="fuzzed.leave", tooltip="Back to the composer"),
+    ]
+    DEFAULT_CSS = """
+    FuzzScreen {
+        & > Vertical { max-width: 110; max-height: 86%; }
+        & Static { height: auto; max-height: 10; }
+        & #fuzzed-event { margin: 1 0 0 2; }
+    }
+    """
+
+    def __init__(self, fuzzed: FuzzResult) -> None:
+        super().__init__()
+        self._fuzzed = fuzzed
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as frame:
+            frame.border_title = Content(f"Fuzz   {safe_word(self._fuzzed.template.key, 60)}")
+            loads = [("lines.choose", "loads the event")] if self._fuzzed.found else []
+            frame.border_subtitle = key_hints(*loads, ("fuzzed.leave", "back"))
+            yield Static(Content.styled(fuzz_summary(self._fuzzed), MARK_MUTED), markup=False)
+            yield FuzzFailureList(self._fuzzed.found)
+            yield Static(id="fuzzed-event", markup=False)
+
+    def on_mount(self) -> None:
+        lines = self.query_one(FuzzFailureList)
+        lines.styles.height = min(len(lines.found), MOST_VISIBLE_FAILURES)
+        lines.focus()
+        self._draw()
+
+    @on(LineList.Moved)
+    def _moved(self, event: LineList.Moved) -> None:
+        event.stop()
+        self._draw()
+
+    @on(LineList.Chosen)
+    def _chosen(self, event: LineList.Chosen) -> None:
+        event.stop()
+        found = self._fuzzed.found[event.index]
+        if found.file is None:
+            self.app.notify(safe_word(found.not_kept or "It was not kept.", 300), markup=False)
+        else:
+            self.dismiss(found.file)
+
+    def _draw(self) -> None:
+        lines = self.query_one(FuzzFailureList)
+        if not lines.found:
+            return
+        found = lines.found[lines.cursor]
+        kept = f"kept as {found.file.name}" if found.file is not None else found.not_kept
+        where = f"{Path(found.place[0]).name}:{found.place[1]}   " if found.place is not None else ""
+        self.query_one("#fuzzed-event", Static).update(
+            Content.assemble(
+                ("the smallest event: ", MARK_MUTED),
+                smallest_event(found),
+                "\n",
+                (safe_word(f"{where}{kept}", 300), MARK_MUTED),
+            )
+        )
+
+    def action_leave(self) -> None:
+        self.dismiss(None)

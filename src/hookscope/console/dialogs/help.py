@@ -1,0 +1,166 @@
+"""Help for the focused pane: one paragraph, and every key with what it does. A click on a line runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.dom import DOMNode
+from textual.message import Message
+from textual.reactive import reactive
+from textual.screen import Screen
+from textual.style import Style
+from textual.widget import Widget
+
+from hookscope.console.dialogs.base_dialogs import Overlay
+from hookscope.console.keymap.active_keys import (
+    DEFAULT_KEYMAP,
+    Keymap,
+    key_hints,
+    key_labels,
+    with_keys,
+    with_keys_of,
+)
+from hookscope.console.keymap.available_actions import (
+    AvailableAction,
+    available_actions_of,
+    focused_nodes,
+    is_move,
+    own_bindings,
+)
+from hookscope.console.keymap.key_listing import command_of
+from hookscope.console.theme.text_styles import FAINT, MUTED, Sheet, safe_paragraph
+from hookscope.console.widgets.lines import FittedText, KeyScroll
+
+if TYPE_CHECKING:
+    from hookscope.console.app import Console
+
+HELP_GAP = 2  # cells between two columns
+ACTION_META = "action"  # what a line of help does, in the meta of its text
+HOVER_STYLE = "on $panel"  # the pointer
+LEAST_MEANING_WIDTH = 26  # cells for what a key does; narrower, and it stands below its key
+
+
+def help_sheet(
+    about: str, nodes: Iterable[DOMNode], width: int, keymap: Keymap = DEFAULT_KEYMAP, under: str = ""
+) -> Content:
+    """The paragraph, keys of the pane, those that hold everywhere, at last those that move. No key is cut.
+
+    Args:
+        under: the action whose lines are under the pointer.
+    """
+    sheet = Sheet(width)
+    for paragraph in about.splitlines():
+        sheet.say(safe_paragraph(paragraph))
+    groups = [own_bindings(node, keymap) for node in nodes]
+    last = [one for group in groups for one in group if is_move(one)]
+    groups = [*([one for one in group if not is_move(one)] for group in groups), last]
+    shown = {id(one): "  ".join(key_labels(one.key)) or "no key" for group in groups for one in group}
+    if not shown:
+        return sheet.content()
+    keys = max(Content(text).cell_length for text in shown.values()) + HELP_GAP
+    names = max(len(one.description) for group in groups for one in group) + HELP_GAP
+    for group in groups:
+        if group:
+            sheet.blank()
+        above = ""
+        for one in group:
+            heads = [(Content.styled(shown[id(one)], "bold"), keys), (Content(one.description), names)]
+            said = with_keys_of(keymap, one.tooltip or one.description)
+            meaning, told = Content.styled(said, MUTED), command_of(one.id or "")
+            command = Content.styled("" if told == above else told, FAINT)  # said once for all in a row
+            above = told
+            clicked = Style.from_meta({ACTION_META: one.id})
+            lines = Sheet(width)
+            wide = lines.width - 1 - keys - names >= LEAST_MEANING_WIDTH
+            heads = heads if wide else heads[:1]
+            room = lines.width - 1 - sum(cells for _, cells in heads)
+            beside = meaning.cell_length + HELP_GAP + 1 + command.cell_length <= room
+            if command and beside:
+                meaning = Content.assemble(meaning, " " * (HELP_GAP + 1), command)
+            lines.put(heads, meaning, 1)
+            if command and not beside:  # on a line of its own: whoever copies it copies all of it
+                lines.put([(Content(), cells) for _, cells in heads], command, 1)
+            sheet.add(lines, clicked, HOVER_STYLE if one.id == under else "")
+    return sheet.content()
+
+
+def about_of(widget: Widget) -> str:
+    """The paragraph of the nearest pane that has one."""
+    for node in widget.ancestors_with_self:
+        text = getattr(node, "HELP", None)
+        if text:
+            return with_keys(str(text))
+    return ""
+
+
+class HelpSheet(FittedText):
+    """The lines of help: each does what it tells, where help was asked for."""
+
+    class Asked(Message):
+        """Do this."""
+
+        def __init__(self, action: str) -> None:
+            super().__init__()
+            self.action = action
+
+    under: reactive[str] = reactive("", init=False)
+
+    def __init__(self, make: Callable[[str, int], Content]) -> None:
+        """`make` gives the lines for the action under the pointer, and a width."""
+        super().__init__(lambda width: make(self.under, width), id="help-sheet")
+
+    def watch_under(self) -> None:
+        self.made_anew()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        self.under = event.style.meta.get(ACTION_META, "")
+
+    def on_leave(self) -> None:
+        self.under = ""
+
+    def on_click(self, event: events.Click) -> None:
+        if action := event.style.meta.get(ACTION_META):
+            event.stop()
+            self.post_message(self.Asked(action))
+
+
+class HelpScreen(Overlay[AvailableAction | None]):
+    """Over everything; any of its keys closes it. Answers with what was clicked."""
+
+    HAS_HELP = False
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "escape,question_mark,q,enter",
+            "dismiss",
+            "Close",
+            id="help.close",
+            tooltip="Back to where you were",
+        ),
+    ]
+
+    def __init__(self, screen: Screen[Any]) -> None:
+        """`screen`: where it was asked for."""
+        super().__init__()
+        self.about = about_of(screen.focused or screen)
+        self.nodes = focused_nodes(screen)
+
+    def compose(self) -> ComposeResult:
+        with KeyScroll(id="help") as box:
+            box.border_title = "Help   a click does it"
+            box.border_subtitle = key_hints(("help.close", "close"))
+            yield HelpSheet(self._sheet)
+
+    def _sheet(self, under: str, width: int) -> Content:
+        return help_sheet(self.about, self.nodes, width, cast("Console", self.app).keymap, under)
+
+    def on_help_sheet_asked(self, event: HelpSheet.Asked) -> None:
+        keymap = cast("Console", self.app).keymap
+        self.dismiss(
+            next(deed for deed in available_actions_of(self.nodes, keymap) if deed.id == event.action)
+        )

@@ -1,0 +1,117 @@
+"""Jump mode: a letter on every place that the focus can go to, until one is pressed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import ClassVar, TypeAlias
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widget import Widget
+
+from hookscope.console.dialogs.base_dialogs import Overlay
+from hookscope.console.keymap.active_keys import with_keys
+from hookscope.console.widgets.focus_targets import JumpTarget
+
+JUMP_LETTERS = "asdfghjklqwertyuiopzxcvbnm"  # those under the fingers first
+
+
+def jump_letters(count: int) -> tuple[str, ...]:
+    """So many labels of one letter, or of two where one does not do. None begins another one."""
+    letters = len(JUMP_LETTERS)
+    pairs = 0  # letters that two-letter labels begin with
+    while letters - pairs + pairs * letters < count and pairs < letters:
+        pairs += 1
+    first = list(JUMP_LETTERS[: letters - pairs])
+    second = [head + tail for head in JUMP_LETTERS[letters - pairs :] for tail in JUMP_LETTERS]
+    return (*first, *second)[:count]
+
+
+JumpAction: TypeAlias = Callable[[], object]
+LabeledTarget: TypeAlias = tuple[str, JumpTarget]
+
+
+class JumpLabels(Widget):
+    """Labels that stand one below the other: a list of rows is one widget."""
+
+    DEFAULT_CSS = """
+    JumpLabels {
+        position: absolute;
+        background: transparent;
+        color: $warning;
+        text-style: bold reverse;
+    }
+    """
+
+    def __init__(self, labelled: Sequence[LabeledTarget]) -> None:
+        super().__init__()
+        self._labels = [label for label, _ in labelled]
+        self._typed = ""
+        self.styles.offset = labelled[0][1].at
+        self.styles.width = len(self._labels[0])
+        self.styles.height = len(labelled)
+
+    def narrow(self, typed: str) -> None:
+        """Only what begins so can still be meant."""
+        self._typed = typed
+        self.refresh()
+
+    def render(self) -> Content:
+        meant = (label if label.startswith(self._typed) else " " * len(label) for label in self._labels)
+        return Content("\n").join(
+            Content(label) if label.strip() else Content.styled(label, "not reverse") for label in meant
+        )
+
+
+class JumpScreen(Overlay[JumpAction | None]):
+    """Over the whole screen. Answers with the way to the place whose label was pressed."""
+
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,ctrl+o", "dismiss(None)", "Back", id="jump.leave", tooltip="Stay where you were"),
+    ]
+    DEFAULT_CSS = "JumpScreen { align: left top; background: $background 40%; }"
+
+    def __init__(self, spots: Sequence[JumpTarget]) -> None:
+        super().__init__()
+        self._labelled = list(zip(jump_letters(len(spots)), spots, strict=False))
+        self._typed = ""
+
+    def compose(self) -> ComposeResult:
+        for strip in label_columns(self._labelled):
+            yield JumpLabels(strip)
+
+    def on_key(self, event: events.Key) -> None:
+        if event.key in self.active_bindings:
+            return
+        event.stop()
+        typed = self._typed + (event.character or "").lower()
+        meant = {label: spot for label, spot in self._labelled if label.startswith(typed)}
+        if typed in meant:
+            self.dismiss(meant[typed].go)
+        elif meant and event.character:
+            self._typed = typed
+            for labels in self.query(JumpLabels):
+                labels.narrow(typed)
+        else:
+            told = with_keys("No label has these letters; {jump.leave} leaves.")
+            self.app.notify(told, severity="warning", markup=False)
+
+    def on_click(self) -> None:
+        self.dismiss(None)
+
+
+def label_columns(labelled: Sequence[LabeledTarget]) -> Iterator[list[LabeledTarget]]:
+    """Labels of one length that stand right below each other, together."""
+    strip: list[LabeledTarget] = []
+    for label, spot in labelled:
+        if strip:
+            above, (x, y) = strip[-1][0], strip[-1][1].at
+            if len(above) != len(label) or spot.at != (x, y + 1):
+                yield strip
+                strip = []
+        strip.append((label, spot))
+    if strip:
+        yield strip

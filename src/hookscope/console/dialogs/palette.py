@@ -1,0 +1,557 @@
+"""The command palette.
+
+a field, the entries that match what is typed (actions, panes, events, hooks, saved events, runs), and how
+they are ranked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import re
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar, cast
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Input, Static
+from textual.worker import Worker
+
+from hookscope.app.console_files import stored_console
+from hookscope.authoring.testing.saved_events import saved_listing
+from hookscope.console.dialogs.base_dialogs import TALL_SCREEN, Dialog
+from hookscope.console.keymap.actions import scope_of
+from hookscope.console.keymap.active_keys import ENTER_KEY, key_hints, key_label, with_keys
+from hookscope.console.keymap.available_actions import (
+    all_nodes,
+    available_actions_of,
+    is_move,
+    run_action,
+)
+from hookscope.console.keymap.key_listing import command_of
+from hookscope.console.panes.fire.run_sheet import RunSheet, brief_run_outcome
+from hookscope.console.screens.main_screen import MainScreen
+from hookscope.console.state import log_messages
+from hookscope.console.state.state_changes import (
+    ModeChosen,
+    RowJumpedTo,
+    SideChosen,
+    StateChange,
+)
+from hookscope.console.theme.text_styles import MARK_MUTED, counted, fixed_width, safe_word, short_time
+from hookscope.console.widgets.input_fields import OneLineInput
+from hookscope.console.widgets.lines import LineList
+from hookscope.console.widgets.painting import update_text
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import PastRun, Snapshot
+    from hookscope.app.workbench import Workbench
+    from hookscope.console.app import Console
+    from hookscope.console.state.hook_rows import HookRow
+
+
+Candidate = TypeVar("Candidate")
+MOST_MATCHES = 40  # that are shown of all that fit
+
+
+class RankedMatch(NamedTuple, Generic[Candidate]):
+    """One that fits, and how well: above 0, up to 1."""
+
+    score: float
+    what: Candidate
+
+
+class TypedQuery:
+    """What was typed, made ready to be compared with many names."""
+
+    def __init__(self, typed: str) -> None:
+        self.words = typed.casefold().split()
+        self._whole = " ".join(self.words)
+        letters = "".join(self.words)
+        self._scattered = re.compile(".*?".join(map(re.escape, letters))) if len(letters) > 1 else None
+
+    def score(self, name: str, more: str = "") -> float:
+        """0: it does not fit. Its name counts for more than what else is said of it (`more`).
+
+        Each typed word must stand in one of them; else all letters, in order, in the name.
+        """
+        name = name.casefold()
+        place = name.find(self._whole)
+        if place >= 0:
+            if len(name) == len(self._whole):
+                return 1.0
+            begins = place == 0 or not name[place - 1].isalnum()
+            return (0.9 if place == 0 else 0.8 if begins else 0.6) - min(len(name), 200) / 2_000
+        if all(word in name for word in self.words):
+            return 0.5
+        if more:
+            both = f"{name} {more.casefold()}"
+            if all(word in both for word in self.words):
+                return 0.3
+        if self._scattered is not None:
+            found = self._scattered.search(name)
+            if found is not None:
+                return 0.2 * len(self._whole) / (found.end() - found.start())
+        return 0.0
+
+
+def best_matches(
+    typed: str, candidates: Iterable[tuple[str, str, Candidate]], most: int = MOST_MATCHES
+) -> list[RankedMatch[Candidate]]:
+    """The best of (name, what else is said, what it is), best first; of two alike the first."""
+    wanted = TypedQuery(typed)
+    scored = (
+        (wanted.score(name, more), -number, what) for number, (name, more, what) in enumerate(candidates)
+    )
+    chosen = heapq.nlargest(most, (one for one in scored if one[0] > 0), key=lambda one: one[:2])
+    return [RankedMatch(score, what) for score, _, what in chosen]
+
+
+MOST_JOURNAL_RUNS = 200  # runs of the journal
+
+
+@dataclass(frozen=True, slots=True)
+class SavedEventEntry:
+    """A saved event that can be loaded."""
+
+    name: str
+    about: str
+    file: Path
+
+
+@dataclass(frozen=True, slots=True)
+class RunEntry:
+    """A run that can be shown. `past` where it comes from the journal: the Fire mode has it not yet."""
+
+    number: int
+    key: str
+    about: str
+    past: PastRun | None = None
+
+
+def saved_event_entries(view: Snapshot) -> tuple[SavedEventEntry, ...]:
+    """The saved events of the workspace, those left out that cannot be read. Reads files."""
+    return tuple(
+        SavedEventEntry(
+            row.name, ", ".join((row.key, *row.tags)) + (f": {row.notes}" if row.notes else ""), row.file
+        )
+        for row in saved_listing(view.host.workspace)
+        if not row.problem
+    )
+
+
+def run_entries(bench: Workbench, view: Snapshot, sheets: Sequence[RunSheet]) -> tuple[RunEntry, ...]:
+    """The runs that the Fire mode holds, and others of the journal; newest first. Reads the journal."""
+    held = {
+        sheet.number: RunEntry(sheet.number, sheet.plan.event.key, _run_summary(sheet)) for sheet in sheets
+    }
+    try:
+        stored = (
+            bench.record.runs(view, MOST_JOURNAL_RUNS) if held else ()
+        )  # with none on record there is no database
+    except OSError:  # which was said when the console began
+        stored = ()
+    others = {
+        past.id: RunEntry(past.id, past.plan.event.key, log_messages.past_run_entry(past).text, past)
+        for past in stored
+        if past.id not in held
+    }
+    return tuple(line for _, line in sorted((held | others).items(), reverse=True))
+
+
+def _run_summary(sheet: RunSheet) -> str:
+    words, _ = brief_run_outcome(sheet)
+    return f"{short_time(sheet.at)}  {words}, {counted(len(sheet.rows), 'handler')}"
+
+
+MOST_BEFORE_TYPING = 30  # of each kind that are listed before anything is typed
+PANE_ENTRIES: tuple[tuple[str, StateChange], ...] = (
+    ("Hooks", ModeChosen("hooks")),
+    ("Fire", ModeChosen("fire")),
+    ("Log", ModeChosen("log")),
+    ("Hosts", ModeChosen("hosts")),
+    ("Why this hook stands as it does", SideChosen("why")),
+    ("What the registry holds per event", SideChosen("keys")),
+)
+
+
+class PaletteEntry(NamedTuple):
+    """One line of the palette."""
+
+    kind: str
+    text: str
+    help: str
+    run: Callable[[], object]
+
+
+class LazyEntries(NamedTuple):
+    """Lines of the palette that may be thousands: so many of them are written as are wanted."""
+
+    first: Callable[[int | None], Iterable[PaletteEntry]]  # None: all
+
+
+ListedEntries: TypeAlias = PaletteEntry | LazyEntries
+
+
+def expand_entries(listed: Iterable[ListedEntries], most: int | None = None) -> Iterator[PaletteEntry]:
+    """The entries one by one; of many the first so many."""
+    for one in listed:
+        if isinstance(one, LazyEntries):
+            yield from one.first(most)
+        else:
+            yield one
+
+
+def palette_entries(screen: Screen[Any]) -> Iterator[PaletteEntry]:
+    """All that can be done over this screen, one by one."""
+    return expand_entries(listed_entries(screen))
+
+
+def listed_entries(screen: Screen[Any]) -> Iterator[ListedEntries]:
+    """Actions first, then panes, events and hooks, but over a dialog: that is to be answered."""
+    yield from _action_entries(screen)
+    app = screen.app
+    yield PaletteEntry("save", "Screenshot", "the screen as an SVG picture", app.deliver_screenshot)
+    if isinstance(screen, MainScreen):
+        yield from _pane_entries(screen)
+    for name in sorted(app.available_themes):
+        note = "the colours in use" if name == app.theme else "other colours"
+        if app.no_color:
+            note = "not while NO_COLOR is set"
+        yield PaletteEntry("theme", name, note, partial(setattr, app, "theme", name))
+
+
+def _pane_entries(screen: MainScreen) -> Iterator[ListedEntries]:
+    for title, change in PANE_ENTRIES:
+        yield PaletteEntry("go to", title, "", partial(screen.change, change))
+    state = screen.state
+    for key in state.view.keys if state.view is not None else ():
+        yield PaletteEntry("event", key, "compose it in the Fire mode", partial(screen.compose_event, key))
+    yield LazyEntries(lambda most: (_hook_entry(screen, row) for row in islice(state.rows, most)))
+
+
+def _hook_entry(screen: MainScreen, row: HookRow) -> PaletteEntry:
+    return PaletteEntry(
+        "hook", row.name, f"{row.look.word}, {row.source}", partial(_show_row, screen, row.id)
+    )
+
+
+def _show_row(screen: MainScreen, row: str) -> None:
+    screen.change(RowJumpedTo(row))
+    screen.change(SideChosen("why"))
+
+
+def _action_entries(screen: Screen[Any]) -> Iterator[PaletteEntry]:
+    """The focused widget's actions first: the same key may mean more there. Those that move come last."""
+    app = cast("Console", screen.app)
+    over = isinstance(screen, MainScreen)  # it has the same as the app, in its own name
+    found = [
+        deed
+        for deed in available_actions_of(all_nodes(screen), app.keymap)
+        if deed.node is not app or not over
+    ]
+    named = Counter(deed.binding.description for deed in found)
+    for deed in sorted(found, key=lambda deed: is_move(deed.binding)):
+        binding = deed.binding
+        title = binding.description
+        if named[title] > 1:  # of two of one name each says where it acts
+            title = f"{title}   {scope_of(deed.id).title}"
+        told = " · ".join(filter(None, (with_keys(binding.tooltip), command_of(deed.id))))
+        yield PaletteEntry(key_label(binding.key)[:6], title, told, partial(run_action, app, deed))
+
+
+async def stored_entries(screen: MainScreen) -> tuple[PaletteEntry, ...]:
+    """What lies on disk: saved events to load, runs to show, workspaces to open. Read in a thread."""
+    view, bench = screen.state.view, screen.bridge.bench
+    if view is None:
+        return ()
+    saved = await asyncio.to_thread(saved_event_entries, view)
+    runs = await asyncio.to_thread(run_entries, bench, view, screen.fire_pane.runs.sheets)
+    recent = await asyncio.to_thread(stored_console().recent)
+    others = [path for path in recent if path != view.host.workspace]
+    return (
+        *(
+            PaletteEntry("saved", one.name, one.about, partial(_load_saved_event, screen, one.file))
+            for one in saved
+        ),
+        *(
+            PaletteEntry("run", f"{run.number}  {run.key}", run.about, partial(_open_run, screen, run))
+            for run in runs
+        ),
+        *(
+            PaletteEntry("open", str(path), "this workspace", partial(screen.open_workspace, path))
+            for path in others
+        ),
+    )
+
+
+def _load_saved_event(screen: MainScreen, file: Path) -> None:
+    screen.change(ModeChosen("fire"))
+    screen.saved.load(file)
+
+
+def _open_run(screen: MainScreen, run: RunEntry) -> None:
+    pane = screen.fire_pane
+    if run.past is not None:
+        pane.show_past(run.past)
+        screen.change(ModeChosen("fire"))
+    elif pane.show_run(run.number):
+        screen.change(ModeChosen("fire"))
+    else:
+        screen.say(f"Run {run.number} is no longer kept.", "warning")
+
+
+def entries_before_typing(listed: Iterable[ListedEntries]) -> tuple[PaletteEntry, ...]:
+    """What stands there before anything is typed: of each kind the first."""
+    seen = Counter[str]()
+    shown = []
+    for entry in expand_entries(listed, MOST_BEFORE_TYPING):
+        seen[entry.kind] += 1
+        if seen[entry.kind] <= MOST_BEFORE_TYPING:
+            shown.append(entry)
+    return tuple(shown)
+
+
+def matching_entries(typed: str, entries: Sequence[PaletteEntry]) -> tuple[PaletteEntry, ...]:
+    """Those that fit best what was typed; a kind is looked for by its name, too."""
+    named = ((f"{entry.kind} {entry.text}", entry.help, entry) for entry in entries)
+    bare = ((entry.text, entry.help, entry) for entry in entries)
+    first = typed.split(maxsplit=1)[:1]
+    kinds = {entry.kind for entry in entries}
+    return tuple(found.what for found in best_matches(typed, named if kinds.intersection(first) else bare))
+
+
+ENTRY_KIND_WIDTH = 7  # cells of what it is, or of its key
+NARROW_NAME, WIDE_NAME = 24, 32  # cells of its name
+ROOMY_PALETTE = 80  # cells of a line from which names have more of them
+DETAIL_LINES = 2  # lines of what is said of the entry under the cursor
+PALETTE_FRAME = 6 + DETAIL_LINES  # lines of the frame, the field and the blank ones below and above the list
+
+
+class PaletteList(LineList):
+    """A line for each entry. It never has the focus: one types meanwhile."""
+
+    DEFAULT_CSS = """
+    PaletteList > .lines--cursor { background: $block-cursor-background; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.can_focus = False
+        self.entries: tuple[PaletteEntry, ...] = ()
+
+    @property
+    def line_count(self) -> int:
+        return len(self.entries)
+
+    @property
+    def entry(self) -> PaletteEntry | None:
+        """What the cursor is on."""
+        return self.entries[self.cursor] if self.entries else None
+
+    @property
+    def empty(self) -> Content:
+        return Content.styled("Nothing fits.", MARK_MUTED)
+
+    def line_at(self, index: int, width: int) -> Content:
+        entry = self.entries[index]
+        name = WIDE_NAME if width >= ROOMY_PALETTE else NARROW_NAME
+        return Content.assemble(
+            fixed_width(safe_word(entry.kind), ENTRY_KIND_WIDTH, MARK_MUTED),
+            fixed_width(safe_word(entry.text), name) if entry.help else safe_word(entry.text),
+            ("  ", ""),
+            (safe_word(entry.help, 200), MARK_MUTED),
+        )
+
+    def show(self, entries: tuple[PaletteEntry, ...], at: int = 0) -> None:
+        """List these, the cursor on that one."""
+        self.entries = entries
+        self.lines_changed()
+        self.cursor = at
+
+    def on_click(self, event: events.Click) -> None:
+        """A click does it: nobody picks a line here to read it."""
+        index = event.y + round(self.scroll_y)
+        event.prevent_default()
+        if 0 <= index < self.line_count:
+            self.cursor = index
+            self.action_choose()
+
+
+class PaletteScreen(Dialog[None]):
+    """Type to find, enter to do."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Back", id="find.leave", tooltip="Do nothing, go back"),
+        Binding("down", "move(1)", "Down", show=False, priority=True, id="find.down", tooltip="The next one"),
+        Binding("up", "move(-1)", "Up", show=False, priority=True, id="find.up", tooltip="The one before"),
+        Binding(
+            "pagedown",
+            "page(1)",
+            "Page down",
+            show=False,
+            priority=True,
+            id="find.page_down",
+            tooltip="A page down",
+        ),
+        Binding(
+            "pageup", "page(-1)", "Page up", show=False, priority=True, id="find.page_up", tooltip="A page up"
+        ),
+    ]
+    DEFAULT_CSS = """
+    PaletteScreen {
+        & > Vertical { width: 94%; max-width: 110; }
+        & Input { background: transparent; margin: 0 0 1 0; }
+        & Static { height: 2; margin: 1 0 0 0; color: $text-muted; }
+    }
+    """
+
+    def __init__(self, below: Screen[Any]) -> None:
+        """`below`: the screen whose actions are found."""
+        super().__init__()
+        self._asked_in = below
+        self._listed: tuple[ListedEntries, ...] = ()
+        self._all: tuple[PaletteEntry, ...] | None = None  # written out for the first search
+        self._shown = ""  # what was typed for what is listed
+        self._do_first = False  # enter was pressed before that was found
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as frame:
+            frame.border_title = "Find"
+            frame.border_subtitle = key_hints((ENTER_KEY, "does it"), ("find.leave", "back"))
+            found = "an action, a hook, an event, a saved event, a run"
+            yield OneLineInput(placeholder=found, compact=True, select_on_focus=False)
+            yield PaletteList()
+            yield Static(markup=False)
+
+    @property
+    def _findings(self) -> PaletteList:
+        return self.query_one(PaletteList)
+
+    def on_mount(self) -> None:
+        self._leave_room()
+        self._list((*listed_entries(self._asked_in),))
+        below = self._asked_in
+        if isinstance(below, MainScreen):
+            self._work(partial(self._complete, below), "complete")
+
+    async def _complete(self, below: MainScreen) -> None:
+        """The actions of panes that are made on demand, then what lies on disk."""
+        if not (below.fire_pane.furnished and below.hosts_pane.furnished):
+            await below.fire_pane.with_its_parts()
+            await below.hosts_pane.with_its_parts()
+        on_disk = await stored_entries(below)
+        if self.stands:
+            self._list((*listed_entries(below), *on_disk))
+
+    def _list(self, entries: tuple[ListedEntries, ...]) -> None:
+        """These can be found from now on; the cursor stays where it is."""
+        self._listed, self._all = entries, None
+        if self._typed:
+            self._look(self._typed)
+        else:
+            self._findings.show(entries_before_typing(entries), self._findings.cursor)
+            self._tell()
+
+    @property
+    def _typed(self) -> str:
+        return self.query_one(Input).value.strip()
+
+    @on(events.Resize)
+    def _leave_room(self) -> None:
+        """A frame of one height, whatever is found."""
+        height = self.app.size.height
+        around = PALETTE_FRAME + (2 if height >= TALL_SCREEN else 0)
+        self._findings.styles.height = max(1, height * 88 // 100 - around)
+
+    @on(Input.Changed)
+    def _typed_more(self, event: Input.Changed) -> None:
+        event.stop()
+        self._do_first = False
+        if self._typed:
+            self._look(self._typed)
+        else:
+            self.workers.cancel_group(self, "look")
+            self._show("", entries_before_typing(self._listed))
+
+    def _look(self, typed: str) -> None:
+        self._work(partial(self._looked, typed), "look")
+
+    def _work(self, work: Callable[[], Coroutine[None, None, None]], group: str) -> None:
+        """In place of what is still at work for the same: that may have been called by nobody yet."""
+        _: Worker[None] = self.run_worker(work, group=group, exclusive=True, exit_on_error=False)
+
+    async def _looked(self, typed: str) -> None:
+        found = await asyncio.to_thread(self._fitting, typed)
+        if self.stands and typed == self._typed:
+            self._show(typed, found)
+
+    def _fitting(self, typed: str) -> tuple[PaletteEntry, ...]:
+        """In a thread. What was written out serves the next letter, unless more can be found by then."""
+        listed, entries = self._listed, self._all
+        if entries is None:
+            entries = tuple(expand_entries(listed))
+            if listed is self._listed:
+                self._all = entries
+        return matching_entries(typed, entries)
+
+    def _show(self, typed: str, found: tuple[PaletteEntry, ...]) -> None:
+        again, self._shown = typed == self._shown, typed
+        self._findings.show(found, self._findings.cursor if again else 0)
+        self._tell()
+        if self._do_first:
+            self._do()
+
+    @on(Input.Submitted)
+    def _taken(self, event: Input.Submitted) -> None:
+        event.stop()
+        if self._shown == self._typed:
+            self._do()
+        else:
+            self._do_first = True
+
+    @on(LineList.Chosen)
+    def _clicked(self, event: LineList.Chosen) -> None:
+        event.stop()
+        self._do()
+
+    def _do(self) -> None:
+        """Do what the cursor is on, where it was asked for."""
+        self._do_first = False
+        entry = self._findings.entry
+        if entry is not None and not self.leaving:
+            self.dismiss(None)
+            self.app.call_later(entry.run)
+
+    @on(LineList.Moved)
+    def _moved(self, event: LineList.Moved) -> None:
+        event.stop()
+        self._tell()
+
+    def _tell(self) -> None:
+        """All that is said of the entry under the cursor."""
+        entry = self._findings.entry
+        update_text(
+            self.query_one(Static), Content(safe_word(entry.help, 200)) if entry is not None else Content()
+        )
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor, from the last one to the first."""
+        findings = self._findings
+        if findings.line_count:
+            findings.cursor = (findings.cursor + by) % findings.line_count
+
+    def action_page(self, direction: int) -> None:
+        self._findings.action_page(direction)
+
+    def action_leave(self) -> None:
+        self.dismiss(None)

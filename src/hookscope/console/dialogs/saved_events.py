@@ -1,0 +1,255 @@
+"""The dialog of saved events and sequences: load or fire one, test all, and see the last test results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.cells import cell_len
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Input, OptionList, Static
+
+from hookscope.console.dialogs.base_dialogs import Picker, holds_words
+from hookscope.console.keymap.active_keys import ENTER_KEY, key_hints, with_keys
+from hookscope.console.theme.text_styles import (
+    MARK_MUTED,
+    counted,
+    fixed_width,
+    keep_ends,
+    safe_text,
+    safe_word,
+)
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.authoring.testing.saved_events import SavedEventRow
+    from hookscope.authoring.testing.sequences import EventSequence, SequenceRow
+    from hookscope.authoring.testing.test_runs import SavedEventResult
+
+WIDEST_EVENT_KEY = 28  # cells of an event's key
+TEST_RESULT_WIDTH = 16  # of how its last test ended
+COLUMN_GAP = 2
+MOST_REASON_LINES = 6  # lines of what was missed
+RUNNING_SIGN = Content.styled("» running", "$text-accent")
+NO_SAVED_EVENTS = "No saved events yet: {fire.save} in the composer saves the one that it holds."
+
+
+@dataclass(frozen=True, slots=True)
+class SavedFileRow:
+    """One line: a saved event, or a sequence."""
+
+    name: str
+    what: str  # the event's key, or how many steps there are
+    file: Path
+    sequence: EventSequence | None = None
+    tags: tuple[str, ...] = ()
+    expects: bool = False
+    problem: str = ""
+    note: str = ""
+
+    @property
+    def testable(self) -> bool:
+        """Can it be fired from its file."""
+        return not self.problem and (self.sequence is None or not self.sequence.ships)
+
+
+def saved_file_rows(
+    events: Sequence[SavedEventRow], sequences: Sequence[SequenceRow]
+) -> tuple[SavedFileRow, ...]:
+    """The lines: events, then sequences, those that ship last."""
+    return (*map(_event_row, events), *map(_sequence_row, sequences))
+
+
+def _event_row(row: SavedEventRow) -> SavedFileRow:
+    return SavedFileRow(row.name, row.key, row.file, None, row.tags, row.expects, row.problem, row.notes)
+
+
+def _sequence_row(row: SequenceRow) -> SavedFileRow:
+    told = row.sequence
+    if told is None:
+        return SavedFileRow(row.name, "sequence", row.file, problem=row.problem)
+    what = f"{counted(len(told.steps), 'step')}{', as the host does it' if told.ships else ''}"
+    return SavedFileRow(row.name, what, row.file, told, told.tags, told.expects, note=told.notes)
+
+
+def matching_saved_rows(rows: Sequence[SavedFileRow], typed: str) -> tuple[SavedFileRow, ...]:
+    """The rows that hold every typed word."""
+    return tuple(row for row in rows if holds_words(f"{row.name} {row.what} {' '.join(row.tags)}", typed))
+
+
+def last_test_result(row: SavedFileRow, checked: SavedEventResult | None) -> Content:
+    """How its last test in this sitting ended."""
+    if row.problem:
+        return Content.styled("✗ cannot be read", "$text-error")
+    if checked is None and row.sequence is not None:
+        return Content.styled(f"{ENTER_KEY} fires", MARK_MUTED)
+    if checked is None:
+        return Content.styled("expects" if row.expects else "–", MARK_MUTED)
+    if checked.passed:
+        return Content.styled("✓ as expected", "$text-success")
+    missed = len(checked.misses) + len(checked.left)
+    return Content.styled("✗ not fired" if checked.problem else f"✗ {missed} missed", "$text-error")
+
+
+class SavedScreen(Picker[SavedFileRow, SavedFileRow]):
+    """Type to narrow down, enter to load an event or to fire a sequence."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "escape", "cancel", "Back", id="saved.cancel", tooltip="Stop the tests that go on; else back"
+        ),
+        Binding("ctrl+r,f5", "test", "Test all", id="saved.test", tooltip="Fire all, and compare each run"),
+        Binding(
+            "down", "move(1)", "Down", show=False, priority=True, id="saved.down", tooltip="The next event"
+        ),
+        Binding("up", "move(-1)", "Up", show=False, priority=True, id="saved.up", tooltip="The event before"),
+    ]
+    DEFAULT_CSS = """
+    SavedScreen {
+        & #saved-why { height: auto; max-height: 6; margin: 1 0 0 0; color: $text-muted; display: none; }
+        & #saved-why.-said { display: block; }
+    }
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[SavedFileRow],
+        checked: Mapping[Path, SavedEventResult],
+        test: Callable[[tuple[Path, ...]], bool],
+        stop: Callable[[], bool],
+        current: Path | None = None,
+    ) -> None:
+        """`test` is asked to fire files and to compare each run; `begins` and `show` are told of each.
+        `stop` ends that, and says whether there was anything to end."""
+        super().__init__()
+        self._test, self._stop = test, stop
+        self._goes: Path | None = None  # the file that is being fired
+        self._rows, self._checked, self._current = tuple(rows), dict(checked), current
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as frame:
+            frame.border_title = "Saved events and sequences"
+            frame.border_subtitle = key_hints(
+                (ENTER_KEY, "load or fire"), ("saved.test", "test all"), ("saved.cancel", "back")
+            )
+            yield Input(placeholder="type to narrow down", compact=True)
+            yield OptionList(markup=False)
+            yield Static(id="saved-why", markup=False)
+
+    def on_mount(self) -> None:
+        self._fill("")
+        files = [row.file for row in self.found]
+        if self._current in files:
+            self.query_one(OptionList).highlighted = files.index(self._current)
+
+    def begins(self, file: Path) -> None:
+        """This one is fired now."""
+        self._goes = file
+        self._redraw()
+
+    def show(self, checked: SavedEventResult) -> None:
+        """One was tested."""
+        self._checked[checked.file], self._goes = checked, None
+        self._redraw()
+
+    def _redraw(self) -> None:
+        if self.stands:  # what comes of a test when its user has left is for the log alone
+            self._fill(self.typed)
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._fill(event.value)
+
+    def _fill(self, typed: str) -> None:
+        rows, at = matching_saved_rows(self._rows, typed), self.query_one(OptionList).highlighted
+        what = min(max((cell_len(safe_word(row.what)) for row in self._rows), default=10), WIDEST_EVENT_KEY)
+        name = max((cell_len(safe_word(row.name)) for row in self._rows), default=10)
+        widths = min(name, max(10, self.room - what - TEST_RESULT_WIDTH - 2 * COLUMN_GAP)), what
+        none = f"None is called {safe_word(typed)}." if self._rows else with_keys(NO_SAVED_EVENTS)
+        self.list_rows(rows, (self._prompt(row, *widths) for row in rows), none, at or 0)
+        self.leave_room()
+        self._say_why()
+
+    @property
+    def below(self) -> int:
+        said = any(row.problem or row.note for row in self._rows)
+        return (
+            MOST_REASON_LINES + 1
+            if said or any(not checked.passed for checked in self._checked.values())
+            else 0
+        )
+
+    def _prompt(self, row: SavedFileRow, name: int, what: int) -> Content:
+        return Content.assemble(
+            fixed_width(keep_ends(safe_word(row.name), name), name),
+            " " * COLUMN_GAP,
+            fixed_width(safe_word(row.what), what, MARK_MUTED),
+            " " * COLUMN_GAP,
+            RUNNING_SIGN if row.file == self._goes else last_test_result(row, self._checked.get(row.file)),
+        )
+
+    @on(OptionList.OptionHighlighted)
+    def _moved(self, event: OptionList.OptionHighlighted) -> None:
+        event.stop()
+        self._say_why()
+
+    def _say_why(self) -> None:
+        """What was missed in the row under the cursor."""
+        row = self.row
+        checked = self._checked.get(row.file) if row is not None else None
+        said: tuple[str, ...] = ()
+        if row is not None:
+            said = (row.problem,) if row.problem else checked.why if checked is not None else ()
+            said = said or ((row.note,) if row.note else ())
+        why = self.query_one("#saved-why", Static)
+        why.set_class(bool(said), "-said")
+        why.update(safe_text("\n".join(said[:MOST_REASON_LINES]), 1_200))
+
+    @on(Input.Submitted)
+    def _taken(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._load()
+
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self._load()
+
+    def _load(self) -> None:
+        row = self.row
+        if row is not None and row.problem:
+            self.app.notify(
+                f"{safe_word(row.name)} cannot be loaded: {safe_word(row.problem, 300)}", markup=False
+            )
+        elif row is not None:
+            self.dismiss(row)
+
+    def action_test(self) -> None:
+        files = tuple(row.file for row in self.found if row.testable)
+        if not files:
+            self.app.notify("There is nothing to test here.", markup=False)
+            return
+        if self._test(files):
+            self.app.notify(f"Testing {counted(len(files), 'saved event')}.", markup=False)
+
+    def action_cancel(self) -> None:
+        """End the tests that go on; else leave."""
+        if self._goes is None or not self._stop():
+            self.dismiss(None)
+
+
+def file_name_problem(name: str) -> str:
+    """Why a file cannot be called so; empty where it can."""
+    if not name:
+        return "A name is wanted, such as hello."
+    parts = Path(name).parts
+    strange = name.startswith(("/", "~")) or ".." in parts or any(part.startswith(".") for part in parts)
+    if strange or not name.isprintable() or "\\" in name:
+        return f"{safe_word(name, 60)} is no name for it: letters, digits and - are."
+    return ""

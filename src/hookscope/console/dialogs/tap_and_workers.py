@@ -1,0 +1,186 @@
+"""Overlays that only show: the taps of a host with what they recorded, and the running worker processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from hookscope.console.dialogs.base_dialogs import Overlay
+from hookscope.console.keymap.active_keys import key_hints
+from hookscope.console.theme.text_styles import MUTED, keep_ends, safe_line, safe_text
+from hookscope.console.widgets.lines import KeyScroll
+from hookscope.model.text import ago, long_duration, one_line
+
+if TYPE_CHECKING:
+    from hookscope.analysis.tap_report import EventUsage, SpoolSummary, TapReport, TapStatus
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.app.workbench import Workbench
+    from hookscope.runtime.process_executor import WorkerFacts
+
+
+NO_TAP_NOTE = "No tap is installed here: `hookscope tap install` puts one into the host's own folder."
+NOTHING_RECORDED = "Nothing was recorded yet, so both lists are empty."
+NO_LINES = Content.styled("  none", MUTED)
+MOST_LIST_LINES = 200  # lines of one list
+EVENT_KEY_WIDTH = 26  # cells
+HOOK_NAME_WIDTH = 24  # of a hook's name
+
+
+def tap_sheet(report: TapReport, view: Snapshot, now: datetime) -> Content:
+    """Taps, record, lists: a line each."""
+    installed = bool(report.taps)
+    lines = [
+        *_tap_lines(report.taps, view),
+        *_recorded_lines(report.recorded, view, now, installed),
+        Content(),
+    ]
+    return Content("\n").join([*lines, *_list_lines(report.lists, now)])
+
+
+def _tap_lines(taps: tuple[TapStatus, ...], view: Snapshot) -> Iterator[Content]:
+    if not taps:
+        yield safe_text(NO_TAP_NOTE)
+    for tap in taps:
+        where = safe_line(view.host.surroundings.short(tap.root))
+        stands = {"installed": "stands as written", "changed": "was changed since", "gone": "is gone"}
+        well = tap.whole == "installed" and not tap.needs
+        sign = Content.styled("✓ " if well else "✗ ", "$text-success" if well else "$text-error")
+        yield Content.assemble(sign, where, (f"  {tap.language}, {stands[tap.whole]}", MUTED))
+        for need in tap.needs:
+            yield Content("    the host will not run it: ") + safe_line(need.reason)
+            yield Content.styled("    → ", MUTED) + safe_line(need.then, 300)
+        yield from (Content.styled("    ", MUTED) + safe_line(note, 300).stylize(MUTED) for note in tap.notes)
+
+
+def _recorded_lines(item: SpoolSummary, view: Snapshot, now: datetime, installed: bool) -> Iterator[Content]:
+    product = view.host.dialect.product
+    if item.loaded is not None:
+        yield Content(f"  {product} loaded it {ago(item.loaded, now)}, last in process {item.pid}")
+    elif installed and item.events == 0:
+        yield Content(f"  {product} has not loaded it yet")
+    if item.events:
+        where = safe_line(view.host.surroundings.short(item.folder))
+        last = f", the last {ago(item.last, now)}" if item.last is not None else ""
+        yield Content(f"  {item.events:,} events{last}, in ") + where
+    if item.skipped:
+        yield Content(f"  {item.skipped:,} lines of the spool are no events and are left out")
+
+
+def _list_lines(item: EventUsage, now: datetime) -> Iterator[Content]:
+    if item.since is None:
+        yield safe_text(NOTHING_RECORDED)
+        return
+    since = long_duration((now - item.since).total_seconds())
+    yield Content.assemble(("Subscribed, never seen", "bold"), (f"   in {since} of recording", MUTED))
+    yield from _first_lines([*_never_seen(item)])
+    yield Content()
+    yield Content.styled("Seen, nobody listens", "bold")
+    unanswered = ((one.key, f"{one.count:>7,} ×  last {ago(one.last, now)}") for one in item.unanswered)
+    yield from _first_lines([_seen_line(*one) for one in unanswered])
+    if item.unknown:
+        yield Content()
+        yield Content("Only a load tells what they listen to: ") + safe_line(", ".join(item.unknown), 300)
+
+
+def _never_seen(item: EventUsage) -> Iterator[Content]:
+    for one in sorted(item.unheard, key=lambda one: not one.recorded):
+        unknown = "" if one.recorded else "  ? no tap hears it"
+        yield _seen_line(one.key, f"{keep_ends(one_line(one.hook), HOOK_NAME_WIDTH)} ({one.source}){unknown}")
+
+
+def _seen_line(key: str, told: str) -> Content:
+    name = safe_line(key, 60)
+    return Content("  ") + name.pad_right(max(1, EVENT_KEY_WIDTH - name.cell_length)) + Content(f" {told}")
+
+
+def _first_lines(lines: list[Content]) -> list[Content]:
+    more = (
+        [Content.styled(f"  and {len(lines) - MOST_LIST_LINES:,} more", MUTED)]
+        if len(lines) > MOST_LIST_LINES
+        else []
+    )
+    return [*lines[:MOST_LIST_LINES], *more] or [NO_LINES]
+
+
+class TapScreen(Overlay[None]):
+    """Over everything; any of its keys closes it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,T,q,enter", "dismiss", "Close", id="tap.close", tooltip="Back to where you were"),
+        Binding("y", "copy", "Copy", id="tap.copy", tooltip="Copy what stands here"),
+    ]
+
+    def __init__(self, report: TapReport, view: Snapshot) -> None:
+        super().__init__()
+        self._sheet = tap_sheet(report, view, datetime.now(UTC))
+
+    def compose(self) -> ComposeResult:
+        with KeyScroll(id="tap") as box:
+            box.border_title = "Live agent"
+            box.border_subtitle = key_hints(("tap.copy", "copy"), ("tap.close", "close"))
+            yield Static(self._sheet, id="tap-sheet")
+
+    def action_copy(self) -> None:
+        self.app.copy_to_clipboard(self._sheet.plain)
+        self.app.notify("Copied the lists.", markup=False)
+
+
+REFRESH_SECONDS = 1.0  # seconds
+ROLE_WIDTH = 17  # cells that say for whom one runs
+NO_WORKERS = "No worker runs: the first handler of a language starts one."
+
+
+def workers_sheet(workers: Mapping[str, tuple[WorkerFacts, ...]]) -> Content:
+    """A line a process, as narrow as the smallest screen's frame."""
+    rows = [(language, facts) for language, all_facts in workers.items() for facts in all_facts]
+    if not rows:
+        return Content.styled(NO_WORKERS, MUTED)
+    heading = f"{'language':<12}{'for':<{ROLE_WIDTH}}{'pid':>8}{'age':>10}{'memory':>9}{'batches':>9}"
+    return Content("\n").join([Content.styled(heading, MUTED), *(_worker_line(*row) for row in rows)])
+
+
+def _worker_line(language: str, facts: WorkerFacts) -> Content:
+    role = safe_line(facts.role, 60).truncate(ROLE_WIDTH, ellipsis=True, pad=True)
+    numbers = f"{facts.pid:>8}{_age(facts.age):>10}{_size(facts.memory):>9}{facts.calls:>9}"
+    return Content(f"{language:<12}") + role + Content(numbers)
+
+
+def _age(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes} m {rest:02} s" if minutes else f"{rest} s"
+
+
+def _size(memory: int) -> str:
+    return f"{memory / 1024 / 1024:.0f} MiB" if memory else "–"
+
+
+class WorkersScreen(Overlay[None]):
+    """Over everything; any of its keys closes it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,P,q,enter", "dismiss", "Close", id="workers.close", tooltip="Back to where you were"),
+    ]
+
+    def __init__(self, bench: Workbench) -> None:
+        super().__init__()
+        self._bench = bench
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="workers") as box:
+            box.border_title = "Worker processes"
+            box.border_subtitle = key_hints(("workers.close", "close"))
+            yield Static(id="workers-sheet")
+
+    def on_mount(self) -> None:
+        self._draw()
+        self.set_interval(REFRESH_SECONDS, self._draw, name="workers")
+
+    def _draw(self) -> None:
+        self.query_one("#workers-sheet", Static).update(workers_sheet(self._bench.crew.workers()))

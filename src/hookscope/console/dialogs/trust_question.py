@@ -1,0 +1,169 @@
+"""The question before code of a folder runs for the first time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Button
+
+from hookscope.app.trust_requests import TrustRequest, trust_requests
+from hookscope.console.dialogs.base_dialogs import AnswerButton, AnswerRow, ButtonDialog
+from hookscope.console.keymap.active_keys import ENTER_KEY, key_hints, key_of, with_keys
+from hookscope.console.state.messages import NoticeShown
+from hookscope.console.theme.text_styles import MUTED, Sheet, counted, safe_paragraph
+from hookscope.console.widgets.lines import FittedText, ScrollBox
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.console.screens.main_frame import MainFrame
+    from hookscope.model.hook import Hook
+    from hookscope.model.trust import TrustTarget
+
+MOST_NAMED_HOOKS = 100  # hooks named under one folder; more are counted
+TrustAnswer = Literal["trust", "without", "cancel"]
+
+
+def ask_trust(
+    screen: MainFrame,
+    targets: Sequence[TrustTarget],
+    view: Snapshot,
+    then: Callable[[TrustAnswer | None], None],
+    *,
+    firing: bool,
+) -> None:
+    """Ask about the folders that may be trusted, and say why the others may not.
+
+    Where none may be, nothing is asked: a fire goes on without them.
+    """
+    short = view.host.surroundings.short
+    for target in targets:
+        if target.refused:
+            screen.post_message(NoticeShown(f"{target.offer(short)}.", "warning"))
+    asked = [target for target in targets if not target.refused]
+    if asked:
+        screen.bridge.ask(
+            "trust question",
+            lambda: trust_requests(view, asked),
+            lambda requests: screen.app.push_screen(TrustScreen(requests, view, firing=firing), then),
+            opens=True,
+            scans=True,
+        )
+    elif firing:
+        then("without")
+
+
+def allowed_folders(targets: Sequence[TrustTarget]) -> tuple[Path, ...]:
+    """The folders that a yes allows."""
+    return tuple(target.folder for target in targets if not target.refused)
+
+
+def hooks_below(folder: Path, view: Snapshot) -> list[Hook]:
+    """The hooks that trust in this folder would allow."""
+    targets = {id(target): target for _, target in view.waiting}  # thousands of hooks share one
+    covered = {
+        number
+        for number, target in targets.items()
+        if folder == target.folder or folder in target.folder.parents
+    }
+    return [hook for hook, target in view.waiting if id(target) in covered]
+
+
+def trust_text(requests: tuple[TrustRequest, ...], view: Snapshot, width: int) -> Content:
+    """What would be allowed: real folders, hooks, the files that would run, and programs."""
+    sheet = Sheet(width)
+    sheet.say(
+        Content("These handlers run with your rights whenever you fire an event that they subscribe to.")
+    )
+    for request in requests:
+        folder, hooks = request.folder, hooks_below(request.folder, view)
+        sheet.blank()
+        sheet.say(safe_paragraph(str(folder)).stylize("bold"))
+        below = f"and everything below it, now and later: {request.counted} so far"
+        sheet.say(Content.styled(below, MUTED), 2)
+        for program in request.programs:
+            sheet.say(safe_paragraph(f"The workspace runs them with {program.in_words}."), 2)
+        for hook in hooks[:MOST_NAMED_HOOKS]:
+            sheet.put(
+                [(safe_paragraph(hook.name), 24)],
+                safe_paragraph(_handler_file(hook, folder, view)).stylize(MUTED),
+                2,
+            )
+        if len(hooks) > MOST_NAMED_HOOKS:
+            sheet.say(
+                Content.styled(f"… and {counted(len(hooks) - MOST_NAMED_HOOKS, 'more hook')}", MUTED), 2
+            )
+    return sheet.content()
+
+
+def _handler_file(hook: Hook, folder: Path, view: Snapshot) -> str:
+    """Which file would run: from the folder on, where it really lies there."""
+    if hook.handler is None:
+        return "no file"
+    # As text: a Path reads both anew to say this, for each of a hundred hooks.
+    file, base = str(hook.handler), os.path.join(folder, "")
+    if hook.leads_out is None and file.startswith(base):
+        return file[len(base) :]
+    return view.host.surroundings.short(hook.leads_out or hook.handler)
+
+
+class TrustScreen(ButtonDialog[TrustAnswer]):
+    """Asks; cancel is the default."""
+
+    ON_BUTTONS = frozenset({"trust.trust", "trust.without"})
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,n", "answer('cancel')", "Cancel", id="trust.cancel", tooltip="Change nothing"),
+        Binding("t", "answer('trust')", "Trust", id="trust.trust", tooltip="Allow these folders to run"),
+        Binding(
+            "w", "answer('without')", "Without", id="trust.without", tooltip="Fire, and leave these hooks out"
+        ),
+        Binding(
+            "left,right", "other_button", "Choose", show=False, id="trust.choose", tooltip="Another answer"
+        ),
+    ]
+
+    def __init__(self, requests: tuple[TrustRequest, ...], view: Snapshot, *, firing: bool) -> None:
+        super().__init__()
+        self.requests, self.view, self.firing = requests, view, firing
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="question") as box:
+            many = len(self.requests) > 1
+            box.border_title = f"Allow {'these folders' if many else 'this folder'} to run?"
+            box.border_subtitle = key_hints(
+                ("trust.choose", "choose"), (ENTER_KEY, "answer"), ("trust.cancel", "cancel")
+            )
+            with ScrollBox(id="question-text", can_focus=False):
+                yield FittedText(partial(trust_text, self.requests, self.view), id="question-sheet")
+            cancel = AnswerButton("Cancel", id="cancel")
+            without = f"{key_of('trust.without')}  Fire without them"
+            trust = f"{key_of('trust.trust')}  {'Trust and fire' if self.firing else 'Trust'}"
+            yield AnswerRow(
+                cancel,
+                *([AnswerButton(without, id="without")] if self.firing else []),
+                AnswerButton(trust, id="trust"),
+            )
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        answers: dict[str | None, TrustAnswer] = {"trust": "trust", "without": "without"}
+        self.dismiss(answers.get(event.button.id, "cancel"))
+
+    def cannot(self, action: str) -> str:
+        """Why an action of this question would come to nothing."""
+        if self.firing or "without" not in action:
+            return ""
+        return with_keys("Nothing is fired here: {trust.trust} allows it, {trust.cancel} leaves it.")
+
+    def action_answer(self, answer: TrustAnswer) -> None:
+        if why := self.cannot(answer):
+            self.app.notify(why, markup=False)
+        else:
+            self.dismiss(answer)

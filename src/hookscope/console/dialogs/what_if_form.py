@@ -1,0 +1,256 @@
+"""The What if form: a field for each assumption, and the options it stands for."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.suggester import SuggestFromList
+from textual.widgets import Input, Static
+
+from hookscope.app.options import PLATFORMS, Options
+from hookscope.app.whatif.assumptions import CLEAN_ENVIRONMENT, what_if_options
+from hookscope.console.dialogs.base_dialogs import Dialog
+from hookscope.console.keymap.active_keys import ENTER_KEY, key_hints
+from hookscope.console.theme.text_styles import MUTED, safe_line
+from hookscope.console.widgets.input_fields import LabeledForm, OneLineInput
+from hookscope.model.machine import real_machine
+from hookscope.model.refusal import Refusal
+from hookscope.model.text import printable
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIfFields:
+    """What is typed; an empty text means: as it really is."""
+
+    platform: str = ""
+    path: str = ""
+    environment: str = ""
+    variables: str = ""
+    settings: str = ""
+    workspace: str = ""
+    agent: str = ""
+    host: str = ""
+
+
+FIELD_NAMES = tuple(field.name for field in fields(WhatIfFields))
+FIELD_TITLES: Mapping[str, str] = {
+    "path": "PATH",
+    **{name: name.capitalize() for name in FIELD_NAMES if name != "path"},
+}
+
+
+def what_if_fields_of(options: Options) -> WhatIfFields:
+    """What the bar shows of these options: all that is assumed."""
+    return WhatIfFields(
+        platform=options.os or "",
+        path=options.path or "",
+        environment=options.env_from or (CLEAN_ENVIRONMENT if options.clean_env else ""),
+        variables=shlex.join(f"{name}={text}" for name, text in options.env.items()),
+        **{name: str(value or "") for name, value in what_if_options(options).items()},
+    )
+
+
+def options_with(typed: WhatIfFields, real: Options) -> Options:
+    """The options with what is typed; `real` without any what-if. Raises Refusal for what cannot be meant."""
+    if typed.platform and typed.platform not in PLATFORMS:
+        raise Refusal(f"There is no platform {typed.platform!r}.", f"They are {', '.join(PLATFORMS)}.")
+    supposed = {name for name in ("settings", "workspace", "agent", "host") if getattr(typed, name)}
+    workspace = Path(typed.workspace) if typed.workspace else real.workspace
+    if typed.agent and not typed.workspace:
+        workspace = None  # it is the agent's
+    clean = typed.environment == CLEAN_ENVIRONMENT
+    return replace(
+        real,
+        os=typed.platform or None,
+        path=typed.path or None,
+        env_from=None if clean else typed.environment or None,
+        clean_env=clean,
+        env=_variables(typed.variables),
+        config=Path(typed.settings) if typed.settings else real.config,
+        workspace=workspace,
+        agent=typed.agent or real.agent,
+        dialect=typed.host or real.dialect,
+        supposed=frozenset(supposed),
+    )
+
+
+def _variables(text: str) -> dict[str, str]:
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        raise Refusal(
+            "A quote in the variables is never closed.", "They are NAME=value, with blanks between."
+        ) from None
+    found = {}
+    for word in words:
+        name, sign, value = word.partition("=")
+        if not sign or not name or "\0" in word:
+            raise Refusal(f"{word!r} is not NAME=value.", "Blanks stand between variables.")
+        found[name] = value
+    return found
+
+
+def real_values(view: Snapshot, options: Options) -> WhatIfFields:
+    """What stands in an empty field, muted: how it really is, as far as this view tells."""
+    host = view.host
+    short, kept = host.surroundings.short, options.supposed
+    folders = len(os.environ.get("PATH", "").split(os.pathsep))
+    return WhatIfFields(
+        platform=real_machine().platform,
+        path=f"{folders} folders   DIRS, or +DIRS before them",
+        environment="this shell's   clean, FILE, pid:N, unit:NAME, launchd:LABEL …",
+        variables="NAME=value …",
+        settings="FILE" if "settings" in kept else short(host.settings.file),
+        workspace="DIR" if kept & {"workspace", "agent"} else short(host.workspace),
+        agent="of those in the settings",
+        host="NAME, or NAME@VERSION" if "host" in kept else f"{host.dialect.name}   {view.because}",
+    )
+
+
+LONGEST_FIELD = 4_000  # characters of a field
+
+
+def field_text(text: str) -> str:
+    """A field's text on one line, without control characters."""
+    return printable(text).replace("\n", "␊").replace("\t", "␉")
+
+
+class WhatIfForm(Dialog[None]):
+    """Says what is typed to `take`; `compare` and `reset` are its user's other wishes."""
+
+    HELP = "What if the machine were another one: an empty field is as it really is. Nothing is ever written."
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Back", id="whatif.leave", tooltip="Close the bar; what was taken holds"),
+        Binding("f8", "reset", "All real", priority=True, id="whatif.reset", tooltip="Assume nothing"),
+        Binding("f9", "compare", "Compare", priority=True, id="whatif.compare",
+                tooltip="How hooks stand here and under the what-if, side by side"),
+        Binding("down", "move(1)", "Next", show=False, priority=True, id="whatif.next",
+                tooltip="Take what is typed; to the next field"),
+        Binding("up", "move(-1)", "Previous", show=False, priority=True, id="whatif.previous",
+                tooltip="Take what is typed; to the field before"),
+    ]  # fmt: skip
+    DEFAULT_CSS = """
+    WhatIfForm {
+        align: center bottom;
+        background: transparent;
+        & > Vertical, &.-tall > Vertical { width: 100%; max-width: 110; padding: 0 1; }
+        & Input:focus { background: $panel; }
+        & #whatif-said { height: auto; max-height: 3; }
+    }
+    """
+
+    def __init__(
+        self,
+        typed: WhatIfFields,
+        real: WhatIfFields,
+        known: Mapping[str, Sequence[str]],
+        take: Callable[[WhatIfFields], object],
+        reset: Callable[[], object],
+        compare: Callable[[], object],
+    ) -> None:
+        """`real`: what stands muted in empty fields; `known`: what is suggested for some of them."""
+        super().__init__()
+        self._taken, self._real, self._known = typed, real, known
+        self._take, self._reset, self._compare = take, reset, compare
+        self._leaving = False
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as frame:
+            frame.border_title = Content.assemble("What if", ("   an empty field is as it really is", MUTED))
+            frame.border_subtitle = key_hints(
+                (ENTER_KEY, "take"),
+                ("whatif.reset", "all real"),
+                ("whatif.compare", "compare"),
+                ("whatif.leave", "back"),
+            )
+            yield LabeledForm({FIELD_TITLES[name]: self._field(name) for name in FIELD_NAMES})
+            yield Static(id="whatif-said", markup=False)
+
+    def _field(self, name: str) -> OneLineInput:
+        return OneLineInput(
+            field_text(getattr(self._taken, name)),
+            placeholder=safe_line(getattr(self._real, name)).plain,
+            suggester=SuggestFromList(self._known[name]) if name in self._known else None,
+            id=f"whatif-{name}",
+            compact=True,
+            select_on_focus=False,
+            max_length=LONGEST_FIELD,
+        )
+
+    def on_mount(self) -> None:
+        self.query_one(Input).focus()
+
+    @property
+    def typed(self) -> WhatIfFields:
+        """The fields as they stand; one that was not touched is as it was taken, however it is shown."""
+        return WhatIfFields(**{name: self._typed_in(name) for name in FIELD_NAMES})
+
+    def _typed_in(self, name: str) -> str:
+        taken: str = getattr(self._taken, name)
+        text = self._input(name).value
+        return taken if text == field_text(taken) else text.strip()
+
+    def _input(self, name: str) -> Input:
+        return self.query_one(f"#whatif-{name}", Input)
+
+    def show(self, typed: WhatIfFields, real: WhatIfFields) -> None:
+        """What holds now; a field that is being typed in is left alone."""
+        for name in FIELD_NAMES:
+            box = self._input(name)
+            box.placeholder = safe_line(getattr(real, name)).plain
+            if not box.has_focus or self._typed_in(name) in (
+                getattr(self._taken, name),
+                getattr(typed, name),
+            ):
+                box.value = field_text(getattr(typed, name))
+        self._taken = typed
+
+    def say(self, text: str, *, wrong: bool = False) -> None:
+        """One sentence below the fields."""
+        sign = "✗ " if wrong else ""
+        style = "$text-error" if wrong else MUTED
+        self.query_one("#whatif-said", Static).update(safe_line(f"{sign}{text}", 300).stylize(style))
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._take_all()
+
+    @on(Input.Blurred)
+    def _blurred(self, event: Input.Blurred) -> None:
+        event.stop()
+        if not self._leaving and self.typed != self._taken:
+            self._take_all()
+
+    def _take_all(self) -> None:
+        self._take(self.typed)
+
+    def action_move(self, by: int) -> None:
+        boxes = [self._input(name) for name in FIELD_NAMES]
+        at = next((at for at, box in enumerate(boxes) if box.has_focus), 0)
+        boxes[(at + by) % len(boxes)].focus()
+
+    def action_reset(self) -> None:
+        self._reset()
+
+    def action_compare(self) -> None:
+        self._compare()
+
+    def action_leave(self) -> None:
+        """Close the bar; what was typed and not taken is forgotten."""
+        self._leaving = True
+        self.dismiss(None)

@@ -1,1 +1,0 @@
-"""The hooks mode: the list, why each stands as it does, and what the registry holds."""

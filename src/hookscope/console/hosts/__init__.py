@@ -1,1 +1,0 @@
-"""Mode 4: the same hooks under several hosts."""

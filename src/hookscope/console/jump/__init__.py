@@ -1,1 +1,0 @@
-"""Jump mode: a letter on everything that can be gone to."""

@@ -1,0 +1,378 @@
+"""The keys in force.
+
+key names, presets and the user's keys over the defaults, and how sentences name them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import field
+from functools import cache
+from typing import Protocol, runtime_checkable
+
+from textual.binding import Binding
+from textual.content import Content
+from textual.keys import Keys
+from textual.style import Style
+
+from hookscope.app.preferences import KeyPreference, KeysFile
+from hookscope.console.keymap.actions import (
+    KeyAction,
+    active_together,
+    all_actions,
+    binding_of,
+    shared_keys,
+)
+from hookscope.model.hook import Problem
+from hookscope.model.text import nearest_word, one_line
+from hookscope.values import dataclass
+
+NO_KEY = "no-key"  # stands for an action without a key: no terminal sends it
+
+SHORT_NAMES = {"escape": "esc", "pageup": "pgup", "pagedown": "pgdn"}
+KEY_ALIASES = {
+    "esc": "escape",
+    "return": "enter",
+    "del": "delete",
+    "ins": "insert",
+    "pgup": "pageup",
+    "pgdn": "pagedown",
+    "page_up": "pageup",
+    "page_down": "pagedown",
+    "spacebar": "space",
+    "control": "ctrl",
+    "option": "alt",
+}
+MODIFIERS = ("ctrl", "alt", "shift", "super")
+# Textual's names of the signs on a keyboard.
+SIGN_NAMES = """
+    slash question_mark exclamation_mark quotation_mark number_sign dollar_sign percent_sign ampersand
+    apostrophe left_parenthesis right_parenthesis asterisk plus comma minus full_stop colon semicolon
+    less_than_sign equals_sign greater_than_sign at left_square_bracket backslash right_square_bracket
+    circumflex_accent underscore grave_accent left_curly_bracket vertical_line right_curly_bracket tilde
+"""
+SIGNS = dict(zip(SIGN_NAMES.split(), "/?!\"#$%&'()*+,-.:;<=>@[\\]^_`{|}~", strict=True))
+NAMES_OF_SIGNS = {sign: name for name, sign in SIGNS.items()}
+NAMED_KEYS = frozenset(
+    key.value for key in Keys if "+" not in key.value and key.value.replace("_", "").isalnum()
+)
+# What a terminal sends for these is another key: a binding of them would never be pressed, or always.
+EQUAL_KEYS = {
+    "ctrl+i": "tab",
+    "ctrl+m": "enter",
+    "ctrl+left_square_bracket": "escape",
+    "ctrl+h": "backspace",
+    "ctrl+j": "enter",
+}
+TERMINAL_VARIANTS = {"ctrl+space": "ctrl+@"}  # terminals differ in which of the two they send
+
+
+class BadKey(ValueError):
+    """A name that is no key, or one that cannot be used. The text is a sentence."""
+
+
+def parse_key(text: str) -> tuple[str, ...]:
+    """Textual's names for a key: two where terminals differ. Raises BadKey."""
+    key = parse_key_name(text)
+    return (key, TERMINAL_VARIANTS[key]) if key in TERMINAL_VARIANTS else (key,)
+
+
+def parse_key_name(text: str) -> str:
+    """Textual's name of a key: `?`, `^r`, `Ctrl+R`, `shift+a`, `f5`, `esc`. Raises BadKey."""
+    if len(text) == 1:
+        return _single(text)
+    spelled = text.strip().replace("^", "ctrl+", 1) if text.startswith("^") else text.strip()
+    *before, last = spelled.split("+") if not spelled.endswith("++") else [*spelled[:-2].split("+"), "+"]
+    modifiers = {KEY_ALIASES.get(word.strip().lower(), word.strip().lower()) for word in before}
+    if strange := modifiers - set(MODIFIERS):
+        raise BadKey(f"{one_line(text, 40)} is no key: {one_line(sorted(strange)[0], 20)} is no modifier.")
+    base = _base(last.strip(), text)
+    if len(base) == 1 and base.isalpha() and modifiers:
+        base = base.lower() if modifiers != {"shift"} else base.upper()
+        modifiers -= {"shift"} if modifiers == {"shift"} else set()
+    key = "+".join([*(name for name in MODIFIERS if name in modifiers), base])
+    if key == "ctrl+at":
+        return "ctrl+@"
+    if key in EQUAL_KEYS:
+        raise BadKey(
+            f"{key_label(key)} is what terminals send for {key_label(EQUAL_KEYS[key])}: no program can tell."
+        )
+    return key
+
+
+def _base(last: str, whole: str) -> str:
+    if len(last) == 1:
+        return _single(last)
+    name = KEY_ALIASES.get(last.lower(), last.lower())
+    if name in NAMED_KEYS or name in SIGNS:
+        return name
+    keys = (key for key in (*NAMED_KEYS, *KEY_ALIASES, *SIGNS) if KEY_ALIASES.get(key) not in MODIFIERS)
+    near = nearest_word(name, sorted(keys))
+    then = f" Did you mean {KEY_ALIASES.get(near, near)}?" if near else ""
+    raise BadKey(f"{one_line(whole, 40)} is no key that is known.{then}")
+
+
+def _single(character: str) -> str:
+    if not character.isprintable():
+        raise BadKey("A control character is no name of a key.")
+    if character.isalnum():
+        return character
+    return NAMES_OF_SIGNS.get(character, "space" if character == " " else character)
+
+
+def writes_text(key: str) -> bool:
+    """Does this key write something where one types."""
+    return len(key) == 1 or key == "space" or key in SIGNS
+
+
+def key_label(keys: str) -> str:
+    """A key as people write it: `^p`, `esc`, `?`, `E`; the first of several."""
+    first = keys.split(",")[0].strip() or keys
+    if first == NO_KEY:
+        return ""
+    *modifiers, base = first.split("+")
+    shown = "+".join([*modifiers, SHORT_NAMES.get(base) or SIGNS.get(base) or base])
+    return shown.replace("ctrl+", "^")
+
+
+def key_labels(keys: str) -> tuple[str, ...]:
+    """All keys of one action as people write them, each once."""
+    return tuple(filter(None, dict.fromkeys(key_label(key) for key in keys.split(","))))
+
+
+KeyPreset = Mapping[str, tuple[str, ...]]
+
+VIM_MOVES = {
+    "up": ("up", "k"),
+    "down": ("down", "j"),
+    "page_up": ("pageup", "ctrl+u", "ctrl+b"),
+    "page_down": ("pagedown", "ctrl+d", "ctrl+f"),
+    "first": ("home", "g"),
+    "last": ("end", "G"),
+}
+
+# Letters that mean the same in all panes (E y / z f r u q) stay what they are; `g` and `k` move house.
+VIM_PRESET: KeyPreset = {
+    **{f"{room}.{move}": keys for room in ("list", "sheet", "lines") for move, keys in VIM_MOVES.items()},
+    "console.next": ("tab", "ctrl+w"),
+    "console.palette": ("ctrl+p", "colon"),
+    "hooks.keys": ("K",),
+    "list.why": ("enter", "l"),
+    "fire.guarded": ("f7", "C"),
+    "choice.next": ("right", "space", "l"),
+    "choice.before": ("left", "h"),
+    "trust.choose": ("left", "right", "h", "l"),
+    "edit.choose": ("left", "right", "h", "l"),
+    "forget.choose": ("left", "right", "h", "l"),
+}
+
+PRESETS: Mapping[str, KeyPreset] = {"default": {}, "vim": VIM_PRESET}
+
+
+KeysOfActions = dict[str, tuple[str, ...]]
+FIXED_ACTIONS = {"app.quit": "ctrl+q"}  # one way out of every place
+
+
+@dataclass(frozen=True, slots=True)
+class Keymap:
+    """Other keys than the bindings have: id → Textual's names of keys; none at all: no key."""
+
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    preset: str = "default"
+    problems: tuple[Problem, ...] = ()
+
+    def of(self, action: str | None, default: str) -> str:
+        """The keys of an action in force, as a binding writes them."""
+        keys = self.keys.get(action or "")
+        return default if keys is None else ",".join(keys) or NO_KEY
+
+    def for_textual(self) -> dict[str, str]:
+        """What `App.set_keymap` takes."""
+        return {action: ",".join(keys) or NO_KEY for action, keys in self.keys.items()}
+
+
+DEFAULT_KEYMAP = Keymap()
+
+
+def resolve_keymap(file: KeysFile) -> Keymap:
+    """Lay the user's file over the defaults."""
+    problems = list(file.problems)
+    name = file.preset or "default"
+    if name not in PRESETS:
+        near = nearest_word(name, PRESETS)
+        then = f" Did you mean {near}?" if near else f" There are {' and '.join(PRESETS)}."
+        problems.append(Problem(f"{one_line(name, 40)} is no preset of keys.{then}", file.preset_place))
+        name = "default"
+    known = all_actions()
+    before = {**{action.id: action.keys for action in known.values()}, **PRESETS[name]}
+    wishes: dict[str, KeyPreference] = {}
+    wanted: KeysOfActions = {}
+    for wish in file.wishes:
+        action = known.get(wish.action)
+        if action is None:
+            near = nearest_word(wish.action, known)
+            then = f"Did you mean {near}?" if near else "`hookscope keys` lists them."
+            text = f"There is no action {one_line(wish.action, 60)}. {then}"
+            problems.append(Problem(text, wish.place))
+            continue
+        keys, wrong = _accepted_keys(action, wish)
+        problems += wrong
+        if keys or not wish.keys:
+            wishes[wish.action], wanted[wish.action] = wish, keys
+    problems += _section(known, before, wanted, wishes)
+    problems.sort(key=lambda problem: problem.place.line if problem.place is not None else 0)
+    force = {**before, **wanted}
+    other = {action: keys for action, keys in force.items() if keys != known[action].keys}
+    return Keymap(other, name, tuple(problems))
+
+
+def _accepted_keys(action: KeyAction, wish: KeyPreference) -> tuple[tuple[str, ...], list[Problem]]:
+    """The keys of a wish that can be keys of this action, and what is wrong with the others."""
+    keys: list[str] = [FIXED_ACTIONS[action.id]] if action.id in FIXED_ACTIONS else []
+    problems = []
+    for text in wish.keys:
+        try:
+            named = parse_key(text)
+        except BadKey as error:
+            problems.append(Problem(f"{action.id}: {error}", wish.place))
+            continue
+        if action.typing and writes_text(named[0]):
+            said = f"{action.id}: one types where it acts, so {key_label(named[0])} cannot be its key."
+            problems.append(Problem(f"{said} ctrl+{named[0][:1].lower()} could.", wish.place))
+        else:
+            keys += named
+    return tuple(dict.fromkeys(keys)), problems
+
+
+def _section(
+    known: Mapping[str, KeyAction],
+    before: KeysOfActions,
+    wanted: KeysOfActions,
+    wishes: dict[str, KeyPreference],
+) -> Iterator[Problem]:
+    """Take keys away from wishes until no key does two things in one place. Changes `wanted`."""
+    order = list(wishes)
+    while clash := _clash(known, {**before, **wanted}, wishes):
+        key, loser, other = clash
+        left = tuple(found for found in wanted[loser] if found != key)
+        if left:
+            wanted[loser] = left
+        else:
+            del wanted[loser]
+        keeps = ", ".join(key_label(found) for found in left or before[loser]) or "no key"
+        yield Problem(f"{loser} keeps {keeps}: {key_label(key)} is {other} already.", wishes[loser].place)
+        if not left:
+            del wishes[loser]
+    assert set(wanted) <= set(order)
+
+
+def _clash(
+    known: Mapping[str, KeyAction], force: KeysOfActions, wishes: Mapping[str, KeyPreference]
+) -> tuple[str, str, str] | None:
+    """A key that does two things in one place, the wish that has to give way, and the other action."""
+    holders: dict[str, list[str]] = {}
+    for action, keys in force.items():
+        for key in keys:
+            holders.setdefault(key, []).append(action)
+    order = {action: number for number, action in enumerate(wishes)}
+    for key, held in holders.items():
+        for number, one in enumerate(held):
+            for other in held[number + 1 :]:
+                if one not in order and other not in order:
+                    continue
+                if frozenset({one, other}) in shared_keys() or not active_together(
+                    known[one].rooms, known[other].rooms
+                ):
+                    continue
+                loser = max(one, other, key=lambda action: order.get(action, -1))
+                return key, loser, other if loser == one else one
+    return None
+
+
+ENTER_KEY = "enter"  # in a field or on a button: Textual's own, no action of ours, so nobody moves it
+ARROWS = {"left": "←", "right": "→", "up": "↑", "down": "↓"}
+KEY_PLACEHOLDER = re.compile(r"\{([a-z_]+\.[a-z_]+)\}")
+PALETTE_ACTION = "console.palette"
+CLICK_META = "@click"
+CLICKED_KEY = re.compile(r"app\.simulate_key\('(.+)'\)")
+
+_force = DEFAULT_KEYMAP  # a process has one console, and all its sentences have that one's keys
+
+
+@runtime_checkable
+class NamesKeys(Protocol):
+    """A part of the screen that names keys, outside the line of keys."""
+
+    def name_keys(self) -> None:
+        """Name those that are in force now."""
+
+
+def active_keymap() -> Keymap:
+    """The keys that every sentence names."""
+    return _force
+
+
+def use_keymap(keymap: Keymap) -> None:
+    """From now on these are."""
+    global _force
+    if keymap is not _force:
+        _force = keymap
+        key_of.cache_clear()
+
+
+def key_in(keymap: Keymap, action: str) -> str:
+    """The first key of an action in a keymap; of one without a key where else it is found. Pure."""
+    binding = binding_of(action)
+    return (
+        _hint(keymap, binding) or f"{_hint(keymap, binding_of(PALETTE_ACTION))} {binding.description}".strip()
+    )
+
+
+@cache
+def key_of(action: str) -> str:
+    """The same in the keys in force."""
+    return key_in(_force, action)
+
+
+def with_keys(template: str) -> str:
+    """A sentence of ours with `{hooks.fix}` for the key of that action. Never for foreign text."""
+    return KEY_PLACEHOLDER.sub(lambda found: key_of(found[1]), template)
+
+
+def with_keys_of(keymap: Keymap, template: str) -> str:
+    """The same in another keymap. Pure."""
+    return KEY_PLACEHOLDER.sub(lambda found: key_in(keymap, found[1]), template)
+
+
+def key_hints(*pairs: tuple[str, str], gap: int = 3) -> Content:
+    """`e fix   E edit`: for a frame; a click is a key press. An action without a key is left out."""
+    parts = []
+    for action, what in pairs:
+        keys = action if action == ENTER_KEY else _force.of(action, binding_of(action).key)
+        pressed = keys.split(",")[0].strip()
+        shown = ARROWS.get(key_label(pressed), key_label(pressed))
+        if shown:
+            meta = {CLICK_META: f"app.simulate_key('{pressed}')"}
+            parts.append(Content(f"{shown} {what}".rstrip()).stylize(Style.from_meta(meta)))
+    return Content(" " * gap).join(parts)
+
+
+def keys_in_hints(bar: Content | None) -> frozenset[str]:
+    """The keys that such a bar names."""
+    spans = bar.spans if bar is not None else ()
+    clicks = (span.style.meta.get(CLICK_META, "") for span in spans if isinstance(span.style, Style))
+    return frozenset(found[1] for found in map(CLICKED_KEY.fullmatch, clicks) if found)
+
+
+def share_a_key(one: str, other: str) -> bool:
+    """Have two actions a key in common: the inner one may pass it on to the outer one."""
+    keys, others = (
+        set(_force.of(action, binding_of(action).key).split(",")) - {NO_KEY} for action in (one, other)
+    )
+    return bool(keys & others)
+
+
+def _hint(keymap: Keymap, binding: Binding) -> str:
+    key = key_label(keymap.of(binding.id, binding.key))
+    return ARROWS.get(key, key)

@@ -1,0 +1,353 @@
+"""What can be done now.
+
+the available actions, why an action is unavailable, and the key bar at the bottom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from textual.binding import Binding
+from textual.content import Content
+from textual.dom import DOMNode
+from textual.reactive import reactive
+from textual.style import Style
+from textual.widget import Widget
+from textual.widgets import Input
+
+from hookscope.console.keymap.actions import binding_of
+from hookscope.console.keymap.active_keys import (
+    DEFAULT_KEYMAP,
+    Keymap,
+    active_keymap,
+    key_label,
+    key_of,
+    with_keys,
+)
+from hookscope.console.state.hook_rows import matching_rows
+from hookscope.console.theme.text_styles import MUTED, safe_text
+from hookscope.model.hook_status import HookStatus, State
+from hookscope.model.inventory import RejectedHook
+
+if TYPE_CHECKING:
+    from textual.app import App
+    from textual.screen import Screen
+
+    from hookscope.console.state.console_state import ConsoleState
+
+
+# The keys that every pane has.
+GLOBAL_BINDINGS = (
+    Binding(
+        "1",
+        "mode('hooks')",
+        "Hooks",
+        show=False,
+        id="console.hooks",
+        tooltip="Every hook, and why it stands so",
+    ),
+    Binding(
+        "2", "mode('fire')", "Fire", show=False, id="console.fire", tooltip="Compose an event and run it"
+    ),
+    Binding("3", "mode('log')", "Log", show=False, id="console.log", tooltip="What happened since the start"),
+    Binding(
+        "4",
+        "mode('hosts')",
+        "Hosts",
+        show=False,
+        id="console.hosts",
+        tooltip="The same hooks under several hosts, side by side",
+    ),
+    Binding("tab", "app.focus_next", "Pane", id="console.next", tooltip="To the next pane"),
+    Binding(
+        "shift+tab",
+        "app.focus_previous",
+        "Pane back",
+        show=False,
+        id="console.previous",
+        tooltip="To the pane before",
+    ),
+    Binding(
+        "D",
+        "dialect",
+        "Dialect",
+        show=False,
+        id="console.dialect",
+        tooltip="Another dialect: a guide, or a program as it ships",
+    ),
+    Binding(
+        "W",
+        "what_if",
+        "What if",
+        show=False,
+        id="console.what_if",
+        tooltip="Another platform, environment, settings, agent or host: assumed, never written",
+    ),
+    Binding(
+        "0",
+        "all_real",
+        "All real",
+        show=False,
+        id="console.all_real",
+        tooltip="Assume nothing any more: the view is this machine's again",
+    ),
+    Binding(
+        "P",
+        "workers",
+        "Processes",
+        show=False,
+        id="console.workers",
+        tooltip="The worker processes that run now",
+    ),
+    Binding(
+        "O",
+        "workspaces",
+        "Workspaces",
+        show=False,
+        id="console.workspaces",
+        tooltip="Open another workspace: one that was open lately, or a folder",
+    ),
+    Binding(
+        "x",
+        "export",
+        "Export",
+        show=False,
+        id="console.export",
+        tooltip="Write what the focus is on to a file: text, JSON or a picture",
+    ),
+    Binding("z", "zoom", "Zoom", id="console.zoom", tooltip="The focused pane alone, or all again"),
+    Binding(
+        "ctrl+o,o",
+        "jump",
+        "Jump",
+        id="console.jump",
+        tooltip="A letter on every pane, tab and row: press it to go there",
+    ),
+    Binding(
+        "escape",
+        "back",
+        "Back",
+        show=False,
+        id="console.back",
+        tooltip="Close what is open; cancel a run",
+    ),
+    Binding(
+        "ctrl+p",
+        "app.command_palette",
+        "Commands",
+        id="console.palette",
+        tooltip="Find a hook, event or action",
+    ),
+    Binding("question_mark", "app.help", "Help", id="console.help", tooltip="The keys of this pane"),
+    Binding("q", "app.quit", "Quit", id="console.quit", tooltip="Leave the console; workers end with it"),
+)
+
+RIGHT_END_ACTIONS = ("console.help", "console.quit")  # stand at the right end
+RIGHT_END_WHILE_TYPING = ("app.help", "app.quit")  # and where one types
+
+
+def _waits_for_trust(item: object, state: ConsoleState) -> bool:
+    """Return whether a hook waits for trust in its folder, or in the workspace that names its interpreter."""
+    if not isinstance(item, HookStatus) or state.view is None:
+        return False
+    from hookscope.app.trust_requests import trust_targets  # not needed for the first frame
+
+    return bool(trust_targets(item, state.view))
+
+
+def why_unavailable(action: str, state: ConsoleState) -> str:
+    """Why this cannot be done now, in one line that names the next step; empty where it can."""
+    row = state.row
+    needs_row = {"fire_hook", "edit", "copy", "trust", "switch", "fold", "lift", "fix"}
+    if action in needs_row and row is None:
+        return (
+            "No hook is selected: the list is empty."
+            if not state.rows
+            else "Select a hook in the list first."
+        )
+    if action in needs_row and row is not None and state.filter and not matching_rows((row,), state.filter):
+        return f"{row.name} does not fit the filter: {key_of('console.back')} clears it."
+    match action:
+        case "trust" if row is not None and not _waits_for_trust(row.item, state):
+            return f"{row.name} waits for no trust: it is {row.look.word}."
+        case "fix" if row is not None and row.failed is not None:
+            return f"{row.name} {row.why}: {key_of('hooks.edit')} opens it there."
+        case "fix" if row is not None and row.state is State.READY:
+            return f"{row.name} is ready: nothing stops it here."
+        case "fix" if row is not None and row.state is State.UNTRUSTED and row.reasons == 1:
+            return f"{row.name} waits for trust alone: {key_of('hooks.trust')} asks."
+        case "lift" if row is not None and not row.quarantined:
+            return f"{row.name} is not in quarantine: automatic fires run it."
+        case "switch" if row is not None and isinstance(row.item, RejectedHook):
+            return f"{row.name} is no hook: there is nothing to switch."
+        case "fire_hook" if row is not None and isinstance(row.item, RejectedHook):
+            return f"{row.name} is no hook, so no event reaches it. {key_of('hooks.edit')} opens its folder."
+        case "fire_hook" if row is not None and not row.events:
+            return f"{row.name} listens to no event. {key_of('hooks.edit')} opens its HOOK.md."
+        case "fold" if row is not None and isinstance(row.item, RejectedHook):
+            return f"{row.name} is no hook: it has no checks to list."
+        case "new" if state.view is None:
+            return "Still looking: the folders of the host are not known yet."
+        case "cancel_run" if not state.job:
+            return "Nothing is running."
+        case "filter" if state.filtering:
+            return with_keys("Type what to look for; {filter.clear} clears it.")
+        case "recheck" if state.looking:
+            return "Already looking."
+    return ""
+
+
+def why_unavailable_at(node: DOMNode, action: str) -> str:
+    """Why an action of this part of the screen would come to nothing now, and the next step; else empty.
+
+    A part that knows such actions has a method `cannot`.
+    """
+    cannot: Callable[[str], str] | None = getattr(node, "cannot", None)
+    return cannot(action) if cannot is not None else ""
+
+
+class ShownKey(NamedTuple):
+    """One key of the line."""
+
+    key: str
+    shown: str
+    what: str
+    last: bool
+
+
+def keys_of_screen(screen: Screen[Any], state: ConsoleState | None = None) -> tuple[ShownKey, ...]:
+    """The keys of a screen that act now; `state` is that of the panes, where it has them."""
+    acting = screen.active_bindings.values()
+    keys = keys_of_bindings(
+        (one.binding for one in acting if not why_unavailable_at(one.node, one.binding.action)), state
+    )
+    if state is None or any(key.last for key in keys):
+        return keys
+    return (*keys, *(one for action in RIGHT_END_WHILE_TYPING for one in keys_of_action(action, last=True)))
+
+
+def keys_of_bindings(bindings: Iterable[Binding], state: ConsoleState | None) -> tuple[ShownKey, ...]:
+    """The keys that act now, in the order of the bindings; each action once."""
+    found: dict[str, ShownKey] = {}
+    for binding in bindings:
+        name = binding.action.rpartition(".")[2].partition("(")[0]
+        if (
+            not binding.show
+            or binding.action in found
+            or (state is not None and why_unavailable(name, state))
+        ):
+            continue
+        shown = binding.key_display or key_label(binding.key)
+        if not shown:
+            continue
+        found[binding.action] = ShownKey(
+            binding.key, shown, binding.description, binding.id in RIGHT_END_ACTIONS
+        )
+    return tuple(found.values())
+
+
+def keys_of_action(action: str, *, last: bool = False) -> tuple[ShownKey, ...]:
+    """The key in force of one action; none where it has none."""
+    binding = binding_of(action)
+    keys = active_keymap().of(action, binding.key).split(",")[0].strip()
+    shown = key_label(keys)
+    return (ShownKey(keys, shown, binding.description, last),) if shown else ()
+
+
+def key_line(keys: Iterable[ShownKey], width: int) -> Content:
+    """As many keys as fit in whole; help and quit always at the right end."""
+    keys = tuple(keys)
+    last = Content("  ").join([_shown_key(key) for key in keys if key.last])
+    room = width - last.cell_length - 3
+    line = Content(" ")
+    for key in keys:
+        part = _shown_key(key)
+        if key.last:
+            continue
+        if line.cell_length + part.cell_length > room:
+            break
+        line = Content.assemble(line, part, "  ")
+    return Content.assemble(line.truncate(max(0, width - last.cell_length - 1), pad=True), last)
+
+
+def _shown_key(key: ShownKey) -> Content:
+    named = Content.assemble((key.shown, "bold"), " ", (key.what, MUTED))
+    return named.stylize(Style.from_meta({"@click": f"app.simulate_key('{key.key}')"}))
+
+
+class KeyBar(Widget):
+    """The keys that work now; a click is a key press."""
+
+    DEFAULT_CSS = "KeyBar { dock: bottom; height: 1; background: $background; }"
+
+    keys: reactive[tuple[ShownKey, ...]] = reactive(())
+
+    def render(self) -> Content:
+        return key_line(self.keys, self.size.width)
+
+
+MOVING_ACTIONS = frozenset({"up", "down", "page_up", "page_down", "first", "last"})  # everybody guesses these
+
+
+class AvailableAction(NamedTuple):
+    """An action with its keys in force, and the part of the screen whose action it is."""
+
+    binding: Binding
+    node: DOMNode
+
+    @property
+    def id(self) -> str:
+        return self.binding.id or ""
+
+
+def own_bindings(node: DOMNode, keymap: Keymap = DEFAULT_KEYMAP) -> list[Binding]:
+    """The bindings that this node's class brings, those with an id: they are ours. With the keys in force."""
+    found: dict[str, Binding] = {}
+    for cls in type(node).__mro__:
+        for binding in cls.__dict__.get("BINDINGS", ()):
+            if isinstance(binding, Binding) and binding.id and binding.id not in found:
+                keys = keymap.of(binding.id, binding.key)
+                found[binding.id] = binding if keys == binding.key else replace(binding, key=keys)
+        if not cls.__dict__.get("_inherit_bindings", True):  # what Textual keeps of `inherit_bindings`
+            break
+    return list(found.values())
+
+
+def is_move(binding: Binding) -> bool:
+    """Does it move the cursor or the text, and no more."""
+    return (binding.id or "").rpartition(".")[2] in MOVING_ACTIONS
+
+
+def focused_nodes(screen: Screen[Any]) -> list[DOMNode]:
+    """The parts whose keys act now, the innermost first."""
+    focus = screen.focused
+    return [*(focus.ancestors_with_self if focus is not None else (screen, screen.app))]
+
+
+def all_nodes(screen: Screen[Any]) -> Iterator[DOMNode]:
+    """The same, and then all others of this screen. Keys of a field mean something while one types there."""
+    near = focused_nodes(screen)
+    yield from near
+    for node in screen.walk_children():
+        if node not in near and not isinstance(node, Input):
+            yield node
+
+
+def available_actions_of(nodes: Iterable[DOMNode], keymap: Keymap) -> Iterator[AvailableAction]:
+    """Each action once: that of the first part that has it."""
+    seen: set[str] = set()
+    for node in nodes:
+        for binding in own_bindings(node, keymap):
+            if binding.id not in seen:
+                seen.add(binding.id or "")
+                yield AvailableAction(binding, node)
+
+
+async def run_action(app: App[Any], deed: AvailableAction) -> None:
+    """Do it as its key does; an action that is another one's turn now says so."""
+    if not await app.run_action(deed.binding.action, deed.node):
+        why = why_unavailable_at(deed.node, deed.binding.action)
+        why = why or f"{deed.binding.description}: there is nothing to do now."
+        app.notify(safe_text(why, 400).plain, markup=False)

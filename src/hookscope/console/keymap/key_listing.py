@@ -1,0 +1,307 @@
+"""What `hookscope keys` prints: every action with its keys, and the command that does the same.
+
+Needs no terminal.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from hookscope.app.preferences import KeysFile
+from hookscope.console.keymap.actions import KEY_SCOPES, KeyAction, all_actions
+from hookscope.console.keymap.active_keys import NO_KEY, PRESETS, key_label, resolve_keymap, with_keys_of
+from hookscope.model.hook import Problem
+from hookscope.values import dataclass
+
+
+class NoCommandReason(StrEnum):
+    """Why an action has no command: it is about the screen alone."""
+
+    MOVES = "moves the cursor, the focus or the text"
+    VIEWS = "arranges what is on the screen"
+    TYPES = "edits a field of the screen"
+    LEAVES = "leaves what is open"
+    OPENS = "opens your editor"
+    NOW = "is about this console while it is open"
+
+
+M, V, T, L, E, N = (
+    NoCommandReason.MOVES,
+    NoCommandReason.VIEWS,
+    NoCommandReason.TYPES,
+    NoCommandReason.LEAVES,
+    NoCommandReason.OPENS,
+    NoCommandReason.NOW,
+)
+
+# Room by room as in actions.py: the end of the action's name, and its command behind `hookscope`.
+_COMMAND_TABLE: dict[str, dict[str, str | NoCommandReason]] = {
+    "app": {"quit": L, "help": "help", "palette": "--help"},
+    "console": {
+        "hooks": "list",
+        "fire": "fire KEY",
+        "log": "log",
+        "hosts": "compare",
+        "next": M,
+        "previous": M,
+        "dialect": "--dialect D list",
+        "what_if": "--os NAME --env K=V list",
+        "all_real": "list",
+        "workers": N,
+        "workspaces": "--workspace DIR",
+        "export": "export RUN --html FILE",
+        "zoom": V,
+        "jump": M,
+        "back": L,
+        "palette": "--help",
+        "help": "help",
+        "quit": L,
+    },
+    "hooks": {
+        "fire": "fire KEY",
+        "toggle": "enable NAME",
+        "fix": "fix NAME",
+        "undo": "undo",
+        "edit": E,
+        "trust": "trust DIR",
+        "filter": V,
+        "new": "new NAME",
+        "packs": "packs",
+        "group": V,
+        "keys": "events",
+        "copy": "info NAME",
+        "lift": N,
+        "recheck": "list",
+        "folders": "doctor",
+    },
+    "list": {"up": M, "down": M, "page_up": M, "page_down": M, "first": M, "last": M, "why": "info NAME"},
+    "filter": {"keep": V, "down": M, "again": V, "clear": V},
+    "sheet": {"up": M, "down": M, "page_up": M, "page_down": M, "first": M, "last": M},
+    "why": {"fold": "info NAME --places"},
+    "fire": {
+        "fire": "fire KEY",
+        "again": "replay RUN",
+        "step": "fire KEY --step",
+        "debug": "fire KEY --debug",
+        "pass_over": "fire KEY --step",
+        "run_all": "fire KEY --step",
+        "cancel": N,
+        "leave": L,
+        "arm": "test FILE --watch",
+        "guarded": "fire KEY --sandbox",
+        "play": "play MESSAGE",
+        "template": "events KEY",
+        "save": "fire KEY --save NAME",
+        "save_as": "fire KEY --save NAME",
+        "saved": "events --saved",
+        "otherwise": "fire KEY --only HOOK --force --break HOOK=FAULT --repeat N --shuffle --step --debug",
+        "fuzz": "fuzz KEY",
+        "replay": "replay RUN",
+        "from_here": "replay RUN --from HOOK",
+        "compare": "replay RUN",
+        "accept": "test FILE --accept",
+        "form": V,
+        "ctx": "fire KEY --ctx JSON",
+        "environment": "--environment NAME fire FILE",
+        "keys": "events",
+        "older": "log",
+        "newer": "log",
+        "copy": "fire KEY",
+        "zoom": V,
+        "plan": "plan KEY",
+        "everyone": "fire KEY",
+    },
+    "composer": {"pick": "events"},
+    "editor": {"complete": "events KEY"},
+    "form": {
+        "up": M,
+        "down": M,
+        "page_up": M,
+        "page_down": M,
+        "complete": "events KEY",
+        "leave_out": T,
+        "turn": T,
+        "undo": T,
+        "redo": T,
+    },
+    "run": {"tab_left": V, "tab_right": V, "edit": E, "read": M, "others": "plan KEY"},
+    "log": {
+        "filter": "log --text WORDS",
+        "pause": N,
+        "tail": "log --follow",
+        "save": "tap save ID",
+        "tap": "tap status",
+        "copy": "log",
+        "clear": V,
+        "filter_drop": V,
+        "filter_keep": M,
+        "filter_again": V,
+    },
+    "hosts": {
+        "fire": "compare --fire KEY",
+        "narrow": "compare --different",
+        "choose": "compare --dialects A,B",
+        "runs": "compare --fire KEY",
+        "edit": E,
+        "copy": "compare NAME",
+        "again": "compare",
+        "leave": L,
+    },
+    "lines": {"up": M, "down": M, "page_up": M, "page_down": M, "first": M, "last": M, "choose": V},
+    "chooser": {"turn": "compare --dialects A,B", "take": "compare --dialects A,B", "leave": L},
+    "trust": {"cancel": L, "trust": "trust DIR", "without": "fire KEY", "choose": M},
+    "edit": {"cancel": L, "write": "fix NAME --apply", "choose": M},
+    "forget": {"cancel": L, "forget": "undo --forget", "choose": M},
+    "question": {"cancel": L},
+    "whatif": {
+        "leave": L,
+        "reset": "list",
+        "compare": "compare --surroundings here,SOURCE",
+        "next": M,
+        "previous": M,
+    },
+    "new": {
+        "cancel": L,
+        "write": "new NAME",
+        "down": M,
+        "up": M,
+        "events": "new NAME --event KEY",
+        "more": M,
+        "less": M,
+    },
+    "choice": {"next": T, "before": T},
+    "keys": {"cancel": L, "down": M, "up": M},
+    "completion": {"cancel": L, "down": M, "up": M},
+    "environment": {"cancel": L},
+    "saved": {"cancel": L, "test": "test", "down": M, "up": M},
+    "otherwise": {
+        "leave": L,
+        "left": T,
+        "right": T,
+        "fire": "fire KEY --only HOOK --force --break HOOK=FAULT --repeat N --shuffle --step --debug",
+    },
+    "debug": {
+        **dict.fromkeys(
+            ("over", "into", "out", "on", "rest", "line", "caller", "called"), "fire KEY --debug"
+        ),
+        "ask": "fire KEY --debug",
+        "copy": "fire KEY --debug",
+        "condition": "fire KEY --debug --stop-at FILE:LINE",
+        "left": M,
+        "right": M,
+        "end": N,
+        "leave": L,
+    },
+    "beside": {"leave": L, "older": V, "newer": V},
+    "repeated": {"leave": L},
+    "fuzzed": {"leave": L},
+    "packs": {
+        "close": L,
+        "install": "install SPEC",
+        "link": "install DIR --link",
+        "update": "update ID",
+        "all": "update --all",
+        "check": "update --all --dry-run",
+        "diff": "packs",
+        "remove": "uninstall ID",
+        "recheck": "packs",
+        "copy": "packs",
+        "help": "keys",
+        "more": M,
+        "less": M,
+    },
+    "spec": {"cancel": L, "take": "install SPEC --dry-run", "down": M, "up": M},
+    "plan": {
+        "trust": "trust DIR",
+        "others": "plan KEY",
+        "cancel": L,
+        "yes": "install SPEC --yes",
+        "copy": "install SPEC --dry-run",
+    },
+    "tap": {"close": L, "copy": "tap lists"},
+    "workers": {"close": L},
+    "help": {"close": L},
+    "workspaces": {"leave": L, "complete": T, "down": M, "up": M},
+    "find": {"leave": L, "down": M, "up": M, "page_down": M, "page_up": M},
+    "jump": {"leave": L},
+}
+COMMANDS_OF_ACTIONS = {
+    f"{room}.{name}": does for room, actions in _COMMAND_TABLE.items() for name, does in actions.items()
+}
+
+
+def command_of(action: str) -> str:
+    """`hookscope fix NAME`: what does the same in a shell; empty where nothing does."""
+    does = COMMANDS_OF_ACTIONS.get(action, "")
+    return "" if isinstance(does, NoCommandReason) or not does else f"hookscope {does}"
+
+
+def reason_of(action: str) -> str:
+    """Why there is no such command; empty where there is one."""
+    does = COMMANDS_OF_ACTIONS.get(action, "")
+    return str(does) if isinstance(does, NoCommandReason) else ""
+
+
+SCOPE_TITLES = {room.name: room.title for room in KEY_SCOPES}
+SCOPE_ORDER = list(SCOPE_TITLES)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedAction:
+    """One action, for people who write `keys.yaml`."""
+
+    id: str
+    keys: tuple[str, ...]  # in force, as they can be written in the file
+    default: tuple[str, ...]
+    meaning: str
+    room: str
+    typing: bool
+    command: str  # of the command line, that does the same
+    without: str  # why there is none
+
+
+@dataclass(frozen=True, slots=True)
+class KeyListing:
+    """All actions, under the titles of their rooms, and what is wrong with the file."""
+
+    preset: str
+    actions: tuple[ListedAction, ...]
+    problems: tuple[Problem, ...]
+
+
+def preset_names() -> tuple[str, ...]:
+    """The names of all presets."""
+    return tuple(PRESETS)
+
+
+def key_listing_of(file: KeysFile, preset: str | None = None) -> KeyListing:
+    """The keys of that file; `preset`: those of this preset alone, whatever the file says."""
+    keymap = resolve_keymap(file if preset is None else KeysFile(file.file, preset))
+    rows = tuple(
+        ListedAction(
+            action.id,
+            _spelled(keymap.keys.get(action.id, action.keys)),
+            _spelled(action.keys),
+            with_keys_of(keymap, action.meaning),
+            SCOPE_TITLES[_home(action)],
+            action.typing,
+            command_of(action.id),
+            reason_of(action.id),
+        )
+        for action in sorted(all_actions().values(), key=lambda action: SCOPE_ORDER.index(_home(action)))
+    )
+    return KeyListing(keymap.preset, rows, keymap.problems)
+
+
+def _home(action: KeyAction) -> str:
+    """The room that an action is listed in: the one that it is called after, where it acts in others too."""
+    named = action.id.partition(".")[0]
+    return named if named in action.rooms else action.rooms[-1]
+
+
+def _spelled(keys: tuple[str, ...]) -> tuple[str, ...]:
+    """`ctrl+r`, `?`, `esc`: as the file may have them. A second name for the same press is left out."""
+    shown = (
+        key_label(key).replace("^", "ctrl+", 1) if len(key_label(key)) > 1 else key_label(key) for key in keys
+    )
+    return tuple(key for key in shown if key and key not in ("ctrl+@", NO_KEY))

@@ -1,1 +1,0 @@
-"""The Log pane: everything that happened in this sitting, as it happens."""

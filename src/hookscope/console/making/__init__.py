@@ -1,1 +1,0 @@
-"""n: a new hook, pack, plugin or module is asked for, seen as files, written, opened, selected."""

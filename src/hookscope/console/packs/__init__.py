@@ -1,1 +1,0 @@
-"""I: the packs of this host, what stands in them, and install, update, remove with everything shown first."""

@@ -1,0 +1,6 @@
+"""The panes of the main screen and the texts they show.
+
+A pane reads the state and posts messages; it never calls the workbench.
+"""
+
+from __future__ import annotations

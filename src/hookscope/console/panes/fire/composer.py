@@ -1,0 +1,476 @@
+"""The composer.
+
+the key, session and context of an event, checked on every key press, with status and help below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.style import Style
+from textual.widgets import Input, Static, TextArea
+
+from hookscope.console.keymap.active_keys import key_of, with_keys
+from hookscope.console.panes.fire.context_editor import ContextEditor
+from hookscope.console.panes.fire.context_fields import known_field_help, known_fields
+from hookscope.console.panes.fire.event_draft import (
+    CFG,
+    CheckedDraft,
+    DraftNote,
+    EventDraft,
+    cfg_note,
+    check_draft,
+    has_second_argument,
+    template_draft,
+    variable_help,
+)
+from hookscope.console.theme.text_styles import MARK_MUTED, counted, safe_word
+from hookscope.console.widgets.painting import RemovableWidget, update_text
+from hookscope.model.event_catalogue import EventType
+from hookscope.model.text import without_controls
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.app.variables import VariableSources
+
+
+PART_LABELS = ("context", "ctx")
+VIEW_LABELS = ("JSON", "form")
+
+
+class KeyField(Static, can_focus=True):
+    """The event key; enter opens the list of events."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,space,down", "pick", "Events", id="composer.pick", tooltip="Choose another event"),
+    ]
+    DEFAULT_CSS = """
+    KeyField {
+        width: auto; max-width: 50%; height: 1; text-style: bold;
+        text-wrap: nowrap; text-overflow: ellipsis;
+        &:focus { background: $block-cursor-background; }
+    }
+    """
+
+    class PickAsked(Message):
+        """Another event is wanted."""
+
+    def action_pick(self) -> None:
+        self.post_message(self.PickAsked())
+
+    def on_click(self) -> None:
+        self.action_pick()
+
+
+class SessionInput(Input):
+    """The session key. Characters that nobody sees do not get in."""
+
+    def insert(self, text: str, index: int) -> None:
+        super().insert(without_controls(text), index)
+
+
+def two_way_choice(words: tuple[str, str], second: bool) -> Content:
+    """Two words, of which one holds; marked as the modes are."""
+    shown = (
+        Content.styled(f"[{text}]", "bold")
+        if second == bool(index)
+        else Content.styled(f" {text} ", MARK_MUTED)
+        for index, text in enumerate(words)
+    )
+    return Content("").join(shown)
+
+
+class PartChoice(Static):
+    """Which of the two texts is meant; a click takes the other."""
+
+    class Turned(Message):
+        """The other text is wanted."""
+
+    def on_click(self) -> None:
+        self.post_message(self.Turned())
+
+
+class Head(Horizontal):
+    """Ties them together."""
+
+    DEFAULT_CSS = """
+    Head {
+        height: 1;
+        & > #fire-part { width: auto; margin: 0 0 0 2; }
+        & > #fire-session-label { width: auto; color: $text-muted; padding: 0 1 0 2; }
+        & > SessionInput { width: 1fr; background: transparent; }
+        & > SessionInput:focus { background: $boost; }
+        &.-narrow > #fire-session-label { display: none; }
+        &.-narrow > SessionInput { margin: 0 0 0 2; }
+    }
+    """
+
+    def compose(self) -> ComposeResult:
+        yield KeyField(id="fire-key", markup=False)
+        yield PartChoice(id="fire-part", markup=False)
+        yield Static("session", id="fire-session-label")
+        yield SessionInput(id="fire-session", compact=True, select_on_focus=False)
+
+    def on_resize(self) -> None:
+        if not self.size:
+            return  # it is not shown, and hears of its size when it is
+        self.set_class(self.size.width < (64 if self.query_one(PartChoice).display else 40), "-narrow")
+
+    @property
+    def session(self) -> str:
+        return self.query_one(SessionInput).value
+
+    @session.setter
+    def session(self, text: str) -> None:
+        self.query_one(SessionInput).value = without_controls(text)
+
+    def show(self, key: str, ctx: bool | None) -> None:
+        """Show the key, and which text is meant; `ctx` None: there is one only."""
+        update_text(self.query_one(KeyField), Content(f"{safe_word(key, 80) or 'choose an event'} ▾"))
+        part = self.query_one(PartChoice)
+        part.display = ctx is not None
+        self.on_resize()
+        update_text(part, two_way_choice(PART_LABELS, bool(ctx)))
+
+
+ANSWERS_IGNORED = "handlers observe: answers are ignored"
+ANSWER_POLICIES = {
+    "modify": "answers are merged, one after another",
+    "gate": "each handler may block it",
+    "claim": "the first handler that claims it wins",
+    "synchronous": "answers count at once, promises do not",
+    "evaluate": "answers stand side by side",
+}
+
+
+def draft_status(checked: CheckedDraft, draft: EventDraft, here: DraftNote | None = None) -> Content:
+    """What is wrong with the draft, and where; else what is worth knowing, `here` at the cursor first."""
+    if checked.event is None:
+        place = f"line {checked.line}, column {checked.column}: " if checked.line else ""
+        place = f"ctx, {place}" if checked.in_ctx else place
+        return Content.styled(f"✗ {place}{safe_word(checked.problem, 200)}", "$text-error")
+    if checked.notes:
+        more = len(checked.notes) - 1
+        others = f" · {counted(more, 'more note')}" if more else ""
+        return Content.styled(f"! {here or checked.notes[0]}{others}", "$text-warning")
+    parts = ["JSON object", cfg_note(draft)]
+    return Content.styled("✓", "$text-success") + Content.styled(
+        f" {' · '.join(filter(None, parts))}", MARK_MUTED
+    )
+
+
+def draft_help(draft: EventDraft, view: Snapshot | None, sheet: ContextEditor) -> Content:
+    """The field under the cursor; else what the event is."""
+    if view is None:
+        return Content()
+    known = view.host.dialect.catalogue().find(draft.key)
+    if not sheet.has_focus_within:
+        return Content.styled(safe_word(when_sent(known) if known else "", 300), MARK_MUTED)
+    text = known_field_help(sheet.known, sheet.field, sheet.text)
+    return Content.styled(safe_word(text or (when_sent(known) if known else ""), 300), MARK_MUTED)
+
+
+def when_sent(known: EventType) -> str:
+    """When an event is sent, and when it is not."""
+    return f"sent: {known.when}" + (f"; not {known.when_not}" if known.when_not else "")
+
+
+def only_hook_line(draft: EventDraft) -> Content:
+    """Whom the event goes to, where that is not simply who listens."""
+    if draft.only is None:
+        return Content()
+    return Content(f"only at {safe_word(draft.only, 60)}") + Content.styled(
+        f"   {key_of('fire.everyone')} all hooks", MARK_MUTED
+    )
+
+
+def environment_text(filling: VariableSources | None) -> str:
+    """Whose variables fill the event."""
+    return f"environment {safe_word(filling.chosen, 40)}" if filling is not None and filling.chosen else ""
+
+
+def delivery_text(draft: EventDraft, view: Snapshot | None) -> str:
+    """What becomes of what handlers say: of the messages that they push, or of what they return."""
+    if view is None:
+        return ""
+    dialect = view.host.dialect
+    kind, known = dialect.event_of(draft.key).kind, dialect.catalogue().find(draft.key)
+    if kind != "folder":
+        return ANSWER_POLICIES.get(known.policy if known is not None else "", ANSWERS_IGNORED)
+    return "messages: delivered" if known is not None and known.delivers else "messages: ignored by this host"
+
+
+class Composer(RemovableWidget, Vertical):
+    """Holds the draft, checks it on every key, and tells when it has become another."""
+
+    ALLOW_MAXIMIZE = True
+    DEFAULT_CSS = """
+    Composer {
+        border: round $border-blurred;
+        border-title-color: $foreground;
+        border-title-style: none;
+        border-subtitle-align: left;
+        border-subtitle-color: $text-muted;
+        padding: 0 1;
+        &:focus-within { border: heavy $border; }
+        & > Static { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
+        & > #fire-only { display: none; color: $text-warning; }
+        & > #fire-status { height: auto; max-height: 2; text-wrap: wrap; }
+        &.-low > #fire-status { height: 1; text-wrap: nowrap; }
+        & > ContextEditor { margin: 1 0 0 0; }
+        &.-low > ContextEditor { margin: 0; }
+    }
+    """
+
+    class Changed(Message):
+        """The draft is another one, or its verdict is."""
+
+        def __init__(self, draft: EventDraft, checked: CheckedDraft) -> None:
+            super().__init__()
+            self.draft, self.checked = draft, checked
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(id=id)
+        self.view: Snapshot | None = None
+        self.filling: VariableSources | None = None
+        self.draft = EventDraft()
+        self.checked = CheckedDraft(None)
+        self._pristine = EventDraft()  # the template: replaced without regret
+        self._given = EventDraft()  # as it was put here: what is otherwise now was written by hand
+        self._kept: dict[str, EventDraft] = {}  # by event: what was written by hand, and gave way to another
+        self._head = Head(id="fire-head")
+        self._first, self._second = ContextEditor(id="fire-context"), ContextEditor(id="fire-ctx")
+        self._in_ctx = False
+        self._title = Content("Event")
+
+    def compose(self) -> ComposeResult:
+        yield self._head
+        yield Static(id="fire-only", markup=False)
+        yield self._first
+        yield self._second
+        yield Static(id="fire-status", markup=False)
+        yield Static(id="fire-help", markup=False)
+
+    def on_mount(self) -> None:
+        self.read()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.set_class(event.size.height < 10, "-low")
+
+    @property
+    def sheet(self) -> ContextEditor:
+        """The text that is shown."""
+        return self._second if self._in_ctx else self._first
+
+    @property
+    def untouched(self) -> bool:
+        """Are the texts still the template's, or empty?"""
+        texts = ((self.draft.text, self._pristine.text), (self.draft.ctx_text, self._pristine.ctx_text))
+        return all(text.strip() in ("", pristine.strip()) for text, pristine in texts)
+
+    @property
+    def pristine(self) -> bool:
+        """Is the event as its template has it, in all that can be written by hand?"""
+        now = (self.draft.text, self.draft.ctx_text, self.draft.session)
+        return now == (self._pristine.text, self._pristine.ctx_text, self._pristine.session)
+
+    def show_filling(self, filling: VariableSources | None) -> None:
+        """Variables are looked up there from now on."""
+        self.filling = filling
+        self.read()
+
+    def show_view(self, view: Snapshot | None) -> None:
+        """Check against another look; settings that are held are taken anew."""
+        self.view = view
+        if view is not None and self.draft.cfg is not None:
+            self.draft = replace(self.draft, cfg=template_draft(self.draft.key, view).cfg or {})
+        self.read()
+
+    def load(self, key: str, only: str | None = None) -> None:
+        """Write the template of an event."""
+        if self.view is not None:
+            self.put(template_draft(key, self.view, only))
+            self._pristine = self._given = self.draft
+
+    def begin(self, key: str, only: str | None = None) -> None:
+        """An event of this key: as it was written by hand before, else its template."""
+        self._keep()
+        kept = self._kept.pop(key, None)
+        self.load(key, only)
+        if kept is not None:
+            self.put(replace(kept, only=only))
+            self._tell(
+                "What you had written stands here again; {fire.template} puts the example in its place."
+            )
+
+    def take(self, draft: EventDraft) -> None:
+        """One that lies in a file or was sent: what was written by hand is kept until its event is chosen."""
+        key = self._keep()
+        self.put(draft)
+        self._given = draft
+        if key:
+            then = with_keys("{fire.keys} and that event bring it back.")
+            self.app.notify(f"What you had written for {safe_word(key, 60)} is kept: {then}", markup=False)
+
+    def settled(self, draft: EventDraft) -> None:
+        """This lies in a file now."""
+        self._given = draft
+
+    def _keep(self) -> str:
+        """Keep what was written by hand since it was put here; the key of its event, or nothing."""
+        draft, given = self.draft, self._given
+        if (draft.text, draft.ctx_text, draft.session) == (given.text, given.ctx_text, given.session):
+            return ""
+        self._kept[draft.key] = draft
+        return draft.key
+
+    def _tell(self, template: str) -> None:
+        self.app.notify(with_keys(template), markup=False)
+
+    def rekey(self, key: str) -> None:
+        """Another event: as it was written before, or its template, unless this is written by hand."""
+        if self.untouched or (key in self._kept and not self._keep()):
+            self.begin(key, self.draft.only)
+            return
+        draft = replace(self.draft, key=key)
+        if self.view is not None and draft.ctx_text.strip() in ("", self._pristine.ctx_text.strip()):
+            draft = replace(draft, ctx_text=template_draft(key, self.view).ctx_text)
+            self._pristine = replace(self._pristine, ctx_text=draft.ctx_text)
+        self.put(draft)
+        self._tell("Your context was kept; {fire.template} puts the event's example in its place.")
+
+    def limit(self, only: str | None) -> None:
+        """Fire at one hook only, or at all."""
+        self.draft = replace(self.draft, only=only)
+        self.read()
+
+    def put(self, draft: EventDraft) -> None:
+        """Take this draft in place of the one that is there."""
+        self.draft = draft
+        with self.prevent(Input.Changed, TextArea.Changed):
+            self._head.session = draft.session
+            self._first.rewrite(draft.text)
+            self._second.rewrite(draft.ctx_text)
+        self.read()
+
+    def turn_face(self) -> None:
+        """Show the form, or the text."""
+        form = not self.sheet.as_form
+        for sheet in (self._first, self._second):
+            sheet.turn(form)
+        self._draw()
+
+    def action_turn_face(self) -> None:
+        self.turn_face()
+
+    @on(PartChoice.Turned)
+    def _part_clicked(self, event: PartChoice.Turned) -> None:
+        event.stop()
+        self.turn_part()
+
+    def turn_part(self, ctx: bool | None = None) -> bool:
+        """Show the event's `ctx`, or its context; False where it has no `ctx`."""
+        if not has_second_argument(self.draft.key, self.view):
+            return False
+        focused = self.sheet.has_focus_within
+        self._in_ctx = not self._in_ctx if ctx is None else ctx
+        self._draw()
+        if focused:
+            self.sheet.take_focus()
+        return True
+
+    @on(Input.Changed)
+    @on(TextArea.Changed)
+    def _typed(self, event: Message) -> None:
+        event.stop()
+        self.read()
+
+    @on(ContextEditor.Moved)
+    def _cursor_moved(self, event: ContextEditor.Moved) -> None:
+        event.stop()
+        self._draw_help()
+
+    def on_descendant_focus(self) -> None:
+        self._draw_help()
+
+    def on_descendant_blur(self) -> None:
+        self._draw_help()
+
+    def read(self) -> None:
+        """Take what the editors hold, check it, and draw the verdict."""
+        self.draft = replace(
+            self.draft, session=self._head.session, text=self._first.text, ctx_text=self._second.text
+        )
+        self.checked = check_draft(self.draft, self.view, self.filling)
+        self._first.mark(self.checked, in_ctx=False)
+        self._second.mark(self.checked, in_ctx=True)
+        if self.view is not None:
+            known = self.view.host.dialect.catalogue().find(self.draft.key)
+            fields = known_fields(known.fields, known.required) if known else ()
+            held = self.draft.cfg is not None
+            self._first.offer(tuple(offer for offer in fields if not held or offer.name != CFG))
+            self._second.offer(known_fields(known.ctx_fields) if known else ())
+        self._draw()
+        self.post_message(self.Changed(self.draft, self.checked))
+
+    def _draw(self) -> None:
+        ctx = has_second_argument(self.draft.key, self.view)
+        self._in_ctx = self._in_ctx and ctx
+        self._first.display, self._second.display = not self._in_ctx, self._in_ctx
+        self._head.show(self.draft.key, self._in_ctx if ctx else None)
+        self._draw_title()
+        only = self.query_one("#fire-only", Static)
+        limits = only_hook_line(self.draft)
+        only.display = bool(limits)
+        update_text(only, limits)
+        told = [delivery_text(self.draft, self.view), environment_text(self.filling)]
+        self.border_subtitle = Content(" · ".join(filter(None, told)))
+        self._draw_help()
+
+    def entitle(self, title: Content) -> None:
+        """Show this as what the draft is."""
+        self._title = title
+        self._draw_title()
+
+    def _draw_title(self) -> None:
+        faces = two_way_choice(VIEW_LABELS, self.sheet.as_form).stylize(
+            Style.from_meta({"@click": "turn_face"})
+        )
+        self.border_title = Content.assemble(self._title, "  ", faces)
+
+    def _draw_help(self) -> None:
+        here = self.sheet.noted if self.sheet.has_focus_within else None
+        update_text(self.query_one("#fire-status", Static), draft_status(self.checked, self.draft, here))
+        meant = self._reference_help()
+        told = (
+            Content.styled(safe_word(meant, 300), MARK_MUTED)
+            if meant
+            else draft_help(self.draft, self.view, self.sheet)
+        )
+        update_text(self.query_one("#fire-help", Static), told)
+
+    def _reference_help(self) -> str:
+        """What the variable under the cursor comes to."""
+        if self.filling is None or not self.sheet.has_focus_within:
+            return ""
+        return variable_help(*self.sheet.cursor, self.filling.variables, datetime.now(UTC))
+
+    def go_to_mistake(self) -> None:
+        """Put the cursor where the text is wrong."""
+        if not self.checked.line:
+            return
+        self.turn_part(self.checked.in_ctx)
+        if self.sheet.as_form and self.sheet.form.go_to_mistake():
+            return
+        if self.sheet.as_form:
+            self.turn_face()
+        self.sheet.editor.focus()
+        self.sheet.editor.move_cursor((self.checked.line - 1, max(self.checked.column - 1, 0)))

@@ -1,0 +1,491 @@
+"""The fields of a JSON context: as a form edits them, as the catalogue knows them, and as completion inserts them.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from hookscope.app.event_templates import BadContext, parse_context
+from hookscope.console.panes.fire.event_draft import (
+    CFG,
+    JSON_SCANNER,
+    escape_controls,
+    members_at,
+    readable_json,
+)
+from hookscope.model.event_catalogue import EventField
+from hookscope.model.event_schema import field_summary, type_words
+from hookscope.values import dataclass
+
+ValueKind = Literal["text", "number", "true/false", "null", "list", "object", "value"]
+
+LONGEST_VALUE = 10_000  # characters of a value that a row of a form takes
+JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+QUOTE_OR_ESCAPE = re.compile(r'(\\.)|"', re.DOTALL)
+KIND_BY_SIGN: dict[str, ValueKind] = {
+    '"': "text",
+    "{": "object",
+    "[": "list",
+    "t": "true/false",
+    "f": "true/false",
+    "n": "null",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """One member of the object, and where it stands in the text."""
+
+    name: str
+    start: int  # of its key
+    at: int  # of its value
+    end: int
+    kind: ValueKind  # `value`: no value yet
+    shown: str  # its value on one line; of a text, what stands between the quotes
+    problem: str = ""  # why what was typed is no value
+
+    @property
+    def is_text(self) -> bool:
+        return self.kind == "text"
+
+    @property
+    def too_long(self) -> bool:
+        return self.end - self.at > LONGEST_VALUE
+
+
+@dataclass(frozen=True, slots=True)
+class JsonForm:
+    """The text and its fields, in their order. A key that stands there twice is two fields.
+
+    While what was typed into a field makes the text invalid, the fields are those of before, moved along.
+    """
+
+    text: str
+    fields: tuple[FormField, ...] = ()
+
+    def find(self, name: str) -> int | None:
+        """The index of the field of this name: the last one, whose value counts."""
+        return next((i for i in reversed(range(len(self.fields))) if self.fields[i].name == name), None)
+
+    def write(self, index: int, typed: str) -> JsonForm:
+        """With this value of that field: of a text, what stands between the quotes; else JSON."""
+        field = self.fields[index]
+        if typed == field.shown or field.too_long:
+            return self
+        if field.is_text:
+            return self._put(index, quote_text(typed), is_text=True)
+        source = escape_controls(typed).strip()
+        if "\n" in self.text[field.at : field.end] and not value_problem(source):
+            source = indented_json(source, _indent_before(self.text, field.start))
+        return self._put(index, source, is_text=False)
+
+    def put(self, index: int, source: str) -> JsonForm:
+        """With this JSON as the value of that field."""
+        return self._put(index, source, is_text=source.startswith('"'))
+
+    def turn(self, index: int) -> JsonForm:
+        """With that field as a text where it was none; else as the JSON that its text is, if it is any."""
+        field = self.fields[index]
+        if not field.is_text:
+            return self._put(index, quote_text(_inside_quotes(field.shown)), is_text=True)
+        text = self.text[field.at : field.end]
+        inside = escape_controls(str(json.loads(text)).strip()) if not field.problem else text
+        if inside.startswith('"') or (inside and value_problem(inside)):
+            return self
+        return self._put(index, inside or "null", is_text=False)
+
+    def remove(self, index: int) -> JsonForm:
+        """Without that field."""
+        fields, text = self.fields, self.text
+        if len(fields) == 1:
+            start, end = text.index("{") + 1, text.rindex("}")
+        elif index == 0:
+            start, end = fields[0].start, fields[1].start
+        else:
+            start, end = fields[index - 1].end, fields[index].end
+        return self._spliced(start, end, "", (*fields[:index], *fields[index + 1 :]))
+
+    def add(self, name: str, source: str) -> JsonForm:
+        """With one field more, at the end."""
+        key = f"{quote_text(_inside_quotes(name))}: "
+        if self.fields:
+            before, gap = self.text[: self.fields[-1].end] + ",", self._gap()
+            after = self.text[self.fields[-1].end :]
+        else:
+            before, gap, after = "{", "\n  ", "\n}"
+        start = len(before) + len(gap)
+        at = start + len(key)
+        new = _form_field(name, start, at, at + len(source), source, source.startswith('"'))
+        return _reread_form(f"{before}{gap}{key}{source}{after}", (*self.fields, new))
+
+    def _gap(self) -> str:
+        """What stands between a comma and the member after it."""
+        if len(self.fields) > 1:
+            before, after = self.fields[-2:]
+            return self.text[self.text.index(",", before.end) + 1 : after.start]
+        opening = self.text[self.text.index("{") + 1 : self.fields[0].start]
+        return opening if "\n" in opening else " "
+
+    def _put(self, index: int, source: str, *, is_text: bool) -> JsonForm:
+        field = self.fields[index]
+        new = _form_field(field.name, field.start, field.at, field.at + len(source), source, is_text)
+        return self._spliced(
+            field.at, field.end, source, (*self.fields[:index], new, *self.fields[index + 1 :])
+        )
+
+    def _spliced(self, start: int, end: int, new: str, fields: tuple[FormField, ...]) -> JsonForm:
+        by = len(new) - (end - start)
+        moved = (
+            replace(field, start=field.start + by, at=field.at + by, end=field.end + by)
+            if field.start >= end
+            else field
+            for field in fields
+        )
+        return _reread_form(self.text[:start] + new + self.text[end:], tuple(moved))
+
+
+def read_json_form(text: str) -> JsonForm:
+    """The fields of a JSON object; empty text is an empty one. Raises BadContext."""
+    parse_context(text)
+    return JsonForm(text, tuple(_form_fields(text)) if text.strip() else ())
+
+
+def _reread_form(text: str, fields: tuple[FormField, ...]) -> JsonForm:
+    try:
+        return read_json_form(text)
+    except BadContext:
+        return JsonForm(text, fields)
+
+
+def _form_fields(text: str) -> Iterator[FormField]:
+    """The members of a valid object."""
+    for name, start, at, end in members_at(text, text.index("{")):
+        yield _form_field(str(name), start, at, end, text[at:end], text[at] == '"')
+
+
+def _form_field(name: str, start: int, at: int, end: int, source: str, is_text: bool) -> FormField:
+    if len(source) > LONGEST_VALUE:
+        return FormField(name, start, at, end, _kind_of(source), f"{len(source):,} characters")
+    problem = value_problem(source, is_text=is_text)
+    if is_text:
+        return FormField(name, start, at, end, "text", source[1:-1].replace('\\"', '"'), problem)
+    if problem:
+        return FormField(name, start, at, end, "value", source, problem)
+    return FormField(name, start, at, end, _kind_of(source), one_line_json(source))
+
+
+def _kind_of(source: str) -> ValueKind:
+    return KIND_BY_SIGN.get(source[:1], "number")
+
+
+def value_problem(source: str, *, is_text: bool = False) -> str:
+    """Why this is not the JSON of one value; empty where it is."""
+    try:
+        _, end = JSON_SCANNER.raw_decode(source)
+    except (ValueError, RecursionError):
+        if is_text:
+            return "a backslash begins an escape: \\\\ is one backslash, \\n a line end"
+        return "no JSON value" if source else "a value is wanted"
+    return "" if end == len(source) else "one JSON value is wanted"
+
+
+def quote_text(typed: str) -> str:
+    """The JSON of a text from what stands between its quotes; quotes in it need no backslash."""
+    inside = escape_controls(QUOTE_OR_ESCAPE.sub(lambda found: found[1] or '\\"', typed))
+    return '"' + inside.replace("\n", "\\n").replace("\t", "\\t") + '"'
+
+
+def shown_text(text: str) -> str:
+    """A text as its row of a form shows it: line ends, tabs and backslashes as their escapes."""
+    return quote_text(_inside_quotes(text))[1:-1].replace('\\"', '"')
+
+
+def _inside_quotes(text: str) -> str:
+    """Any text as it may stand between quotes."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def one_line_json(source: str) -> str:
+    """A JSON value with the spaces of one line, its tokens as they were."""
+    spaced = {",": ", ", ":": ": "}
+    return "".join(spaced.get(token, token) for token in JSON_TOKEN.findall(source))
+
+
+def indented_json(source: str, indent: str) -> str:
+    """A JSON value over several lines, its tokens as they were; `indent` is that of its first line."""
+    tokens = JSON_TOKEN.findall(source)
+    parts, depth = [], 0
+    for index, token in enumerate(tokens):
+        after = tokens[index + 1 : index + 2]
+        line_end = "\n" + indent
+        if token in "{[" and after not in (["}"], ["]"]):
+            depth += 1
+            parts.append(token + line_end + "  " * depth)
+        elif token in "}]" and tokens[index - 1] not in "{[":
+            depth -= 1
+            parts.append(line_end + "  " * depth + token)
+        elif token == ",":
+            parts.append(token + line_end + "  " * depth)
+        else:
+            parts.append(": " if token == ":" else token)
+    return "".join(parts)
+
+
+def _indent_before(text: str, at: int) -> str:
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip())]
+
+
+EMPTY_VALUES = {
+    "number": "0",
+    "integer": "0",
+    "boolean": "false",
+    "array": "[]",
+    "object": "{}",
+    "null": "null",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class KnownField:
+    """One field that the event may have."""
+
+    name: str
+    help: str
+    told: str = ""  # the same with values and types
+    example: str = '""'  # JSON, over several lines perhaps
+    values: tuple[str, ...] = ()  # all that it can be, as JSON; empty: anything
+    members: tuple[KnownField, ...] = ()  # of the object, or of each item of the list
+
+    @property
+    def is_text(self) -> bool:
+        return self.example.startswith('"')
+
+
+def known_fields(fields: Mapping[str, EventField], required: Sequence[str] = ()) -> tuple[KnownField, ...]:
+    """These fields of the catalogue: those that every such event has, then the others."""
+    return tuple(
+        KnownField(
+            name,
+            field.text,
+            f"{field_summary(field)} · {type_words(field)}{', needed' if name in required else ''}",
+            _example_json(field),
+            _known_values(field),
+            known_fields(field.members),
+        )
+        for name, field in sorted(fields.items(), key=lambda item: item[0] not in required)
+    )
+
+
+def _known_values(field: EventField) -> tuple[str, ...]:
+    if field.values or "boolean" not in field.types:
+        return tuple(readable_json(value) for value in field.values)
+    return ("true", "false")
+
+
+def known_fields_at(known: Sequence[KnownField], path: Sequence[str | int]) -> tuple[KnownField, ...]:
+    """What the object at this path may have; the steps into lists are those into any of their items."""
+    for step in path:
+        if isinstance(step, str):
+            known = next((offer.members for offer in known if offer.name == step), ())
+    return tuple(known)
+
+
+def _example_json(field: EventField) -> str:
+    if field.examples:
+        return readable_json(field.examples[0])
+    return EMPTY_VALUES.get(field.types[0], '""') if field.types else '""'
+
+
+def known_field_help(known: Sequence[KnownField], name: str | None, text: str) -> str:
+    """One line about the field of this name, else about the fields that `text` does not have."""
+    found = next((offer for offer in known if offer.name == name), None)
+    if found is not None:
+        return f"{name}: {found.told or found.help}"
+    absent = [offer.name for offer in known if f'"{offer.name}"' not in text and offer.name != CFG]
+    return f"could also hold: {', '.join(absent)}" if absent else ""
+
+
+CursorSlot = Literal["name", "value", "after"]  # `after`: behind a member, where a comma is missing yet
+
+PARTIAL_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"?|[{}\[\],:]|[^\s{}\[\],:"]+')
+
+
+@dataclass(slots=True)
+class JsonLevel:
+    """An object or a list that is open at some character."""
+
+    is_object: bool
+    opened: int
+    name: str = ""  # the member whose value is next
+    slot: CursorSlot | Literal["colon"] = "name"
+    items: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionPlace:
+    """The place at the cursor: of an object's member."""
+
+    path: tuple[str | int, ...]  # of the object
+    slot: CursorSlot
+    name: str  # the member whose value is meant
+    names: frozenset[str]  # all that the object has, but for what is being written
+    opened: int  # where the object begins
+    start: int  # of what is replaced
+    end: int
+    typed: str  # so far, without quotes
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """Something that can be put at the spot."""
+
+    shown: str
+    help: str
+    source: str  # JSON
+
+
+@dataclass(frozen=True, slots=True)
+class CompletedText:
+    """What replaces `start` to `end` of the text, and which part of it is to be selected then."""
+
+    start: int
+    end: int
+    text: str
+    select: tuple[int, int]  # from the beginning of `text`
+
+
+def completion_place_at(text: str, at: int) -> CompletionPlace | None:
+    """What stands at this character; None outside every object."""
+    levels: list[JsonLevel] = []
+    here: re.Match[str] | None = None
+    for token in PARTIAL_TOKEN.finditer(text):
+        if token.start() >= at:
+            break
+        if token.end() > at or (token.end() == at and _unfinished(token[0], levels)):
+            here = token
+            break
+        _read_token(levels, token[0], token.start())
+    if not levels or not levels[-1].is_object:
+        return None
+    top = levels[-1]
+    if top.slot == "colon":
+        return None
+    path = tuple(level.name if level.is_object else level.items for level in levels[:-1])
+    start, end, typed = (here.start(), here.end(), here[0]) if here else (at, at, "")
+    names = frozenset(_other_names(text, top, here))
+    return CompletionPlace(path, top.slot, top.name, names, top.opened, start, end, typed.strip('"'))
+
+
+def _unfinished(sign: str, levels: list[JsonLevel]) -> bool:
+    """Is the cursor right behind this to write on? Behind a whole text that is a value it is not."""
+    if sign in "{}[],:" or not levels:
+        return False
+    whole = len(sign) > 1 and sign[0] == sign[-1] == '"'
+    return not whole or levels[-1].slot == "name"
+
+
+def _read_token(levels: list[JsonLevel], sign: str, at: int) -> None:
+    if sign in "{[":
+        levels.append(JsonLevel(sign == "{", at))
+        return
+    if not levels:
+        return
+    top = levels[-1]
+    if sign in "}]":
+        levels.pop()
+        if levels:
+            levels[-1].slot = "after"
+    elif sign == ",":
+        top.slot, top.items = "name", top.items + 1
+    elif sign == ":":
+        top.slot = "value"
+    elif top.slot == "name" and top.is_object:
+        top.name, top.slot = _unquoted(sign), "colon"
+    else:
+        top.slot = "after"
+
+
+def _other_names(text: str, top: JsonLevel, here: re.Match[str] | None) -> list[str]:
+    """The names of all members of an open object, but for the one that is being written."""
+    skip = here.start() if here else -1
+    levels = [JsonLevel(True, top.opened)]
+    found: list[str] = []
+    for token in PARTIAL_TOKEN.finditer(text, top.opened + 1):
+        if len(levels) == 1 and token.start() != skip and levels[0].slot == "name" and token[0][0] == '"':
+            found.append(_unquoted(token[0]))
+        _read_token(levels, token[0], token.start())
+        if not levels:
+            break
+    return found
+
+
+def _unquoted(sign: str) -> str:
+    try:
+        return str(json.loads(sign))
+    except ValueError:
+        return sign.strip('"')
+
+
+def completions_at(spot: CompletionPlace, known: Sequence[KnownField]) -> tuple[Completion, ...]:
+    """What the catalogue knows for this spot: names of absent members, or values of this one."""
+    offered = known_fields_at(known, spot.path)
+    if spot.slot == "value":
+        return value_completions(next((offer for offer in offered if offer.name == spot.name), None))
+    return tuple(
+        Completion(offer.name, offer.told or offer.help, offer.example)
+        for offer in offered
+        if offer.name not in spot.names
+    )
+
+
+def value_completions(offer: KnownField | None) -> tuple[Completion, ...]:
+    """All that a field can be, as far as is known; else its example."""
+    if offer is None:
+        return ()
+    if offer.values:
+        return tuple(Completion(value, offer.help, value) for value in offer.values)
+    return (Completion(one_line_json(offer.example), f"an example of {offer.name}", offer.example),)
+
+
+def complete_text(text: str, spot: CompletionPlace, choice: Completion) -> CompletedText:
+    """The text with the choice in its place: commas, line and indent as its neighbours have them."""
+    indent = _line_indent(text, spot.start)
+    if spot.slot == "value":
+        return _replacement(spot.start, spot.end, "", indented_json(choice.source, indent), "")
+    name = json.dumps(choice.shown, ensure_ascii=False)
+    rest = text[spot.end :].lstrip()
+    if rest.startswith(":"):  # it has a value already
+        return CompletedText(spot.start, spot.end, name, (len(name), len(name)))
+    begin = len(text[: spot.start].rstrip())  # behind what stands before it
+    over_lines = "\n" in text[spot.opened : spot.start]
+    comma = "," if spot.slot == "after" else ""
+    after = "," if rest[:1] not in ("}", ",", "") else ""
+    end = spot.end
+    if begin == spot.opened + 1 and not over_lines and rest[:1] in ("}", ""):  # the first one
+        indent += "  "
+        gap, after = f"\n{indent}", f"\n{indent[:-2]}"
+        end = len(text) - len(rest)
+    elif over_lines:
+        gap = f"\n{indent or _line_indent(text, spot.opened) + '  '}"
+    else:
+        gap = "" if begin == spot.opened + 1 else " "
+        after = after and f"{after} "
+    return _replacement(begin, end, f"{comma}{gap}{name}: ", indented_json(choice.source, indent), after)
+
+
+def _line_indent(text: str, at: int) -> str:
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip())]
+
+
+def _replacement(start: int, end: int, before: str, value: str, after: str) -> CompletedText:
+    first, last = len(before), len(before) + len(value)
+    inside = (first + 1, last - 1) if value.startswith('"') else (first, last)
+    return CompletedText(start, end, before + value + after, inside)

@@ -1,0 +1,518 @@
+"""The context as a form: one row per field, and an input over the value at the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar, Literal, Protocol
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input
+
+from hookscope.app.event_templates import BadContext
+from hookscope.console.dialogs.completion_list import CompletionScreen
+from hookscope.console.keymap.active_keys import ENTER_KEY, with_keys
+from hookscope.console.panes.fire.context_fields import (
+    Completion,
+    FormField,
+    JsonForm,
+    KnownField,
+    one_line_json,
+    quote_text,
+    read_json_form,
+    shown_text,
+    value_completions,
+)
+from hookscope.console.panes.fire.event_draft import escape_controls
+from hookscope.console.theme.text_styles import FAINT, MARK_MUTED, fixed_width, safe_word
+from hookscope.console.widgets.lines import CURSOR_GUTTER, LineList
+from hookscope.console.widgets.painting import RemovableWidget
+from hookscope.values import dataclass
+
+VALUE_KIND_SIGNS = {
+    "text": "Aa",
+    "number": "12",
+    "true/false": "tf",
+    "null": "--",
+    "list": "[]",
+    "object": "{}",
+    "value": "✗ ",
+}
+REPEATED_NAME_NOTE = "a later field of this name counts"
+ADD_FIELD = "+ another"
+
+
+@dataclass(frozen=True, slots=True)
+class FormRow:
+    """One line of the form: a field that is there, one that could be, or (neither) the place for another."""
+
+    field: FormField | None = None
+    offer: KnownField | None = None
+    overridden: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.field.name if self.field else self.offer.name if self.offer else ""
+
+    @property
+    def shown(self) -> str:
+        """What its input holds."""
+        return self.field.shown if self.field else ""
+
+    @property
+    def help(self) -> str:
+        return self.offer.help if self.offer else ""
+
+
+def form_rows_of(form: JsonForm, known: Sequence[KnownField]) -> tuple[FormRow, ...]:
+    """The fields in their order, then those that could be added, then the place for any other."""
+    offered = {offer.name: offer for offer in known}
+    last = {field.name: index for index, field in enumerate(form.fields)}
+    there = (
+        FormRow(field, offered.get(field.name), last[field.name] > index)
+        for index, field in enumerate(form.fields)
+    )
+    return (*there, *(FormRow(None, offer) for offer in known if offer.name not in last), FormRow())
+
+
+@dataclass(frozen=True, slots=True)
+class FormColumns:
+    """Cells of a form's columns; between name and value stand the kind's sign and spaces."""
+
+    name: int
+    value: int
+    help: int
+
+    @property
+    def before_value(self) -> int:
+        return self.name + 4  # a space, the sign, a space
+
+
+def form_columns(width: int, names: int) -> FormColumns:
+    """How a row of `width` cells is divided, where the longest name takes `names`."""
+    name = max(min(names, 24, width // 3), 4)
+    left = max(width - name - 4, 1)
+    help_ = left * 45 // 100 if left >= 30 else 0
+    return FormColumns(name, max(left - help_ - (2 if help_ else 0), 1), help_)
+
+
+def form_row_line(row: FormRow, at: FormColumns, noted: str = "") -> Content:
+    """A row as it is drawn, but for the input at the cursor; what is `noted` stands in place of its help."""
+    if row.field is None:
+        name, example = (row.name, one_line_json(row.offer.example)) if row.offer else (ADD_FIELD, "")
+        cells = (
+            fixed_width(safe_word(name), at.name),
+            "    ",
+            fixed_width(safe_word(example), at.value),
+            "  ",
+        )
+        told = (
+            Content.styled(safe_word(noted), "$text-warning")
+            if noted
+            else Content.styled(safe_word(row.help), FAINT)
+        )
+        return Content.assemble(*cells).stylize(FAINT) + told
+    field = row.field
+    wrong = "$text-error" if field.problem else ""
+    note, style = row.help, MARK_MUTED
+    if field.problem:
+        note, style = field.problem, wrong
+    elif row.overridden or noted:
+        note, style = REPEATED_NAME_NOTE if row.overridden else noted, "$text-warning"
+    sign = VALUE_KIND_SIGNS["value" if field.problem else field.kind]
+    value = fixed_width(safe_word(field.shown, 2 * at.value), at.value, wrong)
+    told = Content.styled(f"  {safe_word(note)}", style) if at.help or field.problem else Content()
+    name_cell = fixed_width(safe_word(field.name), at.name)
+    return Content.assemble(name_cell, " ", (sign, wrong or FAINT), " ", value, told)
+
+
+class FieldLines(LineList):
+    """The rows, drawn."""
+
+    DEFAULT_CSS = """
+    FieldLines { height: 1fr; }
+    """
+
+    class Scrolled(Message):
+        """Other rows are visible."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.can_focus = False
+        self.rows: tuple[FormRow, ...] = ()
+        self._longest = 0  # of their names
+        self.notes: Mapping[str, str] = {}  # by the field's name
+        self.said: tuple[Content, ...] = ()  # in place of rows
+
+    @property
+    def line_count(self) -> int:
+        return len(self.said) or len(self.rows)
+
+    def line_at(self, index: int, width: int) -> Content:
+        if self.said:
+            return self.said[index]
+        row = self.rows[index]
+        return form_row_line(row, self.columns, self.notes.get(row.name, ""))
+
+    @property
+    def columns(self) -> FormColumns:
+        return form_columns(self.inner_width - CURSOR_GUTTER, max(self._longest, len(ADD_FIELD)))
+
+    def show(self, rows: tuple[FormRow, ...]) -> None:
+        """Draw these rows."""
+        self.rows, self._longest = rows, max((len(row.name) for row in rows), default=0)
+        self.lines_changed()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self.post_message(self.Scrolled())
+
+
+FormCommand = Literal["leave out", "turn", "undo", "redo", "complete"]
+
+
+class ValueInputOwner(Protocol):
+    """The form. It is told at once, so that no key meets a row that is no longer the one on the screen."""
+
+    def typed(self, value: str) -> None: ...
+    def cursor_moved(self) -> None: ...
+    def entered(self, value: str) -> None: ...
+    def move(self, by: int, pages: bool = False) -> None: ...
+    def wish(self, what: FormCommand) -> None: ...
+
+
+class ValueInput(Input):
+    """The value of one row."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "row(-1)", "Up", show=False, id="form.up", tooltip="The field above"),
+        Binding("down", "row(1)", "Down", show=False, id="form.down", tooltip="The field below"),
+        Binding("pageup", "page(-1)", "Page up", show=False, id="form.page_up", tooltip="A page up"),
+        Binding(
+            "ctrl+space,ctrl+@",
+            "wish('complete')",
+            "Values",
+            id="form.complete",
+            tooltip="What this field can be, as far as is known",
+        ),
+        Binding("pagedown", "page(1)", "Page down", show=False, id="form.page_down", tooltip="A page down"),
+        Binding(
+            "ctrl+l", "wish('leave out')", "Leave out", id="form.leave_out", tooltip="Without this field"
+        ),
+        Binding(
+            "ctrl+n",
+            "wish('turn')",
+            "Text/JSON",
+            id="form.turn",
+            tooltip="This value as a text, or as number, true/false, null, list or object",
+        ),
+        Binding(
+            "ctrl+z", "wish('undo')", "Undo", show=False, id="form.undo", tooltip="Take the last change back"
+        ),
+        Binding("ctrl+y", "wish('redo')", "Redo", show=False, id="form.redo", tooltip="Make it again"),
+    ]
+    DEFAULT_CSS = """
+    ValueInput {
+        position: absolute; layer: over; height: 1; padding: 0; border: none;
+        background: $block-cursor-blurred-background;  /* a part of the line that the cursor is on */
+        &:focus { background: $block-cursor-background; border: none; }
+    }
+    """
+    FLIPS: ClassVar[dict[str, str]] = {"true": "false", "false": "true"}
+
+    def __init__(self, owner: ValueInputOwner) -> None:
+        super().__init__(compact=True, select_on_focus=False)
+        self._owner = owner
+        self._literal = False  # does it hold a text, and no JSON
+        self._told = True  # is what it holds the owner's
+
+    def show(self, value: str, literal: bool, placeholder: str) -> None:
+        """Take another row's value; the cursor goes to its end."""
+        self._literal, self.placeholder = literal, placeholder
+        self._told = False
+        self.value = value
+        self._told = True
+        self.cursor_position = len(value)
+
+    def watch_value(self, value: str) -> None:
+        if self._told:
+            self._owner.typed(value)
+
+    def watch_selection(self) -> None:
+        self._owner.cursor_moved()
+
+    def insert(self, text: str, index: int) -> None:
+        if text == " " and not self._literal and self.value in self.FLIPS:
+            self.value = self.FLIPS[self.value]
+        else:
+            super().insert(text, index)
+
+    def _on_paste(self, event: events.Paste) -> None:
+        """A text is pasted as it is: its line ends and backslashes become escapes."""
+        event.stop()
+        event.prevent_default()
+        text = shown_text(event.text) if self._literal else " ".join(escape_controls(event.text).split())
+        self.replace(text, *self.selection)
+
+    async def action_submit(self) -> None:
+        self._owner.entered(self.value)
+
+    def action_row(self, by: int) -> None:
+        self._owner.move(by)
+
+    def action_page(self, by: int) -> None:
+        self._owner.move(by, pages=True)
+
+    def action_wish(self, what: FormCommand) -> None:
+        self._owner.wish(what)
+
+
+FORM_NEEDS_JSON = (
+    "The form needs JSON that can be read: {fire.fire} goes to the mistake, {fire.form} to the text."
+)
+VALUE_TOO_LONG = "too long for a form: {fire.form} has it"
+
+
+class FieldForm(RemovableWidget, Container):
+    """Shows a text as its fields, and says at once what becomes of the text when one is edited."""
+
+    DEFAULT_CSS = """
+    FieldForm { layers: under over; height: 1fr; overflow: hidden; }
+    """
+
+    class Moved(Message):
+        """The cursor is on another field, or elsewhere in its value."""
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, FieldForm.Moved)
+
+    def __init__(self, edited: Callable[[str], None], undo: Callable[[bool], None]) -> None:
+        """`edited` gets the new text; `undo` takes its last change back, or (True) makes it again."""
+        super().__init__()
+        self._edited, self._undo = edited, undo
+        self._form = JsonForm("")
+        self._known: tuple[KnownField, ...] = ()
+        self._at = 0  # the row that the input holds
+        self._lines, self._input = FieldLines(), ValueInput(self)
+
+    def compose(self) -> ComposeResult:
+        yield self._lines
+        yield self._input
+
+    def on_mount(self) -> None:
+        self._show_rows(self._form)
+        self._show_value()
+
+    @property
+    def row(self) -> FormRow:
+        """The row at the cursor."""
+        rows = self._lines.rows
+        return rows[self._at] if rows else FormRow()
+
+    @property
+    def value_at_cursor(self) -> tuple[str, int]:
+        """What the input holds, and where in it the cursor stands."""
+        return self._input.value, self._input.cursor_position
+
+    @property
+    def target(self) -> LineList | Input:
+        """What takes the focus."""
+        return self._lines if self._lines.said else self._input
+
+    def show(self, text: str, known: tuple[KnownField, ...], notes: Mapping[str, str]) -> None:
+        """Show this text's fields, with a note on some; of a text that cannot be read, where it cannot."""
+        if notes != self._lines.notes:
+            self._lines.notes = notes
+            self._lines.refresh()
+        if text == self._form.text and known == self._known and not self._lines.said:
+            return
+        self._known = known
+        try:
+            form = read_json_form(text)
+        except BadContext as error:
+            self._show_problem(error)
+            return
+        had_focus = self._lines.has_focus
+        self._lines.said, self._lines.can_focus, self._input.display = (), False, True
+        self._show_rows(form)
+        self._show_value()
+        if had_focus:
+            self._input.focus()
+
+    def _show_problem(self, error: BadContext) -> None:
+        had_focus = self._input.has_focus
+        self._form, self._lines.rows, self._at = JsonForm(""), (), 0
+        place = f"line {error.line}, column {error.column}: {safe_word(error.problem, 200)}"
+        self._lines.said = (
+            Content.styled(f"✗ {place}", "$text-error"),
+            Content.styled(with_keys(FORM_NEEDS_JSON), MARK_MUTED),
+        )
+        self._lines.can_focus = True
+        self._lines.lines_changed()
+        if had_focus:
+            self._lines.focus()
+        self._input.display = False
+
+    def _show_rows(self, form: JsonForm, at: int | None = None) -> None:
+        """Draw these fields, with the cursor at that row, else where the name is that it was on."""
+        name, rows = self.row.name, form_rows_of(form, self._known)
+        if at is None:
+            stays = self._at < len(rows) and rows[self._at].name == name
+            same = (index for index, row in enumerate(rows) if row.name == name and name)
+            at = self._at if stays else next(same, min(self._at, len(rows) - 1))
+        self._form, self._at = form, at
+        self._lines.show(rows)
+        self._lines.cursor = at
+        self._place()
+
+    def _show_value(self) -> None:
+        """Let the input hold the value of its row."""
+        row = self.row
+        literal = row.field.is_text if row.field else row.offer is None or row.offer.is_text
+        hint = (
+            safe_word(one_line_json(row.offer.example), 100) if row.offer else "" if row.field else "its name"
+        )
+        if row.field is not None and row.field.too_long:
+            self._input.show("", literal, with_keys(VALUE_TOO_LONG))
+        else:
+            self._input.show(row.shown, literal, hint)
+
+    def _place(self) -> None:
+        """Lay the input over the value at the cursor; out of sight where that is scrolled away."""
+        at, lines = self._lines.columns, self._lines
+        y = self._at - round(lines.scroll_y)
+        self._input.styles.width = at.value
+        self._input.styles.offset = (CURSOR_GUTTER + at.before_value, y if 0 <= y < lines.size.height else -1)
+
+    @on(FieldLines.Scrolled)
+    def _scrolled(self, event: FieldLines.Scrolled) -> None:
+        event.stop()
+        self._place()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._place)
+
+    @on(LineList.Moved)
+    def _clicked(self, event: LineList.Moved) -> None:
+        event.stop()
+        if self._lines.said:
+            return
+        if event.index != self._at:
+            self._go(event.index)
+        self._input.focus()
+
+    def _go(self, index: int) -> None:
+        self._at = max(0, min(index, len(self._lines.rows) - 1))
+        self._lines.cursor = self._at
+        self._place()
+        self._show_value()
+        self.cursor_moved()
+
+    def go_to_mistake(self) -> bool:
+        """Go to the first field whose value is none; False where there is none such."""
+        found = next((index for index, field in enumerate(self._form.fields) if field.problem), None)
+        if found is None:
+            return False
+        if found != self._at:
+            self._go(found)
+        self._input.focus()
+        return True
+
+    @on(Input.Changed)
+    def _input_changed(self, event: Input.Changed) -> None:
+        event.stop()  # it was told at once, and the text that came of it is what counts
+
+    # What is done in the input.
+
+    def typed(self, value: str) -> None:
+        """Another value of the row; a field that was absent is there by it."""
+        row = self.row
+        if row.field is not None:
+            self._take(self._form.write(self._at, value))
+        elif row.offer is not None and value:
+            self._add(
+                row.offer.name, quote_text(value) if row.offer.is_text else escape_controls(value).strip()
+            )
+
+    def cursor_moved(self) -> None:
+        """Perhaps another part of the value is meant."""
+        self.post_message(self.Moved())
+
+    def entered(self, value: str) -> None:
+        """Go on; an absent field takes its example, a new name becomes a field."""
+        row, name = self.row, value.strip()
+        found = self._form.find(name)
+        if row.field is not None:
+            self._go(self._at + 1)
+        elif row.offer is not None:
+            self._add(row.offer.name, row.offer.example)
+            self._show_value()
+        elif name and found is not None:
+            self._go(found)
+        elif name:
+            known = next((offer for offer in self._known if offer.name == name), None)
+            self._add(name, known.example if known else '""')
+            self._show_value()
+
+    def move(self, by: int, pages: bool = False) -> None:
+        """Go to another row."""
+        self._go(self._at + by * (max(1, self._lines.size.height - 1) if pages else 1))
+
+    def wish(self, what: FormCommand) -> None:
+        """Change the row as a whole, or take a change back."""
+        if what in ("undo", "redo"):
+            self._undo(what == "redo")
+        elif what == "complete":
+            self._complete()
+        elif self.row.field is None:
+            self._say(f"This field is not there: type its value, or {ENTER_KEY} takes the example.")
+        elif what == "leave out":
+            self._take(self._form.remove(self._at))
+            self._show_value()
+        elif (turned := self._form.turn(self._at)) is not self._form:
+            self._take(turned)
+        else:
+            self._say("This text is no number, true, false, null, list or object.")
+
+    def _complete(self) -> None:
+        row = self.row
+        choices = value_completions(row.offer)
+        if not choices:
+            self._say("Nothing is known of what this field can be.")
+            return
+
+        def taken(choice: Completion | None) -> None:
+            if choice is None or self.row.name != row.name:
+                return
+            if self.row.field is None:
+                self._add(row.name, choice.source)
+            else:
+                self._take(self._form.put(self._at, choice.source))
+            self._show_value()
+
+        cursor = self._input.region.offset
+        self.app.push_screen(CompletionScreen(f"Values of {row.name}", choices, "", cursor), taken)
+
+    def _add(self, name: str, source: str) -> None:
+        form = self._form.add(name, escape_controls(source))
+        self._show_rows(form, len(form.fields) - 1)
+        self._edited(form.text)
+
+    def _take(self, form: JsonForm) -> None:
+        """An edit of the row at the cursor; its input is shown anew where it no longer fits."""
+        if form is self._form:
+            return
+        before, many = self.row.field, len(self._form.fields)
+        self._show_rows(form)
+        after = self.row.field
+        same = after is not None and before is not None and after.is_text == before.is_text
+        if not same or len(form.fields) != many:
+            self._show_value()
+        self._edited(form.text)
+
+    def _say(self, text: str) -> None:
+        self.app.notify(text, markup=False)

@@ -1,0 +1,454 @@
+"""The composed event.
+
+its text checked with the places of mistakes, its variables, and the saved event it came from.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field, replace
+from datetime import datetime
+from json import JSONDecoder
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
+
+from textual.content import Content
+
+from hookscope.app.event_templates import (
+    BadContext,
+    check_required_fields,
+    parse_context,
+    template_event,
+)
+from hookscope.app.variables import (
+    NOW,
+    WRITTEN_REFERENCE,
+    VariableReference,
+    Variables,
+    VariableSources,
+    filled_event,
+    references_in,
+)
+from hookscope.app.variables import escaped_value as literal
+from hookscope.authoring.testing.saved_event_files import SavedDraft, draft_with_context
+from hookscope.console.theme.text_styles import MARK_MUTED, counted, safe_word
+from hookscope.model.event_schema import event_notes
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import Event
+from hookscope.model.run_comparison import REPLAY_MARK
+from hookscope.model.text import has_controls, nearest_word, replace_hidden
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import Snapshot
+
+
+JsonPath: TypeAlias = tuple[str | int, ...]
+
+WHITESPACE = re.compile(r"[ \t\n\r]*")
+
+
+def _reject_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+# Numbers stay text: they are shown as they were written.
+JSON_SCANNER = JSONDecoder(parse_int=str, parse_float=str, parse_constant=_reject_constant)
+
+
+class JsonMember(NamedTuple):
+    """One member of an object, or one item of a list."""
+
+    name: str | int
+    start: int  # of its key; of an item, of its value
+    at: int  # of its value
+    end: int
+
+
+def members_at(text: str, at: int) -> Iterator[JsonMember]:
+    """The members of the object, or the items of the list, that begins there. The text is valid."""
+    is_object = text[at] == "{"
+    start, index = skip_whitespace(text, at + 1), 0
+    while text[start] not in "}]":
+        name: str | int = index
+        value = start
+        if is_object:
+            name, end = JSON_SCANNER.raw_decode(text, start)
+            value = skip_whitespace(text, skip_whitespace(text, end) + 1)
+        _, end = JSON_SCANNER.raw_decode(text, value)
+        yield JsonMember(name, start, value, end)
+        index += 1
+        start = skip_whitespace(text, end)
+        if text[start] == ",":
+            start = skip_whitespace(text, start + 1)
+
+
+def offsets_of(text: str, paths: Iterable[JsonPath]) -> dict[JsonPath, int]:
+    """Where the members of these paths begin in a valid text; of several of one name, the last. One pass."""
+    wanted: dict[str | int, list[JsonPath]] = {}
+    for path in paths:
+        wanted.setdefault(path[0], []).append(path)
+    return _offsets(text, skip_whitespace(text, 0), wanted, 0) if wanted else {}
+
+
+def _offsets(
+    text: str, at: int, wanted: Mapping[str | int, list[JsonPath]], depth: int
+) -> dict[JsonPath, int]:
+    if text[at : at + 1] not in ("{", "["):
+        return {}
+    last = {member.name: member for member in members_at(text, at) if member.name in wanted}
+    found: dict[JsonPath, int] = {}
+    for name, member in last.items():
+        deeper: dict[str | int, list[JsonPath]] = {}
+        for path in wanted[name]:
+            if len(path) == depth + 1:
+                found[path] = member.start
+            else:
+                deeper.setdefault(path[depth + 1], []).append(path)
+        if deeper:
+            found |= _offsets(text, member.at, deeper, depth + 1)
+    return found
+
+
+def line_of(text: str, offset: int) -> int:
+    """The line that a character stands in, from 1."""
+    return text.count("\n", 0, offset) + 1
+
+
+def offset_at(text: str, row: int, column: int) -> int:
+    """The character at a row and a column, both from 0."""
+    start = 0
+    for _ in range(row):
+        start = text.find("\n", start) + 1
+    return start + column
+
+
+def column_of(text: str, offset: int) -> int:
+    """The column of a character, from 1."""
+    return offset - text.rfind("\n", 0, offset)
+
+
+def skip_whitespace(text: str, at: int) -> int:
+    """The first character from there on that is no space."""
+    space = WHITESPACE.match(text, at)
+    return space.end() if space else at
+
+
+@dataclass(frozen=True, slots=True)
+class UnsetVariable:
+    """A reference that cannot be filled, and where it stands in the text: from 0; None: not found there."""
+
+    problem: str
+    at: int | None
+
+
+def first_unset_variable(value: Any, text: str, variables: Variables, now: datetime) -> UnsetVariable | None:
+    """The first reference in a value that cannot be filled; `text` is the JSON that it is read from."""
+    use = next((use for use in references_in(value, variables, now) if use.problem), None)
+    if use is None:
+        return None
+    places = (
+        found.start()
+        for found in WRITTEN_REFERENCE.finditer(text)
+        if found[2] == use.written and not found[1]
+    )
+    return UnsetVariable(variable_problem(use.written, variables.values), next(places, None))
+
+
+def variable_problem(written: str, values: Mapping[str, str]) -> str:
+    """Why a reference cannot be filled, in a few words."""
+    if written.startswith(NOW) and not written.isidentifier():
+        return f"${{{written}}} is no time; one looks like ${{now-1h30m}}"
+    near = nearest_word(written, values)
+    return f"${{{written}}} is not set{f'; did you mean ${{{near}}}?' if near else ''}"
+
+
+def variable_help(text: str, at: int, variables: Variables, now: datetime) -> str:
+    """What the reference comes to that stands at this character of a text; empty where none stands."""
+    found = next(
+        (found for found in WRITTEN_REFERENCE.finditer(text) if found.start() <= at <= found.end()), None
+    )
+    if found is None:
+        return ""
+    doubled, name = found.groups()
+    if doubled:
+        return f"{found[0]}: the text ${{{name}}}"
+    (use,) = references_in(f"${{{name}}}", variables, now)
+    return f"{found[0]}: {_variable_text(use, variables)}"
+
+
+def _variable_text(use: VariableReference, variables: Variables) -> str:
+    if use.problem:
+        return variable_problem(use.written, variables.values).partition("} ")[2]
+    return f"{use.shown or 'empty'} · from {use.origin}"
+
+
+INLINE_CFG_LIMIT = 400  # characters of settings that may stand in the text
+CFG = "cfg"
+DRAFT_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"?|[{}\[\]:]')
+
+
+@dataclass(frozen=True, slots=True)
+class EventDraft:
+    """What the composer holds."""
+
+    key: str = ""
+    session: str = ""
+    text: str = ""
+    only: str | None = None
+    cfg: Mapping[str, Any] | None = None  # settings in force, too long for the text
+    ctx_text: str = ""  # the second argument of stream and plugin handlers
+    meta: Mapping[str, Any] = field(default_factory=dict)  # of a stream's envelope
+
+
+@dataclass(frozen=True, slots=True)
+class DraftNote:
+    """Something odd."""
+
+    text: str
+    field: str = ""  # the name of the field that it is about, or in
+    in_ctx: bool = False
+    line: int = 0  # 1 and up; 0: not in the text
+    column: int = 0
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.text}" if self.line else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedDraft:
+    """A draft read: the event, or what is wrong and where."""
+
+    event: Event | None
+    problem: str = ""
+    line: int = 0  # 1 and up; 0: not in the text
+    column: int = 0
+    in_ctx: bool = False  # is the place in the text of `ctx`
+    notes: tuple[DraftNote, ...] = ()  # worth knowing, stop nothing
+
+
+def template_draft(key: str, view: Snapshot, only: str | None = None) -> EventDraft:
+    """A realistic event of that key as text."""
+    return replace(draft_of_event(template_event(key, view.host), only), key=key)
+
+
+def draft_of_event(event: Event, only: str | None = None) -> EventDraft:
+    """An event as text. Long settings stay out of the text, and are kept."""
+    context = dict(event.context)
+    held = None
+    if len(readable_json(context.get(CFG, {}))) >= INLINE_CFG_LIMIT:
+        held = context.pop(CFG)
+    context = literal(context)
+    ctx = readable_json(literal(event.ctx)) if event.kind != "folder" else ""
+    return EventDraft(
+        event.key, literal(event.session_key), readable_json(context), only, held, ctx, event.meta
+    )
+
+
+def has_second_argument(key: str, view: Snapshot | None) -> bool:
+    """Do handlers of this event get a second argument?"""
+    return view is not None and view.host.dialect.event_of(key).kind != "folder"
+
+
+def check_draft(
+    draft: EventDraft, view: Snapshot | None, filling: VariableSources | None = None
+) -> CheckedDraft:
+    """The event of a draft as it is written, or why it is none. Without `filling` variables are let be."""
+    key = draft.key.strip()
+    if not key:
+        return CheckedDraft(None, "an event key is wanted, such as command:new")
+    kind, _, action = key.partition(":")
+    if not kind or has_controls(key) or " " in key:
+        return CheckedDraft(None, f"{safe_word(key, 60)} is no event key; one looks like command:new")
+    try:
+        context = parse_context(draft.text)
+    except BadContext as error:
+        return CheckedDraft(None, error.problem, error.line, error.column)
+    try:
+        ctx = parse_context(draft.ctx_text) if has_second_argument(key, view) else {}
+    except BadContext as error:
+        return CheckedDraft(None, error.problem, error.line, error.column, in_ctx=True)
+    if draft.cfg is not None:
+        context.setdefault(CFG, literal(draft.cfg))
+    bare = view.host.dialect.event_of(key) if view is not None else Event(kind, action)
+    event = replace(bare, session_key=draft.session, context=context, ctx=ctx, meta=draft.meta)
+    meant = event
+    if filling is not None:
+        unset = unset_variable_problem(draft, event, filling)
+        if unset is not None:
+            return unset
+        meant = filled_event(event, filling)
+    if view is not None:
+        try:
+            check_required_fields(meant, view.host)
+        except Refusal as refused:
+            return CheckedDraft(None, refused.what.rstrip("."))
+    if view is None:
+        return CheckedDraft(event)
+    note = key_note(key, view)
+    return CheckedDraft(event, notes=(DraftNote(note),) if note else context_notes(meant, draft, view))
+
+
+def unset_variable_problem(draft: EventDraft, event: Event, filling: VariableSources) -> CheckedDraft | None:
+    """The first variable that cannot be filled, as what is wrong with the draft."""
+    if filling.problem:
+        return CheckedDraft(None, filling.problem)
+    variables, now = filling.variables, event.timestamp
+    session = first_unset_variable(event.session_key, "", variables, now)
+    if session is not None:
+        return CheckedDraft(None, f"the session: {session.problem}")
+    for value, text, in_ctx in ((event.context, draft.text, False), (event.ctx, draft.ctx_text, True)):
+        unset = first_unset_variable(value, text, variables, now)
+        if unset is not None and unset.at is not None:
+            line, column = line_of(text, unset.at), column_of(text, unset.at)
+            return CheckedDraft(None, unset.problem, line, column, in_ctx=in_ctx)
+        if unset is not None:
+            return CheckedDraft(None, unset.problem)
+    return None
+
+
+def key_note(key: str, view: Snapshot) -> str:
+    """What is odd about an event key; empty where nothing is."""
+    catalogue, product = view.host.dialect.catalogue(), view.host.dialect.product
+    if catalogue.sends(key):
+        return ""
+    if key in catalogue.by_key:
+        return f"{product} documents {key} and never sends it"
+    if key in view.host.dialect.later:
+        return f"not in {product}'s guide; {view.host.dialect.later[key]} sends it"
+    near = catalogue.nearest(key)
+    hint = f": did you mean {near}?" if near and near != key else ""
+    return f"no event of {product}{hint}"
+
+
+def context_notes(event: Event, draft: EventDraft, view: Snapshot) -> tuple[DraftNote, ...]:
+    """What is odd about the context and `ctx`, with its lines."""
+    notes = event_notes(event, view.host.dialect.catalogue())
+    texts = {False: draft.text, True: draft.ctx_text}
+    offsets = {
+        in_ctx: offsets_of(text, [note.path for note in notes if note.in_ctx == in_ctx])
+        for in_ctx, text in texts.items()
+    }
+    found = ((note, texts[note.in_ctx], offsets[note.in_ctx].get(note.path)) for note in notes)
+    return tuple(
+        DraftNote(
+            safe_word(note.text, 160),
+            str(note.path[0]),
+            note.in_ctx,
+            line_of(text, at) if at is not None else 0,
+            column_of(text, at) if at is not None else 0,
+        )
+        for note, text, at in found
+    )
+
+
+def same_event(first: Event | None, second: Event | None) -> bool:
+    """Are two drafts' events alike but for the moment of writing?"""
+    if first is None or second is None:
+        return first is second
+    return (first.key, first.session_key, first.kind, first.context, first.ctx, first.meta) == (
+        second.key,
+        second.session_key,
+        second.kind,
+        second.context,
+        second.ctx,
+        second.meta,
+    )
+
+
+def readable_json(value: Any) -> str:
+    """Readable JSON without a raw control character: those stand as their escapes."""
+    text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
+    return escape_controls(text)
+
+
+def escape_controls(text: str) -> str:
+    """Text as it may enter the editor: what would not be seen stands as its JSON escape."""
+    return replace_hidden(text.replace("\r\n", "\n").replace("\r", "\n"), _json_escape)
+
+
+def _json_escape(character: str) -> str:
+    """Its UTF-16 units, as JSON writes them."""
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+
+def field_name_at(text: str, line: int, column: int) -> str | None:
+    """The top-level key whose value the cursor stands in. `line` and `column` count from 0.
+
+    A scanner that forgives everything: the text is being written and seldom valid.
+    """
+    rows = text.split("\n")
+    start = sum(len(row) + 1 for row in rows[:line])
+    end = start + len(rows[line]) if line < len(rows) else len(text)
+    depth, last, found = 0, None, None
+    for token in DRAFT_TOKEN.finditer(text, 0, end):
+        sign = token[0]
+        if sign in "{[":
+            depth += 1
+        elif sign in "}]":
+            depth -= 1
+        elif sign == ":" and depth == 1 and last is not None:
+            # Of several keys on the cursor's own line: the last one before it, else the first.
+            first_here = last.start() >= start and (found is None or found.start() < start)
+            if last.start() <= start + column or first_here:
+                found = last
+        last = token if sign.startswith('"') else None
+    return found[0].strip('"') if found is not None else None
+
+
+def cfg_note(draft: EventDraft) -> str:
+    """How the settings get into the event where the text does not show them."""
+    if draft.cfg is None:
+        return ""
+    return f"cfg: settings in force ({counted(len(draft.cfg), 'key')})"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedEvent:
+    """A saved event in the composer, and the draft as it was when file and composer were alike."""
+
+    file: Path
+    draft: EventDraft
+
+    def changed(self, now: EventDraft) -> bool:
+        """Is the composer's event another one than the file's. Whom it is fired at is no part of it."""
+        return replace(self.draft, only=None) != replace(now, only=None)
+
+
+def loaded_event_title(loaded: LoadedEvent | None, now: EventDraft) -> Content:
+    """The composer's title."""
+    if loaded is None:
+        return Content("Event")
+    changed = Content.styled(" • changed", "$text-warning") if loaded.changed(now) else Content()
+    return Content.assemble("Event   ", Content.styled(safe_word(loaded.file.name, 60), MARK_MUTED), changed)
+
+
+def draft_of_saved(saved: SavedDraft, view: Snapshot) -> EventDraft:
+    """What a file says, as the composer holds it: variables stay as they are written."""
+    known = template_event(saved.key, view.host)
+    session = known.session_key if saved.session is None else saved.session
+    ctx = readable_json({**known.ctx, **saved.ctx}) if has_second_argument(saved.key, view) else ""
+    return EventDraft(saved.key, session, readable_json(saved.context), ctx_text=ctx)
+
+
+def saved_draft_of(draft: EventDraft, event: Event, view: Snapshot) -> SavedDraft:
+    """The composer's event as a file says it: the settings in force as `${cfg}`, other settings and that it
+    was one before left out.
+
+    `event` is valid."""
+    settings, in_force = f"${{{CFG}}}", literal(template_event(event.key, view.host).context.get(CFG))
+    context = {
+        name: value for name, value in parse_context(draft.text).items() if name not in (CFG, REPLAY_MARK)
+    }
+    if CFG in event.context and event.context[CFG] in (settings, in_force):
+        context[CFG] = settings
+    ctx = {name: value for name, value in event.ctx.items() if name != REPLAY_MARK}
+    return draft_with_context(replace(event, ctx=ctx), template_event(event.key, view.host), context)
+
+
+def suggested_file_name(key: str) -> str:
+    """A file name to begin with: `command-new`."""
+    return "-".join("".join(char if char.isalnum() else " " for char in key).split()).lower() or "event"

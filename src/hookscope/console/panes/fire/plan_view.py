@@ -1,0 +1,287 @@
+"""The plan: the handlers that would run, in their order, and the hooks that would not, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+
+from hookscope.app.trust_requests import topmost_targets, waiting_for_trust
+from hookscope.console.keymap.active_keys import key_of
+from hookscope.console.theme.text_styles import (
+    MARK_MUTED,
+    STATE_STYLES,
+    counted,
+    fixed_width,
+    safe_word,
+    word_width,
+)
+from hookscope.console.widgets.lines import LineList
+from hookscope.model.hook import Hook
+from hookscope.model.hook_status import State
+from hookscope.model.run import Code, NotRun, Plan, Registration
+from hookscope.model.trust import TrustTarget, trust_target
+from hookscope.model.uncalled_hooks import not_called_reason, split_listed
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import Snapshot
+
+WIDEST_COLUMN = 26
+EXPORTED_WIDTH = 120  # cells of a line, where the plan is written to a file
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """One line: a sign or number, a name, and what there is to say of it."""
+
+    lead: str
+    name: str
+    detail: str
+    style: str = ""  # of the sign
+    quiet: bool = False
+    folds: bool = False
+
+
+PlanItem: TypeAlias = Registration | NotRun | PlanRow
+
+
+def plan_items(plan: Plan | None, problem: str, unfolded: bool) -> tuple[PlanItem, ...]:
+    """The whole plan, top to bottom: who is called, who is not, and what there is to say beside."""
+    if plan is None:
+        return (
+            PlanRow("✗" if problem else "–", "", safe_word(problem, 300) or "no event yet", "$text-error"),
+        )
+    items: list[PlanItem] = [*plan.calls]
+    if not items:
+        items.append(PlanRow("–", "", nothing_runs_text(plan), "$text-warning"))
+    told, others = split_listed(plan.not_run)
+    items += [*told, *(others if unfolded else ())]
+    if others:
+        verb = "listens" if len(others) == 1 else "listen"
+        text = (
+            f"{key_of('plan.others')} folds these"
+            if unfolded
+            else f"{counted(len(others), 'other')} {verb} to other events   {key_of('plan.others')} lists them"
+        )
+        items.append(PlanRow("–", "", text, MARK_MUTED, quiet=True, folds=True))
+    return tuple(items)
+
+
+def nothing_runs_text(plan: Plan) -> str:
+    """Why nobody would run, in one line."""
+    listeners = [item for item in plan.not_run if item.listens]
+    if not listeners:
+        return f"nothing would run: no hook listens to {safe_word(plan.event.key, 60)}"
+    if len(listeners) == 1:
+        return f"nothing would run: {safe_word(listeners[0].name, 40)} listens, and is stopped"
+    return f"nothing would run: {len(listeners)} listen, and all are stopped"
+
+
+def plan_summary(plan: Plan | None) -> str:
+    """The plan in a few words, for a frame."""
+    if plan is None:
+        return "no plan"
+    stopped = sum([item.listens for item in plan.not_run])
+    text = f"{len(plan.calls)} would run"
+    return f"{text} · {stopped} would not" if stopped else text
+
+
+def untrusted_folders(plan: Plan | None, view: Snapshot | None) -> tuple[TrustTarget, ...]:
+    """The folders whose trust the listeners of this event wait for."""
+    if plan is None or view is None:
+        return ()
+    hooks = [item.hook for item in plan.not_run if item.hook is not None and item.listens]
+    waiting = [hook for hook in hooks if hook_state(hook, view) is State.UNTRUSTED]
+    own = tuple(dict.fromkeys(trust_target(hook, view.host) for hook in waiting))
+    return topmost_targets((*own, *waiting_for_trust(view, plan))) if view.waiting_programs else own
+
+
+def hook_state(hook: Hook | None, view: Snapshot | None) -> State | None:
+    """How a hook stands in this look; None where it is not in it."""
+    if hook is None or view is None:
+        return None
+    row = view.standing(hook)
+    return row.state if row is not None else None
+
+
+def _call_row(number: int, call: Registration, plan: Plan, view: Snapshot | None, keys: int) -> PlanRow:
+    """`keys`: the cells of the column in which the keys stand."""
+    key = safe_word(call.key, 60)
+    parts = [key + " " * (keys - word_width(key))]
+    if call.priority:
+        parts.append(f"priority {call.priority}")
+    if any(call in group.calls and group.together and len(group.calls) > 1 for group in plan.groups):
+        parts.append("at once")
+    if isinstance(call.target, Code):
+        target = call.target
+        inside = target.path.is_relative_to(target.root.parent)
+        parts.append(safe_word(str(target.path.relative_to(target.root.parent) if inside else target.path)))
+    else:
+        parts.append("registered by code")
+    if call in plan.forced:
+        parts.append("forced")
+    failed = view.failed_load(call) if view is not None else None
+    if failed is not None:
+        parts.insert(0, safe_word(failed.why, 300))
+    return PlanRow(str(number), safe_word(call.name), "  ".join(parts))
+
+
+def _not_run_row(item: NotRun, view: Snapshot | None) -> PlanRow:
+    state = hook_state(item.hook, view)
+    glyph, style = (
+        ("–", MARK_MUTED)
+        if state in (None, State.READY)
+        else (STATE_STYLES[state].glyph, STATE_STYLES[state].style)
+    )
+    reason = safe_word(not_called_reason(item), 300)
+    if state is State.UNTRUSTED and item.listens and item.hook is not None and view is not None:
+        target = trust_target(item.hook, view.host)
+        folder = safe_word(view.host.surroundings.short(target.folder), 200)
+        reason = f"untrusted   {key_of('plan.trust')} trusts {folder}"
+        if target.refused:
+            reason = f"untrusted   {folder} is too wide to trust, since {target.refused}"
+    return PlanRow(glyph, safe_word(item.name), reason, style, quiet=not item.listens)
+
+
+def _plan_row(index: int, item: PlanItem, plan: Plan | None, view: Snapshot | None, keys: int) -> PlanRow:
+    if isinstance(item, PlanRow):
+        return item
+    if isinstance(item, NotRun):
+        return _not_run_row(item, view)
+    assert plan is not None
+    return _call_row(index + 1, item, plan, view, keys)
+
+
+def _plan_line(row: PlanRow, names: int, width: int) -> Content:
+    """`names`: cells of the column of names, where there is room."""
+    lead = Content.styled(f"{row.lead:>2}  ", row.style or MARK_MUTED)
+    if not row.name:
+        return lead + Content.styled(row.detail, MARK_MUTED if row.quiet else row.style)
+    # A call's details step back behind its name; a reason is what its reader came for.
+    detail = Content.styled(row.detail, MARK_MUTED if row.quiet or row.lead.isdigit() else "")
+    name = fixed_width(row.name, min(names, max(16, width * 2 // 5)), MARK_MUTED if row.quiet else "")
+    return lead + name + Content("  ") + detail
+
+
+def _plan_text(
+    items: Sequence[PlanItem], plan: Plan | None, view: Snapshot | None, names: int, keys: int
+) -> str:
+    rows = (_plan_row(index, item, plan, view, keys) for index, item in enumerate(items))
+    return "".join(f"{_plan_line(row, names, EXPORTED_WIDTH).plain.rstrip()}\n" for row in rows)
+
+
+class PlanView(LineList):
+    """Draws the plan, unfolds it, and asks for trust."""
+
+    ALLOW_MAXIMIZE = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *LineList.BINDINGS,
+        Binding(
+            "t",
+            "trust_folders",
+            "Trust",
+            id="plan.trust",
+            tooltip="Allow the untrusted listeners' folders to run",
+        ),
+        Binding(
+            "n", "unfold", "Others", id="plan.others", tooltip="List the hooks that listen to other events"
+        ),
+    ]
+    DEFAULT_CSS = """
+    PlanView {
+        border: round $border-blurred;
+        border-title-color: $foreground;
+        border-title-style: none;
+        border-subtitle-align: left;
+        border-subtitle-color: $text-muted;
+        padding: 0;
+        &:focus { border: heavy $border; }
+    }
+    """
+
+    class TrustAsked(Message):
+        """These folders are to be allowed to run."""
+
+        def __init__(self, folders: tuple[TrustTarget, ...]) -> None:
+            super().__init__()
+            self.folders = folders
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(id=id)
+        self._plan: Plan | None = None
+        self._problem = ""
+        self._view: Snapshot | None = None
+        self._unfolded = False
+        self._items: tuple[PlanItem, ...] = ()
+        self._width = 8
+        self._keys = 0
+        self._folders: tuple[TrustTarget, ...] | None = None
+
+    def on_mount(self) -> None:
+        self.border_title = Content("Plan")
+
+    @property
+    def line_count(self) -> int:
+        return len(self._items)
+
+    def show(self, plan: Plan | None, problem: str, view: Snapshot | None) -> None:
+        """Draw this plan, or why there is none."""
+        self._plan, self._problem, self._view = plan, problem, view
+        self._folders = None
+        self.border_title = Content(f"Plan   {plan_summary(plan)}")
+        self._draw()
+
+    def _draw(self) -> None:
+        self._items = plan_items(self._plan, self._problem, self._unfolded)
+        names = [0 if isinstance(item, PlanRow) else word_width(item.name) for item in self._items]
+        self._width = min(max(names, default=8), WIDEST_COLUMN)
+        calls = self._plan.calls if self._plan is not None else ()
+        self._keys = min(max([word_width(call.key) for call in calls], default=0), WIDEST_COLUMN)
+        self.lines_changed()
+
+    def _row(self, index: int) -> PlanRow:
+        """What one line says: of thousands it is made of those that are seen."""
+        return _plan_row(index, self._items[index], self._plan, self._view, self._keys)
+
+    def line_at(self, index: int, width: int) -> Content:
+        return _plan_line(self._row(index), self._width, width)
+
+    def as_drawn(self) -> Callable[[], str]:
+        """All lines as plain text, of what is shown now; any thread may ask for them."""
+        return partial(_plan_text, self._items, self._plan, self._view, self._width, self._keys)
+
+    def action_choose(self) -> None:
+        if self._items and self._row(self.cursor).folds:
+            self.action_unfold()
+        else:
+            super().action_choose()
+
+    def action_unfold(self) -> None:
+        if self._plan is None or not split_listed(self._plan.not_run)[1]:
+            self.app.notify("No hook listens to other events only: nothing is folded.", markup=False)
+            return
+        self._unfolded = not self._unfolded
+        self._draw()
+
+    @property
+    def _waiting(self) -> tuple[TrustTarget, ...]:
+        """The folders to be trusted: worked out when first asked for, of thousands of listeners once."""
+        if self._folders is None:
+            self._folders = untrusted_folders(self._plan, self._view)
+        return self._folders
+
+    def cannot(self, action: str) -> str:
+        """Why an action would come to nothing now."""
+        asked = action == "trust_folders"
+        return "" if not asked or self._waiting else "No listener of this event waits for trust."
+
+    def action_trust_folders(self) -> None:
+        if self._waiting:
+            self.post_message(self.TrustAsked(self._waiting))
+        else:
+            self.app.notify(self.cannot("trust_folders"), markup=False)

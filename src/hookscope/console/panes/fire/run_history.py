@@ -1,0 +1,196 @@
+"""The recent runs: the last fifty, the one that is shown, and their list, newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from hookscope.console.panes.fire.run_sheet import (
+    RunSheet,
+    advance_sheet,
+    begin_sheet,
+    brief_run_outcome,
+    fail_sheet,
+    finish_sheet,
+)
+from hookscope.console.theme.text_styles import (
+    MARK_MUTED,
+    OUTCOME_MARKS,
+    fixed_width,
+    safe_word,
+    short_time,
+)
+from hookscope.console.widgets.lines import LineList
+from hookscope.model.run import Plan, Run, Step
+from hookscope.model.text import duration
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import PastRun
+    from hookscope.authoring.testing.test_runs import SavedEventResult
+
+
+MOST_KEPT_RUNS = 50
+
+
+class RecentRuns:
+    """Takes every step at once and folds them when somebody looks: a flood costs one pass a frame."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.clock = clock
+        self._sheets: dict[int, RunSheet] = {}
+        self._waiting: dict[int, list[Step]] = {}
+        self.shown: int | None = None
+
+    @property
+    def sheets(self) -> tuple[RunSheet, ...]:
+        """All runs that are kept, oldest first."""
+        return tuple(self._sheets.values())
+
+    @property
+    def current(self) -> RunSheet | None:
+        """The run on the screen."""
+        return None if self.shown is None else self._sheets[self.shown]
+
+    @property
+    def running(self) -> int | None:
+        """The number of the newest run that has not ended."""
+        return next((sheet.number for sheet in reversed(self._sheets.values()) if sheet.running), None)
+
+    def begin(self, number: int, plan: Plan, at: datetime) -> None:
+        """A new run; it is the one that is shown."""
+        self._sheets.pop(number, None)
+        self._sheets[number] = begin_sheet(number, plan, self.clock(), at)
+        self.shown = number
+        self._make_room(number)
+
+    def recall(self, past: PastRun) -> None:
+        """A run of the journal takes its place among the others."""
+        if past.id not in self._sheets:
+            self._sheets[past.id] = begin_sheet(past.id, past.plan, self.clock(), past.at)
+            self.end(past.id, past.run, "its program ended before it did")
+            self._sheets = dict(sorted(self._sheets.items()))
+            self._make_room(past.id)
+
+    def _make_room(self, new: int) -> None:
+        """The oldest go: not the new one, the one on the screen, nor one that has not ended."""
+        over = [number for number, sheet in self._sheets.items() if not sheet.running]
+        old = [number for number in over if number not in (new, self.shown)]
+        for number in old[: max(0, len(self._sheets) - MOST_KEPT_RUNS)]:
+            del self._sheets[number]
+            self._waiting.pop(number, None)
+
+    def has_begun(self, number: int) -> bool:
+        """Has anything been heard of it since it was asked for."""
+        sheet = self._sheets.get(number)
+        return number in self._waiting or sheet is None or any(row.phase != "waiting" for row in sheet.rows)
+
+    def step(self, number: int, step: Step) -> None:
+        """Keep a step until the next `settle`."""
+        if number in self._sheets:
+            self._waiting.setdefault(number, []).append(step)
+
+    def settle(self) -> None:
+        """Fold every step that waits."""
+        waiting, self._waiting = self._waiting, {}
+        for number, steps in waiting.items():
+            if number in self._sheets:
+                self._sheets[number] = advance_sheet(self._sheets[number], steps, self.clock())
+
+    def end(self, number: int, run: Run | None, problem: str) -> None:
+        """A run has ended; what it says holds. None: there is none, and why."""
+        self.settle()
+        if number in self._sheets:
+            sheet = replace(self._sheets[number], before=self._last_of(number))
+            self._sheets[number] = (
+                finish_sheet(sheet, run) if run else fail_sheet(sheet, problem or "no reason was given")
+            )
+
+    def sheet(self, number: int) -> RunSheet | None:
+        """A run that is kept."""
+        return self._sheets.get(number)
+
+    def check(self, number: int, checked: SavedEventResult | None) -> None:
+        """A run was compared with what its saved event expects; None: that event is gone."""
+        if number in self._sheets:
+            self._sheets[number] = replace(self._sheets[number], checked=checked)
+
+    def _last_of(self, number: int) -> tuple[int, Run] | None:
+        """The newest run before this one that was of the same event."""
+        key = self._sheets[number].plan.event.key
+        for sheet in reversed(self._sheets.values()):
+            if sheet.number < number and sheet.run is not None and sheet.plan.event.key == key:
+                return sheet.number, sheet.run
+        return None
+
+    def neighbour(self, by: int) -> int | None:
+        """The number of the run that many older (below 0) or newer than the one on the screen."""
+        numbers = list(self._sheets)
+        if self.shown not in self._sheets:
+            return None
+        at = numbers.index(self.shown) + by
+        return numbers[at] if 0 <= at < len(numbers) else None
+
+    def show(self, number: int) -> bool:
+        """Put a kept run on the screen; False where it is no longer kept."""
+        if number in self._sheets:
+            self.shown = number
+        return number in self._sheets
+
+
+class History(LineList):
+    """A line a run; enter shows it."""
+
+    DEFAULT_CSS = """
+    History {
+        border: round $border-blurred;
+        border-title-color: $foreground;
+        border-title-style: none;
+        border-subtitle-align: left;
+        padding: 0;
+        &:focus { border: heavy $border; }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(id=id)
+        self._sheets: tuple[RunSheet, ...] = ()
+        self._shown: int | None = None
+
+    def on_mount(self) -> None:
+        self.show((), None)
+
+    @property
+    def line_count(self) -> int:
+        return len(self._sheets)
+
+    def number_at(self, index: int) -> int:
+        """The number of the run on a line."""
+        return self._sheets[index].number
+
+    def show(self, sheets: tuple[RunSheet, ...], shown: int | None) -> None:
+        """Draw these runs; `shown` is on the screen."""
+        other = (shown, len(sheets)) != (self._shown, len(self._sheets))
+        self._sheets, self._shown = tuple(reversed(sheets)), shown
+        self.border_title = Content(f"Runs {len(sheets)}" if sheets else "Runs   none yet")
+        numbers = [sheet.number for sheet in self._sheets]
+        if other and shown in numbers:  # else the cursor is where its reader put it
+            self.cursor = numbers.index(shown)
+        self.lines_changed()
+
+    def line_at(self, index: int, width: int) -> Content:
+        sheet = self._sheets[index]
+        words, phase = brief_run_outcome(sheet)
+        mark = OUTCOME_MARKS[phase]
+        took = f"{duration(sheet.run.took):>9}  " if sheet.run else "  "  # else there is more to say of it
+        time = f"{sheet.number:>3}  {short_time(sheet.at):8}  "
+        rest = 23  # time and outcome
+        return Content.assemble(
+            Content.styled(time, "" if sheet.number == self._shown else MARK_MUTED),
+            fixed_width(safe_word(sheet.plan.event.key, 60), max(10, width - len(time) - rest)),
+            took,
+            (f"{mark.glyph} {words}", mark.style),
+        )

@@ -1,0 +1,345 @@
+"""The lines of a run: calls, remarks (comparison, expectations, copied files) and skipped hooks, with the text for each.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from textual.content import Content
+
+from hookscope.authoring.testing.test_runs import SavedEventResult
+from hookscope.console.keymap.active_keys import key_of, with_keys
+from hookscope.console.panes.fire.event_draft import readable_json
+from hookscope.console.panes.fire.run_sheet import CallRow, RunSheet, run_outcome
+from hookscope.console.panes.fire.run_tabs import join_lines, muted, safe_block
+from hookscope.console.theme.text_styles import FAINT, MARK_MUTED, OUTCOME_MARKS, counted, safe_word
+from hookscope.model.run import NotRun, Result, Run, reported_log
+from hookscope.model.run_comparison import CallKey, results_by_call
+from hookscope.model.sandbox_result import FileChange, OriginalsCheck, SandboxResult
+from hookscope.model.text import duration
+from hookscope.model.uncalled_hooks import split_listed
+from hookscope.values import dataclass
+
+CallResults = Mapping[CallKey, Result]
+MOST_COMPARED_HANDLERS = 3  # handlers named one by one
+
+
+def comparison_summary(before: Run, after: Run) -> str:
+    """Outcomes, messages and context that changed, then the time. "as before" where only time may differ."""
+    old, new = results_by_call(before), results_by_call(after)
+    parts = [*_outcome_changes(old, new), *_message_changes(before, after)]
+    if before.context != after.context:
+        parts.append("context differs")
+    times = f"{duration(_handler_time(before))} → {duration(_handler_time(after))}"
+    return " · ".join([*(parts or ["as before"]), times])
+
+
+def _outcome_changes(old: CallResults, new: CallResults) -> list[str]:
+    changes = []
+    for call, result in new.items():
+        past = old.get(call)
+        if past is None:
+            changes.append(f"{safe_word(call[0], 30)} new {OUTCOME_MARKS[result.status].glyph}")
+        elif past.status != result.status:
+            signs = f"{OUTCOME_MARKS[past.status].glyph} → {OUTCOME_MARKS[result.status].glyph}"
+            changes.append(f"{safe_word(call[0], 30)} {signs}")
+        if result.stale is not None:
+            changes.append(
+                f"{safe_word(call[0], 30)} is the version from before: the saved one does not load"
+            )
+    changes += [f"{safe_word(call[0], 30)} did not run" for call in old if call not in new]
+    if len(changes) > MOST_COMPARED_HANDLERS:
+        return [*changes[:MOST_COMPARED_HANDLERS], f"{len(changes) - MOST_COMPARED_HANDLERS} more"]
+    return changes
+
+
+def _message_changes(before: Run, after: Run) -> list[str]:
+    if before.messages == after.messages:
+        return []
+    more = len(after.messages) - len(before.messages)
+    return [f"{'+' if more > 0 else '-'}{counted(abs(more), 'message')}"] if more else ["other messages"]
+
+
+def _handler_time(run: Run) -> float:
+    return sum(result.took for result in run.results)
+
+
+EXPECTATION_STYLES = {"+": "$text-success", "-": "$text-error"}
+
+
+def expectation_remark(checked: SavedEventResult) -> tuple[str, str]:
+    """One line about it, and its colour."""
+    name = safe_word(checked.file.name, 60)
+    if checked.problem:
+        return f"✗ {name}: {safe_word(checked.problem, 200)}", "$text-error"
+    if checked.accepted:
+        return f"✓ {name} expects what happened", "$text-success"
+    if not checked.expects:
+        return f"{name} expects nothing yet: {key_of('fire.accept')} writes what happened", MARK_MUTED
+    missed = len(checked.misses) + len(checked.left)
+    if not checked.passed:
+        return (
+            f"✗ {counted(missed, 'thing')} not as {name} expects: {key_of('fire.accept')} accepts",
+            "$text-error",
+        )
+    return f"✓ as {name} expects", "$text-success"
+
+
+def expectation_text(checked: SavedEventResult) -> Content:
+    """Each thing that was missed, expected and got; else that all is as expected."""
+    return join_lines(_expectation_lines(checked))
+
+
+def _expectation_lines(checked: SavedEventResult) -> Iterator[Content]:
+    if not checked.why:
+        said, style = expectation_remark(checked)
+        yield Content.styled(said, style)
+    for line in checked.why:
+        if line.startswith("  "):
+            yield Content("  ") + safe_block(line[2:], 300).stylize(
+                EXPECTATION_STYLES.get(line[2:3], MARK_MUTED)
+            )
+        else:
+            yield safe_block(line, 600)
+    if any(line.startswith(("  -", "  +")) for line in checked.why):
+        yield muted("- was expected and did not come, + came")
+
+
+FILE_CHANGE_KINDS: tuple[Literal["written", "changed", "deleted"], ...] = ("written", "changed", "deleted")
+MOST_LOG_LINES = 4  # lines of the host's log
+FEW_SKIPPED = 2  # listeners that did not run and are shown without unfolding
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A line of our own: what the run has to say, or who is not listed."""
+
+    text: str
+    folds: bool = False  # enter lists the others, or folds them
+    about: Literal["", "copies", "expected"] = ""  # what is shown below while the cursor is on it
+    style: str = MARK_MUTED
+
+
+@dataclass(frozen=True, slots=True)
+class LaneHeading:
+    """The host's word for the calls below it, where an event goes through several lanes."""
+
+    lane: str
+    note: str = ""
+
+
+WaterfallEntry: TypeAlias = CallRow | NotRun | Remark | LaneHeading
+LANE_NOTES: Mapping[str, str] = {
+    "channel": "the channel's own handler, before the event is on record",
+    "typed": "hooks of this very event",
+    "*": "hooks of every event",
+    "dynamic": "resolvers of tools and instructions",
+}
+RECORDED_LANE = "recorded"
+
+
+def waterfall_entries(sheet: RunSheet | None, unfolded: bool) -> tuple[WaterfallEntry, ...]:
+    """The rows from top to bottom."""
+    if sheet is None:
+        return ()
+    told, others = split_listed(sheet.not_run)
+    listeners = [item for item in told if item.listens]
+    near = told[len(listeners) :]
+    rows = entries_with_headings(sheet)
+    if unfolded:
+        return (
+            *rows,
+            *run_remarks(sheet),
+            *told,
+            *others,
+            *_fold_remarks([f"{key_of('run.others')} folds these"] if sheet.not_run else []),
+        )
+    shown = told if len(told) <= FEW_SKIPPED else listeners if len(listeners) <= FEW_SKIPPED else []
+    folded = []
+    if len(listeners) > len(shown):
+        folded.append(f"{len(listeners)} listen and did not run")
+    if near and len(told) > len(shown):
+        folded.append(f"{counted(len(near), 'other')} nearly heard it")
+    if others:
+        folded.append(
+            f"{counted(len(others), 'other')} {'listens' if len(others) == 1 else 'listen'} to other events"
+        )
+    return (
+        *rows,
+        *run_remarks(sheet),
+        *shown,
+        *_fold_remarks([*folded, f"{key_of('run.others')} lists them"] if folded else []),
+    )
+
+
+def entries_with_headings(sheet: RunSheet) -> tuple[WaterfallEntry, ...]:
+    """The calls; in front of each lane its name, and behind the channel that the event is on record."""
+    if not any(row.lane for row in sheet.rows):
+        return sheet.rows
+    listed: list[WaterfallEntry] = []
+    lane, recorded = "", False
+    for row in sheet.rows:
+        if not recorded and row.lane != "channel":
+            listed.append(LaneHeading(RECORDED_LANE, _record_id(sheet)))
+            recorded = True
+        if row.lane != lane:
+            lane = row.lane
+            listed += [LaneHeading(lane, LANE_NOTES.get(lane, ""))] if lane else []
+        listed.append(row)
+    return tuple(listed)
+
+
+def _record_id(sheet: RunSheet) -> str:
+    """What is known of the event on record."""
+    event = sheet.run.event if sheet.run is not None else sheet.plan.event
+    return safe_word(str(event.meta.get("id", "")), 60)
+
+
+def run_remarks(sheet: RunSheet) -> tuple[Remark, ...]:
+    """What the run itself has to say: what changed since the last, why it failed, what it assumed."""
+    if sheet.run is None:
+        return (Remark(safe_word(sheet.problem, 300)),) if sheet.problem else ()
+    against: tuple[str, ...] = ()
+    if sheet.before is not None:
+        against = (f"against run {sheet.before[0]}: {comparison_summary(sheet.before[1], sheet.run)}",)
+    of_stream = sheet.run.event.kind == "stream"  # there it is the error of a call, and what follows tells
+    failure = (sheet.run.ending.failure,) if sheet.run.ending.failure and not of_stream else ()
+    assumed = (
+        (f"fired under a what-if: {', '.join(sorted(sheet.run.assumed))} assumed",)
+        if sheet.run.assumed
+        else ()
+    )
+    forced = dict.fromkeys(result.call.name for result in sheet.run.results if result.forced)
+    called = (
+        (f"forced: without that {', '.join(map(safe_word, forced))} would not have run",) if forced else ()
+    )
+    texts = (
+        *called,
+        *against,
+        *failure,
+        *_log_lines(sheet.run),
+        *_follow_up_lines(sheet.run),
+        *sheet.run.notes[:FEW_SKIPPED],
+        *assumed,
+    )
+    copies = (_copies_remark(sheet.run.guarded),) if sheet.run.guarded is not None else ()
+    return (*_expectation_remarks(sheet), *copies, *(Remark(safe_word(text, 300)) for text in texts))
+
+
+def _expectation_remarks(sheet: RunSheet) -> tuple[Remark, ...]:
+    if sheet.checked is None:
+        return ()
+    said, style = expectation_remark(sheet.checked)
+    return (Remark(said, about="expected", style=style),)
+
+
+def _log_lines(run: Run) -> list[str]:
+    return [line.text for line in reported_log(run)[:MOST_LOG_LINES]]
+
+
+def _follow_up_lines(run: Run) -> list[str]:
+    """The events that this one caused; the calls of those that somebody heard stand above."""
+    return [f"↳ {caused.event.key} follows{_follow_up_note(caused)}" for caused in run.caused]
+
+
+def _follow_up_note(caused: Run) -> str:
+    return "" if caused.results else "; no hook hears it"
+
+
+def _copies_remark(guarded: SandboxResult) -> Remark:
+    kinds = Counter(change.kind for change in guarded.changes)
+    counts = ", ".join(f"{counted(kinds[kind], 'file')} {kind}" for kind in FILE_CHANGE_KINDS if kinds[kind])
+    walls = "no network, no other disk" if guarded.network and guarded.disk else "no walls but the copies"
+    found = guarded.originals
+    past = "" if guarded.disk or not found or not found.changed else _changed_originals(found)
+    counts = ", ".join(filter(None, (counts, past)))
+    none = "no copy was touched" if guarded.complete else "not everything could be compared"
+    return Remark(f"on copies ({walls}): {counts or none}", about="copies")
+
+
+def _changed_originals(found: OriginalsCheck) -> str:
+    return f"{counted(len(found.changed) + found.more, 'original')} changed"
+
+
+def _fold_remarks(parts: list[str]) -> tuple[Remark, ...]:
+    return (Remark(" · ".join(parts), folds=True),) if parts else ()
+
+
+MOST_FILE_DIFF_LINES = 400  # lines of one diff
+FILE_DIFF_STYLES = {"+": "$text-success", "-": "$text-error", "@": FAINT}
+
+
+def copied_files_text(guarded: SandboxResult | None, short: Callable[[Path], str]) -> Content:
+    """All of it. `short` says a path for people."""
+    if guarded is None:
+        return Content()
+    lines: list[Content] = []
+    for change in guarded.changes:
+        lines += _file_change_lines(change, short)
+    if guarded.more:
+        lines.append(muted(f"and {guarded.more:,} more"))
+    lines += (
+        [Content(), safe_block(guarded.walls, 600).stylize(MARK_MUTED)]
+        if lines
+        else [safe_block(guarded.walls, 600)]
+    )
+    lines += [muted("note  ") + safe_block(note, 400) for note in guarded.notes]
+    return join_lines(lines)
+
+
+def _file_change_lines(change: FileChange, short: Callable[[Path], str]) -> Iterator[Content]:
+    sizes = " → ".join("–" if size is None else f"{size:,}" for size in (change.before, change.after))
+    path = Content(safe_word(short(change.path), 300))
+    yield Content.styled(f"{change.kind:<8} ", "bold") + path + muted(f"  {sizes} bytes")
+    for line in change.diff.split("\n")[2:MOST_FILE_DIFF_LINES]:
+        if line:
+            yield Content("    ") + safe_block(line, 300).stylize(FILE_DIFF_STYLES.get(line[0], MARK_MUTED))
+
+
+MOST_EVENT_CHARACTERS = 20_000  # characters of an event that are shown
+
+
+def run_title(sheet: RunSheet | None, now: float) -> Content:
+    """What stands in the frame: number, event, outcome, time."""
+    if sheet is None:
+        return Content("Run")
+    words, phase = run_outcome(sheet)
+    mark = OUTCOME_MARKS[phase]
+    return Content.assemble(
+        f"Run {sheet.number}   {safe_word(sheet.plan.event.key, 60)}   ",
+        (f"{mark.glyph} {words}", mark.style),
+        f"   {duration(sheet.run.took if sheet.run else now - sheet.begun)}",
+    )
+
+
+def paused_text(row: CallRow) -> Content:
+    """Of a handler that waits for a word: which there are, and the event that it would get."""
+    keys = (
+        "It waits: {fire.step} lets it begin, {fire.pass_over} passes it over, {fire.run_all} runs it and "
+        "all that follow, {fire.cancel} ends the run."
+    )
+    return Content("\n").join(
+        [
+            Content(with_keys(keys)),
+            Content(),
+            muted("the event as it would get it"),
+            safe_block(readable_json(row.event), MOST_EVENT_CHARACTERS),
+        ]
+    )
+
+
+def ending_text(sheet: RunSheet | None) -> Content:
+    """What there is to say when no handler was called."""
+    if sheet is None:
+        return Content.styled(
+            with_keys("Nothing has been fired yet: {fire.fire} fires the event above."), MARK_MUTED
+        )
+    lines = ["No handler was called."] if sheet.run else ["Waiting for the first handler."]
+    if sheet.run is not None:
+        lines += [safe_word(note, 400) for note in (*sheet.run.notes, sheet.run.ending.failure or "") if note]
+    return Content("\n".join(lines))

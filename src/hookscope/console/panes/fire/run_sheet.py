@@ -1,0 +1,468 @@
+"""One run as a frozen sheet that each step updates, and what each handler's JSON patch changed. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from hookscope.console.theme.text_styles import counted, safe_word
+from hookscope.model.hook_event import iso
+from hookscope.model.run import (
+    SKIPPED_BY_HAND,
+    Event,
+    NotRun,
+    Patch,
+    Paused,
+    Plan,
+    Registration,
+    Result,
+    Run,
+    Skipped,
+    Started,
+    Status,
+    Step,
+)
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.authoring.testing.test_runs import SavedEventResult
+
+
+class AbsentValue(Enum):
+    """Stands for a value that is not there; None is a value."""
+
+    ABSENT = "absent"
+
+
+ABSENT: Final = AbsentValue.ABSENT
+DEEPEST_PATH = 200  # parts of a path that is followed; deeper ones fit nothing
+PatchPath = tuple[str, ...]
+
+
+class PatchMismatch(Exception):
+    """A patch that does not fit the document."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueChange:
+    """One value that became another. In a list, one that was absent was put in between."""
+
+    path: PatchPath
+    before: Any
+    after: Any
+
+    @property
+    def kind(self) -> Literal["+", "-", "~"]:
+        """Added, removed, or changed."""
+        if self.before is ABSENT:
+            return "+"
+        return "-" if self.after is ABSENT else "~"
+
+
+def event_document(event: Event) -> dict[str, Any]:
+    """The event as patches name its parts: as its handlers get it."""
+    match event.kind:
+        case "stream":
+            return {"type": event.type, "data": event.context, "meta": event.meta}
+        case "plugin":
+            return dict(event.context)
+        case _:
+            return _folder_event_document(event)
+
+
+def _folder_event_document(event: Event) -> dict[str, Any]:
+    return {
+        "type": event.type,
+        "action": event.action,
+        "sessionKey": event.session_key,
+        "timestamp": iso(event.timestamp),
+        "messages": list(event.messages),
+        "context": event.context,
+    }
+
+
+def patch_changes(document: Any, patch: Patch) -> tuple[tuple[ValueChange, ...], Any]:
+    """The changes of a patch in order, and the document after them.
+
+    An operation that does not fit is shown with what it brought, and changes nothing.
+    """
+    changes: list[ValueChange] = []
+    for operation in patch:
+        try:
+            fresh = _operation_changes(document, operation)
+            for change in fresh:
+                document = apply_change(document, change)
+        except PatchMismatch:
+            fresh = [
+                ValueChange(
+                    pointer_path(str(operation.get("path", ""))), ABSENT, operation.get("value", ABSENT)
+                )
+            ]
+        changes += fresh
+    return tuple(changes), document
+
+
+def document_after(document: Any, patches: Iterable[Patch]) -> Any:
+    """The document after several patches."""
+    for patch in patches:
+        _, document = patch_changes(document, patch)
+    return document
+
+
+def pointer_path(pointer: str) -> PatchPath:
+    """The parts of a JSON pointer. One that is absurdly deep is one part, in a place that nothing has."""
+    parts = pointer.split("/", DEEPEST_PATH + 1)[1:]
+    if len(parts) > DEEPEST_PATH:
+        return (pointer, "")
+    return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
+
+
+def _operation_changes(document: Any, operation: Mapping[str, Any]) -> list[ValueChange]:
+    path = pointer_path(str(operation.get("path", "")))
+    match operation.get("op"):
+        case "add":
+            return [_addition(document, path, operation.get("value"))]
+        case "replace":
+            return [ValueChange(path, value_at(document, path), operation.get("value"))]
+        case "remove":
+            return [ValueChange(path, value_at(document, path), ABSENT)]
+        case "copy":
+            return [
+                _addition(document, path, value_at(document, pointer_path(str(operation.get("from", "")))))
+            ]
+        case "move":
+            gone = pointer_path(str(operation.get("from", "")))
+            if gone == path:
+                return []
+            removal = ValueChange(gone, value_at(document, gone), ABSENT)
+            return [removal, _addition(apply_change(document, removal), path, removal.before)]
+        case _:
+            return []  # a test changes nothing
+
+
+def _addition(document: Any, path: PatchPath, value: Any) -> ValueChange:
+    if not path:
+        return ValueChange(path, document, value)
+    holder = value_at(document, path[:-1])
+    if isinstance(holder, Mapping):
+        return ValueChange(path, holder.get(path[-1], ABSENT), value)
+    if isinstance(holder, list):
+        at = len(holder) if path[-1] == "-" else _list_index(path[-1], len(holder) + 1)
+        return ValueChange((*path[:-1], str(at)), ABSENT, value)
+    raise PatchMismatch(path)
+
+
+def value_at(document: Any, path: PatchPath) -> Any:
+    """The value at a path. Raises Unfitting where there is none."""
+    for part in path:
+        if isinstance(document, Mapping) and part in document:
+            document = document[part]
+        elif isinstance(document, list):
+            document = document[_list_index(part, len(document))]
+        else:
+            raise PatchMismatch(path)
+    return document
+
+
+def apply_change(document: Any, change: ValueChange) -> Any:
+    """The document with one change made; what is not on its path is shared with the old one."""
+    if not change.path:
+        return change.after
+    head, rest = change.path[0], change.path[1:]
+    if isinstance(document, list):
+        return _apply_in_list(document, head, rest, change)
+    if not isinstance(document, Mapping) or (rest and head not in document):
+        raise PatchMismatch(change.path)
+    copy = dict(document)
+    if rest:
+        copy[head] = apply_change(document[head], _change_below(change, rest))
+    elif change.after is ABSENT:
+        del copy[head]
+    else:
+        copy[head] = change.after
+    return copy
+
+
+def _apply_in_list(document: list[Any], head: str, rest: PatchPath, change: ValueChange) -> list[Any]:
+    copy = list(document)
+    inserts = not rest and change.before is ABSENT
+    at = _list_index(head, len(copy) + (1 if inserts else 0))
+    if rest:
+        copy[at] = apply_change(copy[at], _change_below(change, rest))
+    elif inserts:
+        copy.insert(at, change.after)
+    elif change.after is ABSENT:
+        del copy[at]
+    else:
+        copy[at] = change.after
+    return copy
+
+
+def _change_below(change: ValueChange, path: PatchPath) -> ValueChange:
+    return ValueChange(path, change.before, change.after)
+
+
+def _list_index(part: str, length: int) -> int:
+    if part.isascii() and part.isdigit() and int(part) < length:
+        return int(part)
+    raise PatchMismatch((part,))
+
+
+CallPhase = Status | Literal["waiting", "paused", "running", "not run"]
+
+DEFAULT_TIME_LIMIT = 30.0  # seconds a handler gets where its registration says nothing else
+SLOW_SECONDS = 1.0  # seconds after which a handler is marked, long before its limit
+MOST_PATCH_OPERATIONS = 2_000  # operations of one patch that are read; a screen has no use for more
+STOPPING_VERDICTS = (
+    "blocked",
+    "cancelled",
+    "turn",
+)  # how a verdict begins that stopped what the host was about to do
+DEEPEST_FOLLOW_UP = 5  # follow-up events of follow-up events that are still shown
+
+
+@dataclass(frozen=True, slots=True)
+class CallRow:
+    """One call of a run."""
+
+    number: int
+    call: Registration
+    name: str  # safe to show
+    phase: CallPhase = "waiting"
+    started: float = 0.0  # seconds from the start of the run
+    heard: float = 0.0  # when its start was heard of, by the screen's own clock
+    result: Result | None = None
+    reason: str = ""  # why it did not run after all
+    depth: int = 0  # of a follow-up event: how far down
+    follow_up: Event | None = None  # the event it belongs to, where that is not the run's own
+    event: object = None  # while it waits for a word: what it would get, as JSON values
+    lane: str = ""  # the host's word for the group it is called in: channel, typed, *
+
+    def took(self, now: float) -> float:
+        """Seconds it ran, or has run by now."""
+        if self.result is not None:
+            return self.result.took
+        return max(now - self.heard, 0.0) if self.phase == "running" else 0.0
+
+    def slow(self, now: float) -> bool:
+        """Is it worth a warning: more than a second, or close to its limit."""
+        took = self.took(now)
+        limit = DEFAULT_TIME_LIMIT if self.call.limit is None else self.call.limit
+        return took > SLOW_SECONDS or took >= 0.8 * limit
+
+    @property
+    def stale(self) -> bool:
+        """Did the version from before run, since the saved one does not load."""
+        return self.result is not None and self.result.stale is not None
+
+    @property
+    def failed(self) -> bool:
+        """Did it end as anything but `ok`?"""
+        return self.result is not None and self.result.status != "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class RunSheet:
+    """One run as it stands: from the plan, through its steps, to the end."""
+
+    number: int
+    plan: Plan
+    rows: tuple[CallRow, ...]
+    not_run: tuple[NotRun, ...]
+    begun: float  # by the screen's own clock
+    at: datetime
+    run: Run | None = None
+    problem: str = ""  # why there is no run, where firing itself failed
+    before: tuple[int, Run] | None = None  # the last run of the same event, and its number
+    checked: SavedEventResult | None = None  # beside what its saved event expects
+
+    @property
+    def running(self) -> bool:
+        return self.run is None and not self.problem
+
+    @property
+    def paused(self) -> CallRow | None:
+        """The first of those that wait for a word."""
+        return next((row for row in self.rows if row.phase == "paused"), None) if self.running else None
+
+    @property
+    def origin(self) -> float:
+        """Where the time line begins: with the first handler, so that a worker's start does not fill it."""
+        began = [row.started for row in self.rows if row.result is not None or row.phase == "running"]
+        return min(began, default=0.0)
+
+    def span(self, now: float) -> float:
+        """Seconds that the time line covers, from its origin."""
+        ends = [row.started + row.took(now) for row in self.rows]
+        return max([0.0, *ends]) - self.origin if ends else 0.0
+
+    def total(self, now: float) -> float:
+        """Seconds that the whole run took, or has taken by now."""
+        return max(self.run.took if self.run else now - self.begun, self.origin + self.span(now))
+
+    def place_of(self, row: CallRow) -> int:
+        """Of a handler among those of the run itself that ran, counted from 1."""
+        rows = self.rows[: self.rows.index(row) + 1]
+        return sum(one.result is not None and one.follow_up is None for one in rows)
+
+    @property
+    def first_news(self) -> int | None:
+        """The index of the first row that failed; else of the first that an older version answered for."""
+        indices = [index for index, row in enumerate(self.rows) if row.failed or row.stale]
+        return min(indices, key=lambda index: (not self.rows[index].failed, index), default=None)
+
+
+def stopping_row(sheet: RunSheet) -> int | None:
+    """The index of the row whose answer stopped what the host was about to do; None where none did."""
+    verdict = sheet.run.ending.verdict.split() if sheet.run is not None else []
+    if not verdict or verdict[0] not in STOPPING_VERDICTS or sheet.plan.event.kind != "plugin":
+        return None
+    ran = [index for index, row in enumerate(sheet.rows) if row.result is not None and row.follow_up is None]
+    return ran[-1] if ran else None
+
+
+def begin_sheet(number: int, plan: Plan, now: float, at: datetime) -> RunSheet:
+    """The sheet of a run that has just been asked for: every call waits."""
+    calls = ((call, group.label) for group in plan.groups for call in group.calls)
+    rows = tuple(
+        CallRow(index, call, safe_word(call.name), lane=label) for index, (call, label) in enumerate(calls, 1)
+    )
+    return RunSheet(number, plan, rows, plan.not_run, now, at)
+
+
+def advance_sheet(sheet: RunSheet, steps: Iterable[Step], now: float) -> RunSheet:
+    """The sheet after some steps. One pass, however many there are."""
+    rows = list(sheet.rows)
+    place = {row.call: index for index, row in enumerate(rows)}
+    for step in steps:
+        for call in (step.call, *step.beside) if isinstance(step, Paused) else (step.call,):
+            index = place.setdefault(call, len(rows))
+            if index == len(rows):
+                rows.append(CallRow(index + 1, call, safe_word(call.name)))
+            rows[index] = _after_step(rows[index], step, now)
+    return replace(sheet, rows=tuple(rows))
+
+
+def _after_step(row: CallRow, step: Step, now: float) -> CallRow:
+    if isinstance(step, Result):
+        return replace(row, phase=step.status, started=step.started, result=step)
+    if isinstance(step, Paused):
+        return replace(row, phase="paused", event=step.event)
+    if isinstance(step, Skipped):
+        return replace(row, phase="not run", reason=SKIPPED_BY_HAND)
+    if isinstance(step, Started) and row.result is None:  # a late start changes nothing
+        return replace(row, phase="running", started=step.at, heard=now)
+    return row
+
+
+def finish_sheet(sheet: RunSheet, run: Run) -> RunSheet:
+    """The sheet of an ended run: its results hold, and what still waited did not run."""
+    sheet = advance_sheet(sheet, run.results, sheet.begun)
+    left = list(run.not_run)
+    rows = tuple(row if row.result else _not_run_row(row, left) for row in sheet.rows)
+    followed = tuple(_follow_up_rows(run, len(rows)))
+    return replace(sheet, rows=rows + followed, not_run=tuple(left), run=run)
+
+
+def fail_sheet(sheet: RunSheet, problem: str) -> RunSheet:
+    """The sheet of a firing that came to nothing."""
+    rows = tuple(row if row.result else replace(row, phase="not run", reason=problem) for row in sheet.rows)
+    return replace(sheet, rows=rows, problem=problem)
+
+
+def _not_run_row(row: CallRow, left: list[NotRun]) -> CallRow:
+    """A planned call without a result; its reason moves from the list of others to its own row."""
+    mine = next((item for item in left if _is_call_of(item, row.call)), None)
+    if mine is not None:
+        left.remove(mine)
+    reason = safe_word(mine.reason, 300) if mine else "the run ended before its turn"
+    return replace(row, phase="cancelled" if row.phase == "running" else "not run", reason=reason)
+
+
+def _is_call_of(item: NotRun, call: Registration) -> bool:
+    return item.hook is call.hook if item.hook is not None else item.name == call.name
+
+
+def _follow_up_rows(run: Run, number: int, depth: int = 1) -> Iterator[CallRow]:
+    if depth > DEEPEST_FOLLOW_UP:
+        return
+    for follow_up in run.caused:
+        for result in follow_up.results:
+            number += 1
+            name = safe_word(f"{follow_up.event.key} {result.call.name}")
+            yield CallRow(
+                number,
+                result.call,
+                name,
+                result.status,
+                result.started,
+                result=result,
+                depth=depth,
+                follow_up=follow_up.event,
+            )
+        deeper = list(_follow_up_rows(follow_up, number, depth + 1))
+        number += len(deeper)
+        yield from deeper
+
+
+def run_outcome(sheet: RunSheet) -> tuple[str, str]:
+    """What it came to, in words, and the phase whose colour fits."""
+    done = [row for row in sheet.rows if row.result is not None]
+    failed = sum(row.failed for row in done)
+    if sheet.problem:
+        return "could not be fired", "error"
+    if sheet.paused is not None:
+        return f"waits before {sheet.paused.name}", "paused"
+    if sheet.run is None:
+        return f"{len(done)} of {len(sheet.rows)} done", "running"
+    if sheet.run.cancelled:
+        return f"cancelled, {len(done)} of {len(sheet.rows)} ran", "cancelled"
+    if sheet.run.ending.failure and sheet.run.event.kind != "stream":
+        return "failed closed", "error"
+    if sheet.run.ending.verdict:
+        verdict = safe_word(sheet.run.ending.verdict, 80)
+        if verdict.split()[0] in STOPPING_VERDICTS:
+            return verdict, "cancelled"
+        return (f"{failed} of {len(done)} failed, {verdict}", "error") if failed else (verdict, "ok")
+    if failed:
+        return f"{failed} of {len(done)} failed", "error"
+    return (f"{counted(len(done), 'handler')} ran", "ok") if done else ("nothing ran", "not run")
+
+
+def brief_run_outcome(sheet: RunSheet) -> tuple[str, str]:
+    """The outcome where there is no room for a sentence."""
+    words, phase = run_outcome(sheet)
+    if phase == "paused":
+        return "paused", phase
+    if phase == "cancelled":
+        words = words.partition(" by ")[0].partition(",")[0]
+    if phase == "error":
+        words = words.partition(" failed,")[0]
+    return words.removesuffix(" failed").replace(" handlers", "").replace(" handler", ""), phase
+
+
+def context_changes(sheet: RunSheet, row: CallRow) -> tuple[ValueChange, ...]:
+    """What this handler changed in the event, but for the messages that it pushed."""
+    if row.result is None or not row.result.patch:
+        return ()
+    changes, _ = patch_changes(document_before(sheet, row), row.result.patch[:MOST_PATCH_OPERATIONS])
+    return tuple(change for change in changes if not _is_pushed_message(change))
+
+
+def document_before(sheet: RunSheet, row: CallRow) -> dict[str, object]:
+    """The event as this handler was given it: as fired, and changed by those before it."""
+    event = row.follow_up or sheet.plan.event
+    earlier = [
+        before.result.patch[:MOST_PATCH_OPERATIONS]
+        for before in sheet.rows[: row.number - 1]
+        if before.result and before.follow_up is row.follow_up
+    ]
+    document: dict[str, object] = document_after(event_document(event), earlier)
+    return document
+
+
+def _is_pushed_message(change: ValueChange) -> bool:
+    return change.kind == "+" and len(change.path) == 2 and change.path[0] == "messages"

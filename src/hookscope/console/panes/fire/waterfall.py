@@ -1,0 +1,231 @@
+"""The time line of a run: one row per call with its bar and outcome; below it, the hooks that did not run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.cells import cell_len
+from textual.binding import Binding, BindingType
+from textual.content import Content
+
+from hookscope.console.panes.fire.run_lines import (
+    LaneHeading,
+    Remark,
+    WaterfallEntry,
+    waterfall_entries,
+)
+from hookscope.console.panes.fire.run_sheet import CallRow, RunSheet
+from hookscope.console.panes.fire.run_tabs import output_line_count
+from hookscope.console.theme.text_styles import (
+    MARK_MUTED,
+    fixed_width,
+    outcome_mark,
+    safe_word,
+)
+from hookscope.console.widgets.lines import LineList
+from hookscope.console.widgets.time_bars import time_axis, time_bar
+from hookscope.model.run import NotRun
+from hookscope.model.text import duration
+from hookscope.model.uncalled_hooks import not_called_reason
+from hookscope.values import dataclass
+
+LEAST_BAR_WIDTH = 12  # cells
+
+
+@dataclass(frozen=True, slots=True)
+class WaterfallColumns:
+    """The widths of a row's columns in cells; 0: left out."""
+
+    number: int
+    name: int
+    bar: int
+    outcome: int
+    time: int
+    out: int
+    messages: int
+
+
+def waterfall_columns(width: int, names: Sequence[str], rows: int) -> WaterfallColumns:
+    """Columns that fill `width` and are the same for every row. What matters least goes first."""
+    number = len(str(max(rows, 1)))
+    longest = max((cell_len(name) for name in names), default=7)
+    name = min(max(longest, 7), max(8, width * 3 // 10))
+    outcome, time, out, messages = 11, 9, 5, 6
+    rest = width - number - name - time - 4
+
+    def left() -> int:
+        return rest - outcome - out - messages
+
+    if left() < LEAST_BAR_WIDTH:
+        out = messages = 0
+    if left() < LEAST_BAR_WIDTH:
+        outcome = 1
+    return WaterfallColumns(number, name, max(left(), 0), outcome, time, out, messages)
+
+
+class Waterfall(LineList):
+    """All calls of one run on one time line, and below them who did not run."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *LineList.BINDINGS,
+        Binding("n", "unfold", "Others", id="run.others", tooltip="List the hooks that did not run, and why"),
+    ]
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(id=id)
+        self._sheet: RunSheet | None = None
+        self._now = 0.0
+        self._unfolded = False
+        self._entries: tuple[WaterfallEntry, ...] = ()
+        self._columns = waterfall_columns(80, (), 1)
+        self._names: tuple[str, ...] = ()
+        self._measured: tuple[int, tuple[str, ...]] | None = None
+        self.terse = False  # no heading: every line is needed for the calls
+
+    @property
+    def line_count(self) -> int:
+        return len(self._entries)
+
+    @property
+    def has_heading(self) -> bool:
+        return bool(self._sheet and self._sheet.rows) and not self.terse
+
+    @property
+    def selected(self) -> WaterfallEntry | None:
+        """What the cursor is on."""
+        return self._entries[self.cursor] if self.cursor < len(self._entries) else None
+
+    def show(self, sheet: RunSheet | None, now: float) -> None:
+        """Draw this run as it stands at `now`."""
+        self._sheet, self._now = sheet, now
+        self._entries = waterfall_entries(sheet, self._unfolded)
+        self._names = tuple(call_name(row) for row in sheet.rows) if sheet else ()
+        self.lines_changed()
+
+    def go_to_expected(self) -> None:
+        """Put the cursor on what the saved event expects, where that stands."""
+        abouts = [entry.about if isinstance(entry, Remark) else "" for entry in self._entries]
+        if "expected" in abouts:
+            self.cursor = abouts.index("expected")
+
+    def go_to(self, row: CallRow) -> None:
+        """Put the cursor on this call."""
+        numbers = [entry.number if isinstance(entry, CallRow) else 0 for entry in self._entries]
+        self.cursor = numbers.index(row.number) if row.number in numbers else 0
+
+    def _wide(self, width: int) -> WaterfallColumns:
+        """The columns at this width; a scroll bar that comes or goes changes it."""
+        if self._measured != (width, self._names):
+            self._measured = (width, self._names)
+            self._columns = waterfall_columns(width, self._names, len(self._names))
+        return self._columns
+
+    def heading(self, width: int) -> Content | None:
+        if self._sheet is None:
+            return None
+        wide = self._wide(width)
+        total = self._sheet.span(self._now)
+        text = (
+            f"{'#':>{wide.number}}  {'handler':{wide.name}} {time_axis(total, wide.bar)} "
+            f"{'':{wide.outcome}}{'time':>{wide.time}}"
+        )
+        if wide.out:
+            text += f"{'out':>{wide.out}}{'msgs':>{wide.messages}}"
+        return Content.styled(text, MARK_MUTED)
+
+    def line_at(self, index: int, width: int) -> Content:
+        entry, wide = self._entries[index], self._wide(width)
+        match entry:
+            case CallRow():
+                origin, span = self._scale()
+                return call_line(entry, wide, span, self._now, origin)
+            case NotRun():
+                return not_run_line(entry, wide)
+            case LaneHeading(lane, note):
+                return Content.assemble(f"{'':>{wide.number}}  ", (lane, "bold"), (f"  {note}", MARK_MUTED))
+            case Remark():
+                return Content.styled(f"{'–':>{wide.number}}  ", MARK_MUTED) + Content.styled(
+                    entry.text, entry.style
+                )
+
+    def _scale(self) -> tuple[float, float]:
+        """Where the time line begins, and how long it is."""
+        sheet = self._sheet
+        return (sheet.origin, sheet.span(self._now)) if sheet is not None else (0.0, 0.0)
+
+    def action_unfold(self) -> None:
+        if self._sheet is None or not self._sheet.not_run:
+            self.app.notify("No hook was left out here: there is nothing to list.", markup=False)
+            return
+        self._unfolded = not self._unfolded
+        self.show(self._sheet, self._now)
+        self.post_message(self.Moved(self, self.cursor))
+
+    def action_choose(self) -> None:
+        if isinstance(self.selected, Remark) and self.selected.folds:
+            self.action_unfold()
+        else:
+            super().action_choose()
+
+
+def call_name(row: CallRow) -> str:
+    """A call's name, moved in below the event that caused it."""
+    return "  " * (row.depth - 1) + "↳ " + row.name if row.depth else row.name
+
+
+def call_line(row: CallRow, wide: WaterfallColumns, span: float, now: float, origin: float = 0.0) -> Content:
+    """One call, every column at its place; its bar on a line of `span` seconds from `origin`."""
+    mark = outcome_mark(row.phase, row.stale)
+    outcome = fixed_width(
+        mark.glyph if wide.outcome == 1 else f"{mark.glyph} {mark.word}", wide.outcome, mark.style
+    )
+    timed = row.result is not None or row.phase == "running"
+    time = f"{duration(row.took(now)) if timed else '':>{wide.time}}"
+    slow = timed and row.slow(now)
+    parts = [
+        Content.styled(f"{row.number:>{wide.number}}  ", MARK_MUTED),
+        fixed_width(call_name(row), wide.name),
+        Content(" "),
+        _call_bar(row, wide.bar, origin, span, now),
+        Content(" "),
+        outcome,
+        Content.styled(time, "$text-warning" if slow else MARK_MUTED if not timed else ""),
+    ]
+    if wide.out:
+        parts += _output_counts(row, wide)
+    return Content.assemble(*parts)
+
+
+def _call_bar(row: CallRow, width: int, origin: float, span: float, now: float) -> Content:
+    if row.phase == "not run":
+        return fixed_width(row.reason, width, MARK_MUTED)
+    if row.result is None and row.phase != "running":
+        return Content(" " * width)
+    began = row.started - origin
+    drawn = time_bar(began, began + row.took(now), span, width, live=row.phase == "running")
+    style = "$text-error" if row.failed else "$text-warning" if row.slow(now) else "$foreground 40%"
+    text = " " * drawn.indent + drawn.drawn
+    return Content(text.ljust(width)).stylize(style)
+
+
+def _output_counts(row: CallRow, wide: WaterfallColumns) -> list[Content]:
+    if row.result is None:
+        return []
+    return [
+        Content.styled(f"{number or '·':>{size}}", "" if number else MARK_MUTED)
+        for number, size in (
+            (output_line_count(row.result), wide.out),
+            (len(row.result.messages), wide.messages),
+        )
+    ]
+
+
+def not_run_line(item: NotRun, wide: WaterfallColumns) -> Content:
+    """One hook that did not run, and why."""
+    name = fixed_width(safe_word(item.name), wide.name, MARK_MUTED)
+    return (
+        Content(f"{'–':>{wide.number}}  ").stylize(MARK_MUTED)
+        + name
+        + Content(f" {safe_word(not_called_reason(item), 300)}").stylize(MARK_MUTED)
+    )

@@ -1,0 +1,317 @@
+"""The hook list: aligned columns under headings. Only visible lines are built."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import accumulate, chain
+from typing import ClassVar, TypeAlias
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.strip import Strip
+
+from hookscope.console.state.hook_rows import (
+    Grouping,
+    HookColumns,
+    HookRow,
+    RowGroup,
+    group_line,
+    hook_columns,
+    hook_line,
+)
+from hookscope.console.widgets.focus_targets import JumpTarget, rows_on_screen
+from hookscope.console.widgets.lines import LineList, StripCache
+from hookscope.console.widgets.painting import resize_to
+
+GroupedLine: TypeAlias = HookRow | RowGroup | None  # None: an empty line
+
+
+class GroupedLines:
+    """Groups one below the other, each with its heading. `airy`: an empty line between two of them."""
+
+    def __init__(self, groups: Sequence[RowGroup] = (), *, airy: bool = False) -> None:
+        self.groups = tuple(groups)
+        gap = int(airy)
+        heights = [1 + len(group.rows) + gap for group in self.groups]
+        self._starts = [0, *accumulate(heights)]  # where each heading stands
+        self.count = max(self._starts[-1] - gap, 0)
+        self._rows = [0, *accumulate(len(group.rows) for group in self.groups)]
+        self.row_count = self._rows[-1]
+
+    def at(self, line: int) -> GroupedLine:
+        """What stands on a line."""
+        if not 0 <= line < self.count:
+            return None
+        group, place = self._place(line)
+        if place < 0:
+            return self.groups[group]
+        rows = self.groups[group].rows
+        return rows[place] if place < len(rows) else None
+
+    def group_at(self, line: int) -> str:
+        """The key of the group that a line belongs to."""
+        return self.groups[self._place(line)[0]].key if 0 <= line < self.count else ""
+
+    def rows(self) -> Iterator[HookRow]:
+        """All rows, those of several groups as often."""
+        return chain.from_iterable(group.rows for group in self.groups)
+
+    def line_of(self, row: str, group: str | None = None) -> int | None:
+        """The first line where the row of this id stands: in that group, or in any."""
+        for start, each in zip(self._starts, self.groups, strict=False):
+            if group is None or each.key == group:
+                place = next((at for at, one in enumerate(each.rows) if one.id == row), None)
+                if place is not None:
+                    return start + 1 + place
+        return None
+
+    def line_of_number(self, number: int) -> int | None:
+        """The line of the row that has so many before it, or of the last; None where there is none."""
+        if not self.row_count:
+            return None
+        number = max(0, min(number, self.row_count - 1))
+        group = bisect_right(self._rows, number) - 1
+        return self._starts[group] + 1 + number - self._rows[group]
+
+    def number_before(self, line: int) -> int:
+        """How many rows stand above a line."""
+        if not self.groups:
+            return 0
+        group, place = self._place(min(line, self.count - 1))
+        return self._rows[group] + max(0, min(place, len(self.groups[group].rows)))
+
+    def _place(self, line: int) -> tuple[int, int]:
+        """The group of a line, and the place in it; -1 is its heading."""
+        group = min(bisect_right(self._starts, line) - 1, len(self.groups) - 1)
+        return group, line - self._starts[group] - 1
+
+
+class HookList(LineList, inherit_bindings=False):
+    """Hooks in the host's order; says which one is pointed at, and which is chosen."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move(-1)", "Up", show=False, id="list.up", tooltip="The hook above"),
+        Binding("down", "move(1)", "Down", show=False, id="list.down", tooltip="The hook below"),
+        Binding("pageup", "page(-1)", "Page up", show=False, id="list.page_up", tooltip="A page up"),
+        Binding("pagedown", "page(1)", "Page down", show=False, id="list.page_down", tooltip="A page down"),
+        Binding("home", "first", "First", show=False, id="list.first", tooltip="The first hook"),
+        Binding("end", "last", "Last", show=False, id="list.last", tooltip="The last hook"),
+        Binding("enter", "choose", "Why", id="list.why", tooltip="Why the selected hook stands as it does"),
+    ]
+    KEPT_OFF = 0  # its columns keep off the bar by themselves
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"hooks--heading", "hooks--cursor", "hooks--hover"}
+
+    hovered: reactive[int | None] = reactive(None)  # the line under the mouse
+
+    class Pointed(Message):
+        """Another row is selected."""
+
+        def __init__(self, row: str) -> None:
+            self.row = row
+            super().__init__()
+
+    class Picked(Message):
+        """A row was chosen with enter or a click."""
+
+        def __init__(self, row: str) -> None:
+            self.row = row
+            super().__init__()
+
+    class Resized(Message):
+        """Columns have other widths now."""
+
+        def __init__(self, columns: HookColumns) -> None:
+            self.columns = columns
+            super().__init__()
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(id=id)
+        self._groups: tuple[RowGroup, ...] = ()
+        self._grouping: Grouping = "source"
+        self._rows: Sequence[HookRow] = ()  # all there are: while one filters, columns stay where they are
+        self._lines = GroupedLines()
+        self._laid_out = (0, False)  # for which width, and with room between groups
+        self._columns = HookColumns(0, 0, 0, 0)
+        self._strips: StripCache[tuple[int, str, bool]] = StripCache(self)
+        self._last_row = ""  # that was pointed at, also when a filter hides all
+
+    def show(self, groups: tuple[RowGroup, ...], grouping: Grouping, rows: Sequence[HookRow]) -> None:
+        """Show these of all rows; the pointer stays at its row, and the row where it was on the screen."""
+        self._groups, self._grouping, self._rows = groups, grouping, rows
+        self._lay_out()
+
+    def begin_at(self, row: str) -> None:
+        """Point at this row with the first rows that are shown."""
+        if self.pointed_row is None:
+            self._last_row = row
+
+    def point_at(self, row: str) -> None:
+        """Go to a row, if it is shown."""
+        line = self._lines.line_of(row)
+        if line is not None:
+            self.cursor = line
+
+    def spots(self) -> Iterator[JumpTarget]:
+        """The hooks that are on the screen."""
+        for line, at in rows_on_screen(self, self.line_count, round(self.scroll_y)):
+            if isinstance(self._lines.at(line), HookRow):
+                yield JumpTarget(at, partial(self.stand_on, line))
+
+    def on_resize(self) -> None:  # and then what any list does
+        if self._laid_out != (self.inner_width, self._airy):
+            self._lay_out()
+
+    @property
+    def line_count(self) -> int:
+        return self._lines.count
+
+    @property
+    def pointed_row(self) -> str | None:
+        """The id of the row under the pointer, at this very moment."""
+        line = self._lines.at(self.cursor)
+        return line.id if isinstance(line, HookRow) else None
+
+    def _lay_out(self) -> None:
+        """Other lines, or another width for them."""
+        width = self.inner_width
+        if not width:  # it is hidden, and is laid out once it hears of its size
+            self._laid_out = 0, False
+            return
+        before, at, row = self._lines, self.cursor, self.pointed_row
+        self._laid_out = width, self._airy
+        lines = GroupedLines(self._groups, airy=self._airy)
+        self._columns = hook_columns(width, self._rows, self._grouping)
+        self.post_message(self.Resized(self._columns))
+        wanted = self._wanted(before, lines)
+        self._lines = lines
+        self._strips.clear()
+        self.hovered = None
+        self.set_reactive(HookList.cursor, wanted or 0)
+        if self.virtual_size.height != lines.count:
+            resize_to(self, Size(width, lines.count))
+        self.refresh()
+        moved = wanted != at or lines.count != before.count
+        if wanted is not None and moved:
+            self.show_cursor_line()
+        if wanted is not None and (moved or self.pointed_row != row):  # another hook may stand in that line
+            self._tell()
+
+    @property
+    def _airy(self) -> bool:
+        """Is there room for a line between two groups."""
+        lines = sum(2 + len(group.rows) for group in self._groups) - 1
+        return lines <= self.scrollable_content_region.height
+
+    def _wanted(self, before: GroupedLines, lines: GroupedLines) -> int | None:
+        """The line to point at: the same row in its group, else anywhere, else one near by."""
+        pointed = before.at(self.cursor)
+        if isinstance(pointed, HookRow):
+            same = lines.line_of(pointed.id, before.group_at(self.cursor))
+            if same is not None:
+                return same
+        row = pointed.id if isinstance(pointed, HookRow) else self._last_row
+        same = lines.line_of(row) if row else None
+        number = before.number_before(self.cursor) if isinstance(pointed, HookRow) else 0
+        return same if same is not None else lines.line_of_number(number)
+
+    # Where the pointer goes.
+
+    def validate_cursor(self, cursor: int) -> int:
+        """A line that has a hook: none points at a heading."""
+        return self._near(cursor, 1 if cursor >= self.cursor else -1)
+
+    def _near(self, line: int, direction: int) -> int:
+        """The line itself, else the next row that way, else the last one before it."""
+        line = super().validate_cursor(line)
+        if isinstance(self._lines.at(line), HookRow) or not self._lines.row_count:
+            return line
+        above = self._lines.number_before(line)
+        found = self._lines.line_of_number(above if direction > 0 else above - 1)
+        return found if found is not None else line
+
+    def watch_cursor(self, before: int, now: int) -> None:
+        self.show_cursor_line()
+        self.redraw(before, now)
+        self._tell()
+
+    def _tell(self) -> None:
+        row = self.pointed_row
+        if row is not None:
+            self._last_row = row
+            self.post_message(self.Pointed(row))
+
+    def show_cursor_line(self) -> None:
+        """Scroll as little as is needed; the first hook brings its heading along."""
+        shown, top = self.scrollable_content_region.height, round(self.scroll_y)
+        first = self._lines.number_before(self.cursor) == 0
+        wanted = 0 if first and self.cursor < shown else min(max(top, self.cursor - shown + 1), self.cursor)
+        if shown > 0 and wanted != top:
+            self.scroll_to(y=wanted, animate=False, force=True, immediate=True)
+
+    def action_move(self, by: int) -> None:
+        """The next hook that way; behind the last one comes the first."""
+        count = self._lines.row_count
+        if count:
+            number = (self._lines.number_before(self.cursor) + by) % count
+            self.cursor = self._lines.line_of_number(number) or 0
+
+    def action_page(self, direction: int) -> None:
+        self.cursor = self._near(
+            self.cursor + direction * max(1, self.scrollable_content_region.height), direction
+        )
+
+    def action_choose(self) -> None:
+        row = self.pointed_row
+        if row is None:
+            self.app.notify("The list is empty: there is no hook to explain.", markup=False)
+        else:
+            self.post_message(self.Picked(row))
+
+    # The mouse.
+
+    def on_click(self, event: events.Click) -> None:
+        event.prevent_default()  # else any list's answer comes too, which knows of no groups
+        line = event.y + round(self.scroll_y)
+        if isinstance(self._lines.at(line), HookRow):
+            self.cursor = line
+            self.action_choose()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        line = event.y + round(self.scroll_y)
+        self.hovered = line if isinstance(self._lines.at(line), HookRow) else None
+
+    def on_leave(self) -> None:
+        self.hovered = None
+
+    # Drawing.
+
+    def line_at(self, index: int, width: int) -> Content:
+        match line := self._lines.at(index):
+            case HookRow():
+                return hook_line(line, self._columns, index == self.cursor)
+            case RowGroup():
+                return group_line(line, width, self._grouping)
+        return Content(" ")
+
+    def render_line(self, y: int) -> Strip:
+        index, width = y + round(self.scroll_y), self.inner_width
+        if not 0 <= index < self.line_count:
+            return Strip.blank(width, self.visual_style.rich_style)
+        component = self._component(index)
+        key = index, component, self.has_focus and index == self.cursor
+        return self._strips.drawn(key, lambda: self._strip(self.line_at(index, width), width, component))
+
+    def _component(self, index: int) -> str:
+        if not isinstance(self._lines.at(index), HookRow):
+            return "hooks--heading"
+        return "hooks--cursor" if index == self.cursor else "hooks--hover" if index == self.hovered else ""
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._strips.style_updated()

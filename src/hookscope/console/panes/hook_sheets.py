@@ -1,0 +1,540 @@
+"""The sheets beside the hook list: why a hook has its status, its activation chain, and the handlers registered per event.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from hookscope.authoring.fix.install_steps import install_lines, install_words
+from hookscope.console.keymap.active_keys import key_of, with_keys
+from hookscope.console.state.hook_rows import HookRow
+from hookscope.console.theme.text_styles import (
+    FAINT,
+    IGNORED_FILE,
+    MUTED,
+    NOT_A_HOOK,
+    STATE_STYLES,
+    Sheet,
+    safe_line,
+    safe_paragraph,
+)
+from hookscope.model.hook import FilePosition, Hook
+from hookscope.model.hook_status import TOO_WIDE, Gate, HookStatus, State
+from hookscope.model.inventory import RejectedHook
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.failed_loads import FailedLoad
+    from hookscope.app.runs.activation_links import ActivationLink
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.console.state.console_state import HookCheck, SourceText
+    from hookscope.model.run import Registration
+
+
+@dataclass(frozen=True, slots=True)
+class SameNameHook:
+    """One of several things of one name."""
+
+    rank: int
+    source: str
+    path: Path | None
+    item: HookStatus | RejectedHook
+
+
+def put_same_name_hooks(sheet: Sheet, row: HookStatus | RejectedHook, view: Snapshot) -> None:
+    """All of that name in order of precedence, and what becomes of each."""
+    name = row.hook.name if isinstance(row, HookStatus) else row.name
+    copies = hooks_named(name, view)
+    if not copies or (isinstance(row, RejectedHook) and len(copies) == 1):
+        return
+    winner = next((n for n, copy in enumerate(copies, 1) if _has_precedence(copy)), None)
+    sheet.title("Which file wins")
+    for number, copy in enumerate(copies, 1):
+        here = copy.item is row
+        head = Content.styled(f" {'▸' if here else ' '} {number} {copy.source}", "bold" if here else MUTED)
+        path = view.host.surroundings.short(copy.path) if copy.path else "registered by code"
+        fate = _outcome(copy, winner, len(copies))
+        body = Content.assemble(safe_paragraph(path), "   ", safe_paragraph(fate).stylize(MUTED))
+        sheet.put([(head, 16)], body if here else body.stylize(MUTED))
+
+
+def hooks_named(name: str, view: Snapshot) -> list[SameNameHook]:
+    """All of that name, the winner's folder first."""
+    ranks = {folder.source: folder.rank for folder in view.host.folders}
+    found = [
+        SameNameHook(item.hook.folder.rank, item.hook.folder.source, item.hook.path, item)
+        if isinstance(item, HookStatus)
+        else SameNameHook(ranks.get(item.source, -1), item.source, item.path, item)
+        for item in view.named.get(name, ())
+    ]
+    return sorted(found, key=lambda copy: (-copy.rank, not _has_precedence(copy)))
+
+
+def _has_precedence(copy: SameNameHook) -> bool:
+    return isinstance(copy.item, HookStatus) and copy.item.verdict.shadowed_by is None
+
+
+def _outcome(copy: SameNameHook, winner: int | None, count: int) -> str:
+    if isinstance(copy.item, RejectedHook):
+        return f"does not count: {copy.item.reason}"
+    if copy.item.verdict.shadowed_by is not None:
+        return f"shadowed by {winner}" if winner else "shadowed"
+    return "the only one" if count == 1 else "this one wins"
+
+
+GATE_NAME_WIDTH = 11  # cells of a check's name
+
+# What to do about a shut check, where nothing better is known.
+NEXT_STEPS = {
+    "env": "{hooks.fix} sets it in its settings entry; or set it where the host starts",
+    "os": "nothing to do on this machine",
+    "trusted": "{hooks.trust} asks and allows the folder",
+    "handler": "{hooks.edit} opens it there",
+    "export": "{hooks.fix} mends it if it can; {hooks.edit} opens it there",
+    "fields": "{hooks.fix} mends it if it can; {hooks.edit} opens HOOK.md there",
+    "events": "{hooks.fix} moves or names them; {hooks.edit} opens HOOK.md: it wants metadata with `events`",
+    "path": "move the handler into the hook's own folder",
+    "sent": "{hooks.fix} corrects what lint calls a slip; {hooks.fire} fires it by hand all the same",
+    "selected": "{hooks.fix} names it in the settings",
+}
+
+
+def put_failed_gate(sheet: Sheet, gate: Gate, row: HookStatus, view: Snapshot, places: bool) -> None:
+    """A check that stops it: what it needs, what is there, where that is decided, what to do. `places`: where
+    it was looked for, too."""
+    head = Content.assemble((" ✗ ", "$text-error"), (gate.name, "bold"))
+    lines = list(_gate_facts(gate, row, view, places))
+    for number, (label, text, style) in enumerate(lines):
+        before = [
+            (head if number == 0 else Content(), GATE_NAME_WIDTH + 2),
+            (Content.styled(label, MUTED), 7),
+        ]
+        sheet.put(before, safe_paragraph(text).stylize(style))
+
+
+def _gate_facts(gate: Gate, row: HookStatus, view: Snapshot, places: bool) -> list[tuple[str, str, str]]:
+    """Label, text and style of each line about a shut check."""
+    facts = []
+    needed = ", ".join(gate.missing or gate.needed)
+    if needed and gate.name not in ("trusted", "path", "enabled", "switch"):
+        facts.append(("needs", needed, ""))
+    found = "" if gate.name == "trusted" else gate.found
+    at = _setting_place(gate, view)
+    if found or at:
+        facts.append(("found", " · ".join(part for part in (found, at) if part), ""))
+    facts += [("near", text, "$text-warning") for text in gate.near]
+    if places and gate.looked:
+        facts.append(("looked", " · ".join(gate.looked), MUTED))
+    if gate.place is not None:
+        facts.append(("where", f"{view.host.surroundings.short(gate.place.file)}:{gate.place.line}", ""))
+    if gate.reason:
+        facts.append(("says", gate.reason, MUTED))
+    if then := _next_step(gate, row.hook, view):
+        facts.append(("next", then, ""))
+    return facts
+
+
+def _next_step(gate: Gate, hook: Hook, view: Snapshot) -> str:
+    if gate.found == TOO_WIDE:
+        return "move the hook into a folder of hooks"
+    if gate.name == "enabled":
+        return with_keys("{hooks.toggle} switches it on")
+    if gate.fix is not None:
+        file = view.host.surroundings.short(gate.fix.file)
+        return f"{key_of('hooks.fix')} writes {gate.fix.meaning} in {file}"
+    if gate.name in ("bins", "anyBins"):
+        offers = install_lines(hook.meta.install)
+        again = with_keys("; {hooks.recheck} looks again")
+        return f"HOOK.md offers: {offers}" if offers else install_words(gate) + again
+    if gate.name == "config" and gate.setting is not None:
+        path = ".".join(str(part) for part in gate.setting)
+        return f"{key_of('hooks.fix')} sets {path} in {view.host.surroundings.short(view.host.settings.file)}"
+    return with_keys(NEXT_STEPS.get(gate.name, ""))
+
+
+def _setting_place(gate: Gate, view: Snapshot) -> str:
+    """Where in the settings the decision stands, as `openclaw.json:14`."""
+    if gate.setting is None:
+        return ""
+    place = view.host.settings.locate(gate.setting)
+    return f"{place.file.name}:{place.line}" if place is not None else ""
+
+
+def put_passed_gates(sheet: Sheet, gates: tuple[Gate, ...], view: Snapshot, unfolded: bool) -> None:
+    """Those that pass, and those that nobody looked at: counted, or one by one."""
+    passing = [gate for gate in gates if gate.passed]
+    skipped = [gate for gate in gates if gate.passed is None]
+    if not unfolded:
+        also = f", {len(skipped)} not looked at" if skipped else ""
+        checks = "1 check passes" if len(passing) == 1 else f"{len(passing)} checks pass"
+        sheet.say(
+            Content.assemble((f" ✓ {checks}{also}", MUTED), (f"   {key_of('why.fold')} lists them", FAINT))
+        )
+        return
+    for gate in (*passing, *skipped):
+        sign = Content.styled(f" {'✓' if gate.passed else '–'} {gate.name}", MUTED)
+        words = [gate.found or ", ".join(gate.needed) or "as it should be", _setting_place(gate, view)]
+        sheet.put(
+            [(sign, GATE_NAME_WIDTH + 2)],
+            safe_paragraph(" · ".join(word for word in words if word)).stylize(MUTED),
+        )
+
+
+LINK_TITLE_WIDTH = 28  # cells of a link's title, its sign included
+LINK_SIGNS = {True: ("✓", MUTED), False: ("✗", "$text-error"), None: ("–", MUTED)}
+
+
+def later_failure(row: HookStatus, checked: HookCheck | None, failed: FailedLoad | None) -> str:
+    """What has come out against a hook whose checks are all open; empty: nothing.
+
+    `failed` is what the look itself knows, before anybody has asked for more.
+    """
+    if failed is not None:
+        return failed.why
+    if checked is None or not checked.links or row.state is not State.READY:
+        return ""
+    from hookscope.app.runs.activation_links import chain_problem  # here: the first paint does without
+
+    return chain_problem(checked.links)
+
+
+def gates_after_load(gates: tuple[Gate, ...], checked: HookCheck | None) -> tuple[Gate, ...]:
+    """The checks, with what a load has told of them."""
+    if checked is None or not checked.links:
+        return gates
+    from hookscope.app.runs.activation_links import gates_with_links  # here: the first paint does without
+
+    return gates_with_links(gates, checked.links)
+
+
+def put_activation_chain(sheet: Sheet, links: Sequence[ActivationLink], unfolded: bool) -> None:
+    """The links behind the checks: loaded, registered, an event that came, its last run."""
+    if not links:
+        return
+    if not unfolded:
+        from hookscope.app.runs.activation_links import chain_summary  # here: the first paint does without
+
+        passed, text = chain_summary(tuple(links))
+        sign, style = LINK_SIGNS[passed]
+        sheet.put(
+            [(Content.styled(f" {sign}", style), 3)], safe_paragraph(text).stylize(MUTED if passed else "")
+        )
+        if any(link.name == "loads" and link.passed is False for link in links):
+            next_step = with_keys(
+                "{hooks.edit} opens it there; {hooks.fire} fires an event, which tries again"
+            )
+            sheet.put([(Content(), 3)], Content.styled(next_step, MUTED))
+        return
+    sheet.title("So far")
+    for link in links:
+        sign, style = LINK_SIGNS[link.passed]
+        head = Content.assemble((f" {sign} ", style), (link.title, MUTED if link.passed else ""))
+        sheet.put(
+            [(head, LINK_TITLE_WIDTH)], safe_paragraph(link.found).stylize(MUTED if link.passed else "")
+        )
+        if link.then:
+            sheet.put([(Content(), LINK_TITLE_WIDTH)], safe_paragraph(link.then).stylize(MUTED))
+
+
+SUMMARY_WIDTH = 40  # cells of a name in the frame
+SOURCE_CONTEXT = 3  # lines shown around a fault
+DECLARED_FIELDS = 24  # lines of a HOOK.md's header shown
+
+MOST_FINDINGS = 3  # that are shown while passing checks are not listed
+SEVERITY_SIGNS = {"error": "$text-error", "warning": "$text-warning", "hint": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class WhyOptions:
+    """How a sheet is wanted."""
+
+    width: int
+    unfolded: bool = False  # list passing checks one by one, and all that a lint found
+    checked: HookCheck | None = None  # what a lint says of the hook
+
+
+def why_title(row: HookRow, checked: HookCheck | None = None) -> Content:
+    """The pane's title: name, sign, and what it comes to."""
+    look, phrase = row.look, row.look.phrase
+    if isinstance(row.item, HookStatus) and (cannot := later_failure(row.item, checked, row.failed)):
+        look, phrase = STATE_STYLES[State.BROKEN], cannot.partition(":")[0]
+    return Content.assemble(
+        safe_paragraph(row.name).truncate(SUMMARY_WIDTH, ellipsis=True),
+        "   ",
+        Content.styled(f"{look.glyph} {look.word}", look.style),
+        Content.styled(f" – {phrase}", MUTED),
+    )
+
+
+def why_sheet(row: HookRow, view: Snapshot, source: SourceText | None, reading: WhyOptions) -> Content:
+    """Everything that is known of a row."""
+    sheet = Sheet(reading.width)
+    if isinstance(row.item, RejectedHook):
+        _rejected_part(sheet, row.item, view, source)
+    else:
+        _hook_part(sheet, row.item, view, source, reading)
+    return sheet.content()
+
+
+def hook_report(
+    row: HookRow, view: Snapshot, source: SourceText | None, checked: HookCheck | None = None
+) -> str:
+    """The same as plain text, everything listed: for a bug report."""
+    host = view.host
+    title, where = why_title(row, checked).plain, f"{host.dialect.name} ({view.because})"
+    head = f"{title}\nhost {where}, workspace {host.workspace}\n\n"
+    return head + why_sheet(row, view, source, WhyOptions(100, unfolded=True, checked=checked)).plain + "\n"
+
+
+def fault_place(row: HookRow) -> FilePosition | None:
+    """Where an editor should open: at the fault, else at the hook's HOOK.md or handler."""
+    if isinstance(row.item, RejectedHook):
+        return row.item.place or FilePosition(row.item.path)
+    for gate in row.item.verdict.shut():
+        if gate.place is not None:
+            return gate.place
+    if row.failed is not None and row.failed.place is not None:
+        return row.failed.place
+    file = row.item.hook.manifest or row.item.hook.handler
+    return FilePosition(file) if file is not None else None
+
+
+def _hook_part(
+    sheet: Sheet, row: HookStatus, view: Snapshot, source: SourceText | None, reading: WhyOptions
+) -> None:
+    hook = row.hook
+    if hook.description:
+        emoji = f"{hook.meta.emoji} " if hook.meta.emoji else ""
+        sheet.say(safe_paragraph(emoji + hook.description))
+    sheet.title(*_summary(row, reading.checked, view.failed_loads.get(hook)))
+    for gate in row.verdict.shut():
+        put_failed_gate(sheet, gate, row, view, reading.unfolded)
+    put_passed_gates(sheet, gates_after_load(row.verdict.gates, reading.checked), view, reading.unfolded)
+    if reading.checked is not None:
+        put_activation_chain(sheet, reading.checked.links, reading.unfolded)
+    if reading.checked is not None:
+        _findings(sheet, reading.checked, reading.unfolded)
+    _notes(sheet, row, view)
+    _handler(sheet, row, view)
+    put_same_name_hooks(sheet, row, view)
+    _as_shipped(sheet, row)
+    _declared(sheet, row, view, source)
+
+
+def _summary(row: HookStatus, checked: HookCheck | None, failed: FailedLoad | None) -> tuple[str, str]:
+    shut = len(row.verdict.shut())
+    if row.verdict.shadowed_by is not None:
+        also = f"; {_plural(shut)} would stop it too" if shut else ""
+        return f"Another hook of this name wins{also}", ""
+    if shut:
+        return f"{_plural(shut)} {'stops' if shut == 1 else 'stop'} it", ""
+    if later_failure(row, checked, failed):
+        return "No check stops it, and it cannot run as it is", ""
+    return "Nothing stops it", ""
+
+
+def _plural(count: int) -> str:
+    return "1 thing" if count == 1 else f"{count} things"
+
+
+def _findings(sheet: Sheet, checked: HookCheck, unfolded: bool) -> None:
+    """What a lint found, the worst first."""
+    found = checked.findings if unfolded else checked.findings[:MOST_FINDINGS]
+    if found:
+        sheet.title("Mistakes", "hookscope lint")
+    for one in found:
+        style = SEVERITY_SIGNS[one.severity.value]
+        where = safe_paragraph(f"{one.place.file.name}:{one.place.line}").stylize(MUTED)
+        text = Content.assemble(where, "  ", safe_paragraph(one.text))
+        sheet.put([(Content.styled(" !" if style else " ·", style or MUTED), 3)], text)
+        sheet.put([(Content(), 3)], safe_paragraph(one.then).stylize(MUTED))
+    if left := len(checked.findings) - len(found):
+        sheet.say(
+            Content.assemble((f"   {left} more", MUTED), (f"   {key_of('why.fold')} lists them", FAINT))
+        )
+    if checked.problem and unfolded:
+        sheet.say(safe_paragraph(f"not linted: {checked.problem}").stylize(FAINT), 3)
+
+
+def _notes(sheet: Sheet, row: HookStatus, view: Snapshot) -> None:
+    notes = list(row.notes)
+    if row.hook.beyond_host:
+        notes.append("Hookscope only: its host has no handlers in Python")
+    if row.hook.handler in view.quarantined:
+        notes.append(
+            "in quarantine: three faults within five minutes. A fire by hand runs it; "
+            f"{key_of('hooks.lift')} lifts it"
+        )
+    _file_names(sheet, "Notes", notes)
+
+
+def _as_shipped(sheet: Sheet, row: HookStatus) -> None:
+    """Where the real program decides otherwise; below what decides here, which is asked for first."""
+    _file_names(sheet, "As it ships", row.differs)
+
+
+def _file_names(sheet: Sheet, title: str, items: Sequence[str]) -> None:
+    if items:
+        sheet.title(title)
+    for item in items:
+        sheet.put([(Content(" ·"), 3)], safe_paragraph(item))
+
+
+HANDLER_KINDS = {"stream": "stream hook", "plugin": "plugin"}
+
+
+def _handler_kind(hook: Hook) -> str:
+    """What it is, where that is no folder with a HOOK.md; of a stream's other listeners, which."""
+    kind = HANDLER_KINDS.get(hook.kind)
+    return "" if kind is None else f" · {hook.role or kind}"
+
+
+def _handler(sheet: Sheet, row: HookStatus, view: Snapshot) -> None:
+    hook = row.hook
+    if hook.handler is None:
+        return
+    sheet.title("Handler")
+    lane = "" if hook.language in view.languages else f" {view.without.get(hook.language, '')}".rstrip()
+    sheet.put(
+        [(Content(), 3)],
+        safe_paragraph(
+            f"{view.host.surroundings.short(hook.handler)} · {hook.language}{_handler_kind(hook)}{lane}"
+        ),
+    )
+    sheet.put([(Content(), 3)], safe_paragraph(f"limits: {view.limits_of(hook).in_words()}"))
+    if hook.leads_out is not None:
+        sheet.put(
+            [(Content(), 3)], safe_paragraph(f"leads to {view.host.surroundings.short(hook.leads_out)}")
+        )
+    heard = ", ".join(row.events or ())
+    if heard:
+        sheet.put([(Content(), 3)], safe_paragraph(f"hears {heard}").stylize(MUTED))
+    elif row.events is None:
+        sheet.put([(Content(), 3)], Content.styled("what it hears is known after a load", MUTED))
+
+
+def _declared(sheet: Sheet, row: HookStatus, view: Snapshot, source: SourceText | None) -> None:
+    manifest = row.hook.manifest
+    if manifest is None or source is None or source.path != manifest:
+        return
+    sheet.title(f"Declared in {manifest.name}", view.host.surroundings.short(manifest))
+    if source.problem:
+        sheet.say(safe_paragraph(source.problem).stylize(MUTED), 3)
+        return
+    faults = {gate.place.line for gate in row.verdict.shut() if gate.place and gate.place.file == manifest}
+    for number, text in header_lines(source.text):
+        sheet.code(number, text, number in faults)
+
+
+def header_lines(text: str) -> list[tuple[int, str]]:
+    """The lines of a file's frontmatter with their numbers; the first lines where there is none."""
+    lines = text.split("\n", 400)[:400]
+    if lines and lines[0].strip().lstrip("\ufeff") == "---":
+        ends = (number for number, line in enumerate(lines[1:], 1) if line.strip() == "---")
+        end = next(ends, len(lines))
+        return list(enumerate(lines[1:end], 2))[:DECLARED_FIELDS]
+    return list(enumerate(lines[:8], 1))
+
+
+def _rejected_part(sheet: Sheet, item: RejectedHook, view: Snapshot, source: SourceText | None) -> None:
+    short = view.host.surroundings.short
+    if item.ignored:
+        sheet.say(Content.styled("This stands among hooks and is passed over:", MUTED))
+    else:
+        sheet.say(Content.styled("This looks like a hook and is none:", MUTED))
+    look = IGNORED_FILE if item.ignored else NOT_A_HOOK
+    sheet.blank()
+    sheet.put([(Content.styled(f" {look.glyph}", look.style), 3)], safe_paragraph(item.reason))
+    sheet.title("Where")
+    sheet.say(safe_paragraph(short(item.path)), 3)
+    if item.place is not None:
+        sheet.say(safe_paragraph(f"{short(item.place.file)}:{item.place.line}"), 3)
+        if source is not None and source.path == item.place.file and source.text:
+            sheet.blank()
+            lines = source.text.split("\n")
+            first = max(1, item.place.line - SOURCE_CONTEXT)
+            for number in range(first, min(len(lines), item.place.line + SOURCE_CONTEXT) + 1):
+                sheet.code(number, lines[number - 1], number == item.place.line)
+    sheet.blank()
+    sheet.say(Content.styled(with_keys("{hooks.edit} opens it, {hooks.recheck} looks again."), MUTED))
+    put_same_name_hooks(sheet, item, view)
+
+
+MOST_HANDLERS = 40  # handlers named under one key; more are counted
+
+
+def registry_sheet(view: Snapshot, width: int) -> Content:
+    """Event keys with their handlers in order of calling, then the keys that nobody hears."""
+    sheet = Sheet(width)
+    heard = [(key, calls) for key in all_keys(view) if (calls := registrations_of(key, view))]
+    if not heard:
+        sheet.say(Content.styled("No handler is registered: no event would call anything.", MUTED))
+    for key, calls in heard:
+        sheet.blank()
+        _event_part(sheet, key, view)
+        _registrations_part(sheet, view, key, calls)
+    _unsubscribed_part(sheet, view, {key for key, _ in heard})
+    return sheet.content()
+
+
+def all_keys(view: Snapshot) -> tuple[str, ...]:
+    """The keys that can be fired, then what is registered beside them."""
+    beside = [
+        key for key in view.registry.by_key if not any(is_subscribed(key, other, view) for other in view.keys)
+    ]
+    return tuple(dict.fromkeys([*view.keys, *beside]))
+
+
+def is_subscribed(listened: str, fired: str, view: Snapshot) -> bool:
+    """Does a listener of one key hear an event of the other: the dialect says so."""
+    return listened in keys_of(fired, view)
+
+
+def registrations_of(key: str, view: Snapshot) -> tuple[Registration, ...]:
+    """Who is called for this key, in order: the dialect orders the keys, the registry each key's calls."""
+    return view.registry.listeners(keys_of(key, view))
+
+
+def keys_of(key: str, view: Snapshot) -> tuple[str, ...]:
+    """The registry keys that hear an event of this key."""
+    dialect = view.host.dialect
+    event = dialect.event_of(key)
+    return dialect.system_of(event.kind).keys(event)
+
+
+def _event_part(sheet: Sheet, key: str, view: Snapshot) -> None:
+    known = view.host.dialect.catalogue().find(key)
+    sheet.say(safe_paragraph(key).stylize("bold"))
+    if known is None:
+        sheet.say(Content.styled(f"no event of {view.host.dialect.product}", MUTED), 2)
+        return
+    sends = "" if view.host.dialect.catalogue().sends(key) else "never sent; "
+    reach = "messages reach the user" if known.delivers else "messages are not delivered"
+    sheet.say(safe_paragraph(f"{known.when}; {sends}{reach}").stylize(MUTED), 2)
+
+
+def _registrations_part(sheet: Sheet, view: Snapshot, key: str, calls: tuple[Registration, ...]) -> None:
+    for number, call in enumerate(calls[:MOST_HANDLERS], 1):
+        under = "" if call.key == key else f" · listens to {call.key}"
+        source = call.hook.folder.source if call.hook is not None else "by code"
+        runs = call.hook is None or call.hook.language in view.languages
+        node = "" if runs else " · needs Node"
+        body = Content.assemble(
+            safe_line(call.name, 40), "   ", safe_paragraph(source + under + node).stylize(FAINT)
+        )
+        sheet.put([(Content.styled(f"{number:>3}", MUTED), 5)], body, 1)
+    if len(calls) > MOST_HANDLERS:
+        sheet.say(Content.styled(f"… and {len(calls) - MOST_HANDLERS} more", MUTED), 6)
+
+
+def _unsubscribed_part(sheet: Sheet, view: Snapshot, heard: set[str]) -> None:
+    rest = [key for key in view.keys if key not in heard]
+    if rest:
+        sheet.title("Nobody that may run listens to")
+        sheet.say(safe_paragraph(", ".join(rest)).stylize(MUTED), 2)

@@ -1,0 +1,518 @@
+"""The Hooks pane: the list with its filter, the sheets beside it, and what can be done with a hook."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widgets import Input, Static
+
+from hookscope.console.keymap.active_keys import key_hints, with_keys
+from hookscope.console.keymap.available_actions import why_unavailable
+from hookscope.console.panes.hook_list import HookList
+from hookscope.console.state.console_state import ConsoleState
+from hookscope.console.state.hook_rows import FilteredRows, HookRow, by_precedence, heading_line
+from hookscope.console.state.messages import (
+    ComposeForHookRequested,
+    CopyRequested,
+    EditorRequested,
+    FixRequested,
+    NewHookRequested,
+    NoticeShown,
+    PacksRequested,
+    QuarantineEndRequested,
+    ScanRequested,
+    StateChanged,
+    ToggleRequested,
+    TrustRequested,
+    UndoRequested,
+)
+from hookscope.console.state.state_changes import (
+    ChecksFolded,
+    FilterChanged,
+    GroupingChanged,
+    RowSelected,
+    SideChosen,
+    StartHereShown,
+)
+from hookscope.console.theme.text_styles import MUTED
+from hookscope.console.widgets.lines import SCROLLBAR_ROOM, KeyScroll, TextLines
+from hookscope.console.widgets.painting import RemovableWidget, repaint_only, resize_to, update_border
+from hookscope.model.hook_status import HookStatus
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.console.widgets.input_fields import FilterBox
+
+
+HOOK_BINDINGS: list[BindingType] = [
+    Binding("f", "fire_hook", "Fire", id="hooks.fire", tooltip="Compose a test event for the selected hook"),
+    Binding(
+        "space", "switch", "On/off", id="hooks.toggle", tooltip="Switch the selected hook in the settings"
+    ),
+    Binding(
+        "e", "fix", "Fix", id="hooks.fix", tooltip="Show the edit that opens what stops the selected hook"
+    ),
+    Binding("u", "undo", "Undo", show=False, id="hooks.undo", tooltip="Take back the last such change"),
+    Binding("E", "edit", "Edit", id="hooks.edit", tooltip="Open $EDITOR at the fault, else at HOOK.md"),
+    Binding("t", "trust", "Trust", id="hooks.trust", tooltip="Allow the folder of the selected hook to run"),
+    Binding(
+        "slash",
+        "filter",
+        "Filter",
+        id="hooks.filter",
+        tooltip="Show hooks by name, event, source or state",
+    ),
+    Binding(
+        "n",
+        "new",
+        "New",
+        id="hooks.new",
+        tooltip="Write a new hook, pack, plugin or module that works, and open it in $EDITOR",
+    ),
+    Binding(
+        "I",
+        "packs",
+        "Packs",
+        id="hooks.packs",
+        tooltip="What is installed: install, update, remove, and what has changed on disk since",
+    ),
+    Binding("s", "group", "Group", id="hooks.group", tooltip="Group by source, state or event"),
+    Binding("k", "keys", "Registry", id="hooks.keys", tooltip="Who is called for each event, in order"),
+    Binding("y", "copy", "Copy", id="hooks.copy", tooltip="Copy a report on the selected hook as plain text"),
+    Binding(
+        "L",
+        "lift",
+        "Lift",
+        id="hooks.lift",
+        tooltip="End the quarantine of the selected hook: automatic fires run it again",
+    ),
+    Binding("R", "recheck", "Recheck", id="hooks.recheck", tooltip="Look at all hooks again"),
+    Binding(
+        "i",
+        "folders",
+        "Folders",
+        show=False,
+        id="hooks.folders",
+        tooltip="Which folders are looked in, best first",
+    ),
+]
+
+
+class ListPane(Vertical):
+    """The list with its heading and its filter."""
+
+    HELP = (
+        "Every hook that was found, under the folder it lies in; the folder that wins comes first.\n"
+        "● ready, ○ off, ▲ blocked, ◌ shadowed,\n✗ broken, ◇ untrusted, ◐ silent"
+    )
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="columns")
+        yield Static(id="empty")
+        yield HookList(id="rows")
+
+    @cached_property
+    def filter_box(self) -> FilterBox:
+        """Where the filter is typed, in the tree: made when one is first wanted."""
+        from hookscope.console.widgets.input_fields import FilterBox
+
+        box = FilterBox(placeholder="name, event, source or state", id="filter", compact=True)
+        self.mount(box, before="#columns")
+        return box
+
+    @property
+    def has_filter_box(self) -> bool:
+        """Was a filter wanted before."""
+        return "filter_box" in self.__dict__
+
+
+class SheetPane(ScrollView, TextLines, KeyScroll):
+    """A sheet that is laid out anew for every width. Stays where it was while its subject is the same.
+
+    It draws the lines that are seen, and nobody measures it: for another hook no screen is laid out anew.
+    """
+
+    HINTS: ClassVar[tuple[tuple[str, str], ...]] = ()  # what stands in its frame
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(id=id)
+        self._make: Callable[[int], Content] | None = None
+        self._subject = ""
+
+    def on_mount(self) -> None:
+        self.name_keys()
+
+    def name_keys(self) -> None:
+        """Write the keys in force into the frame."""
+        if self.HINTS:
+            self.border_subtitle = self.keys_named()
+
+    def keys_named(self) -> Content:
+        """What stands in the frame: the keys that act now."""
+        return key_hints(*self.HINTS)
+
+    def show(self, subject: str, title: Content, make: Callable[[int], Content]) -> None:
+        """Show what `make` gives for the width that there is."""
+        update_border(self, title, self._border_subtitle or Content())
+        if subject != self._subject:
+            self._subject = subject
+            self.scroll_home(animate=False)
+        self._make = make
+        self._lay_out()
+
+    def on_resize(self) -> None:
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        width = self.scrollable_content_region.width - SCROLLBAR_ROOM
+        if self._make is not None and width > 0:
+            others = self.say_lines(self._make(width).split("\n", allow_blank=True))
+            resize_to(self, Size(width, len(self._said)))
+            repaint_only(self, (number - round(self.scroll_y) for number in others))
+
+    def render_line(self, y: int) -> Strip:
+        return self.strip_of(y + round(self.scroll_y), self.scrollable_content_region.width)
+
+
+class WhyPane(SheetPane):
+    """Why the selected hook stands as it does."""
+
+    HINTS = (("hooks.fix", "fix"), ("hooks.edit", "edit"), ("hooks.copy", "copy"), ("hooks.keys", "registry"))
+    HELP = (
+        "Every check between the hook's folder and a handler that runs. What stops it comes first: what it "
+        "needs, what was found, the host's own words, and what to do next."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "enter", "fold", "All checks", id="why.fold", tooltip="List the checks that pass, or fold them"
+        ),
+    ]
+
+    class FoldAsked(Message):
+        """List the checks that pass, or fold them."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(id=id)
+        self._fixes = True
+
+    def offer_fix(self, fixes: bool) -> None:
+        """Is there anything to fix."""
+        if fixes != self._fixes:
+            self._fixes = fixes
+            update_border(self, self._border_title or Content(), self.keys_named())
+
+    def keys_named(self) -> Content:
+        return key_hints(*(hint for hint in self.HINTS if self._fixes or hint[1] != "fix"))
+
+    def action_fold(self) -> None:
+        self.post_message(self.FoldAsked())
+
+
+class KeysPane(SheetPane):
+    """What the registry holds per event key."""
+
+    HINTS = (("console.back", "back"), ("hooks.fire", "fire"))
+    HELP = "For every event: who is called, in which order, and whether messages reach the user."
+
+
+def is_switched_on(row: HookStatus) -> bool:
+    """Is its own switch on: whatever else stands in its way."""
+    return not any(gate.name == "enabled" for gate in row.verdict.shut())
+
+
+class HooksPane(RemovableWidget, Container):
+    """Takes the state, shows it, and says what its user wants."""
+
+    BINDINGS: ClassVar[list[BindingType]] = HOOK_BINDINGS
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(id=id)
+        self.state = ConsoleState()
+        self._narrowed = FilteredRows()
+        self._told: tuple[object, ...] | None = None  # what the sheet of the selected hook says
+
+    def compose(self) -> ComposeResult:
+        yield ListPane(id="list")
+        yield WhyPane(id="why")
+
+    def show(self, state: ConsoleState) -> None:
+        """Show this state: only what is different is touched."""
+        before, self.state = self.state, state
+        other = before.listing is not state.listing or state.view is None
+        if other or (before.filter, before.grouping) != (
+            state.filter,
+            state.grouping,
+        ):
+            self._show_list(state)
+        self._show_filter(before, state)
+        if before.jumps != state.jumps:
+            self.query_one(HookList).point_at(state.selected)
+        if state.view is None:
+            return
+        view = state.view
+        told = (state.row, view, state.source, state.unfolded, state.checked)
+        if self._told is None or any(one is not other for one, other in zip(told, self._told, strict=True)):
+            self._told = told
+            self._show_why(state, view)
+        if before.view is not view and self.has_keys_pane:
+            self._show_registry(self.keys_pane, view)
+
+    @cached_property
+    def keys_pane(self) -> KeysPane:
+        """What the registry holds, in the tree: made when it is first gone to."""
+        pane = KeysPane(id="keys")
+        self.mount(pane)
+        if self.state.view is not None:
+            self._show_registry(pane, self.state.view)
+        return pane
+
+    @property
+    def has_keys_pane(self) -> bool:
+        """Was it gone to before."""
+        return "keys_pane" in self.__dict__
+
+    def _show_registry(self, pane: KeysPane, view: Snapshot) -> None:
+        from hookscope.console.panes.hook_sheets import (
+            registry_sheet,  # here, and below: no hook is there yet
+        )
+
+        title = Content.assemble("Registry", (f"   generation {view.registry.generation}", MUTED))
+        pane.show("registry", title, lambda width: registry_sheet(view, width))
+
+    def name_keys(self) -> None:
+        """Write the keys in force."""
+        self._show_list(self.state)
+        if self.state.view is not None:
+            self._show_why(self.state, self.state.view)
+
+    def _show_list(self, state: ConsoleState) -> None:
+        pane, rows = self.query_one(ListPane), self._narrowed.rows(state.listing, state.filter)
+        if state.view is not None:
+            groups = self._narrowed.groups(state.listing, state.filter, state.grouping)
+            listed = self.query_one(HookList)
+            if state.selected:
+                listed.begin_at(state.selected)
+            listed.show(groups, state.grouping, state.rows)
+        total = len(state.rows)
+        grouping = "" if state.grouping == "source" else f"   by {state.grouping}"
+        found = f"Hooks {len(rows)}/{total}" if state.filter else f"Hooks {total}"
+        title = Content.assemble(found, (grouping, MUTED))
+        filtered = ("console.back", "clears") if state.filter else ("hooks.filter", "filter")
+        below = key_hints(filtered, ("hooks.group", "group"), ("list.why", "why"))
+        update_border(pane, title, below)
+        empty = self.query_one("#empty", Static)
+        empty.update(_empty_text(state, len(rows)), layout=False)
+        empty.display = not rows
+
+    def _show_filter(self, before: ConsoleState, state: ConsoleState) -> None:
+        pane = self.query_one(ListPane)
+        if not (state.filtering or state.filter or pane.has_filter_box):
+            return
+        box = pane.filter_box
+        box.display = state.filtering
+        typing = state.filtering and box.has_focus  # then it may be a letter ahead of the state
+        if state.filter != box.value and not typing:
+            with self.prevent(Input.Changed):
+                box.value = state.filter
+        if state.filtering and not before.filtering:
+            box.focus()
+        elif before.filtering and not state.filtering and state.mode == "hooks":
+            self.query_one(HookList).focus()
+
+    def _show_why(self, state: ConsoleState, view: Snapshot) -> None:
+        from hookscope.console.panes import hook_sheets
+
+        row, pane = state.row, self.query_one(WhyPane)
+        pane.offer_fix(not why_unavailable("fix", state))
+        if row is None:
+            nothing = Content.styled("No hook is selected.", MUTED)
+            pane.show("", Content("Why"), lambda _: nothing)
+            return
+        source, unfolded, checked = state.source, state.unfolded, state.checked
+        pane.show(
+            row.id,
+            hook_sheets.why_title(row, checked),
+            lambda width: hook_sheets.why_sheet(
+                row, view, source, hook_sheets.WhyOptions(width, unfolded, checked)
+            ),
+        )
+
+    # What the list and the filter say.
+
+    def on_hook_list_pointed(self, event: HookList.Pointed) -> None:
+        event.stop()
+        self.post_message(StateChanged(RowSelected(event.row)))
+
+    def on_hook_list_picked(self, event: HookList.Picked) -> None:
+        event.stop()
+        self.post_message(StateChanged(RowSelected(event.row)))
+        self.post_message(StateChanged(SideChosen("why")))
+
+    def on_hook_list_resized(self, event: HookList.Resized) -> None:
+        event.stop()
+        self.query_one("#columns", Static).update(heading_line(event.columns), layout=False)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.post_message(StateChanged(FilterChanged(event.value, typing=True)))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.post_message(StateChanged(FilterChanged(event.value, typing=False)))
+
+    def on_why_pane_fold_asked(self, event: WhyPane.FoldAsked) -> None:
+        event.stop()
+        if self._may("fold") is not None:
+            self.post_message(StateChanged(ChecksFolded()))
+
+    # What can be done. A key that cannot act now says why.
+
+    def _may(self, action: str) -> HookRow | None:
+        """The selected row, where the action can be done with it; else its reason is said."""
+        # A key may come before the news of the last move has: the list knows where it stands.
+        pointed = self.query_one(HookList).pointed_row
+        state = replace(self.state, selected=pointed) if pointed else self.state
+        problem = why_unavailable(action, state)
+        if problem:
+            self.post_message(NoticeShown(problem, "warning"))
+            return None
+        return state.row
+
+    def action_fire_hook(self) -> None:
+        row = self._may("fire_hook")
+        if row is not None and self.state.view is not None:
+            self.post_message(ComposeForHookRequested(first_event(row, self.state.view), row.name))
+
+    def action_edit(self) -> None:
+        row = self._may("edit")
+        if row is None:
+            return
+        from hookscope.console.panes.hook_sheets import fault_place
+
+        place = fault_place(row)
+        if place is None:
+            self.post_message(NoticeShown(f"{row.name} was registered by code: no file to open.", "warning"))
+        else:
+            self.post_message(EditorRequested(place))
+
+    def action_switch(self) -> None:
+        row = self._may("switch")
+        if row is not None and isinstance(row.item, HookStatus):
+            self.post_message(ToggleRequested(row.name, not is_switched_on(row.item)))
+
+    def action_fix(self) -> None:
+        row = self._may("fix")
+        if row is not None:
+            self.post_message(FixRequested(row.item))
+
+    def action_packs(self) -> None:
+        self.post_message(PacksRequested())
+
+    def action_new(self) -> None:
+        if self.state.view is None:
+            self.post_message(NoticeShown(why_unavailable("new", self.state), "warning"))
+        else:
+            self.post_message(NewHookRequested())
+
+    def action_undo(self) -> None:
+        self.post_message(UndoRequested())
+
+    def action_trust(self) -> None:
+        row = self._may("trust")
+        view = self.state.view
+        if row is not None and view is not None and isinstance(row.item, HookStatus):
+            from hookscope.app.trust_requests import trust_targets  # not needed for the first frame
+
+            self.post_message(TrustRequested(trust_targets(row.item, view)))
+
+    def action_lift(self) -> None:
+        row = self._may("lift")
+        if row is not None and isinstance(row.item, HookStatus):
+            self.post_message(QuarantineEndRequested(row.item.hook))
+
+    def action_copy(self) -> None:
+        row = self._may("copy")
+        if row is not None and self.state.view is not None:
+            from hookscope.console.panes.hook_sheets import hook_report
+
+            source = self.state.source
+            checked = self.state.checked
+            text = hook_report(
+                row,
+                self.state.view,
+                source if source and source.row == row.id else None,
+                checked if checked and checked.row == row.id else None,
+            )
+            self.post_message(CopyRequested(text, f"report on {row.name}"))
+
+    def action_filter(self) -> None:
+        self.post_message(StateChanged(FilterChanged(self.state.filter, typing=True)))
+
+    def action_group(self) -> None:
+        self.post_message(StateChanged(GroupingChanged()))
+
+    def action_keys(self) -> None:
+        shown = self.has_keys_pane and self.keys_pane.display
+        other = self.state.side == "keys" and (self.state.reading or shown)
+        self.post_message(StateChanged(SideChosen("why" if other else "keys")))
+
+    def action_recheck(self) -> None:
+        self.post_message(ScanRequested())
+
+    def action_folders(self) -> None:
+        view, state = self.state.view, self.state
+        if view is None:
+            self.post_message(NoticeShown("Still looking: the folders of the host are not known yet."))
+            return
+        self.post_message(
+            StateChanged(StartHereShown(True, not state.folders_shown if state.start else True))
+        )
+
+        def said() -> None:  # where the strip has no room, or is not wanted any more
+            start = self.screen.query_one_optional("#start")
+            if start is None or not start.region:
+                self.post_message(NoticeShown(_short_folders(view)))
+
+        self.call_later(self.call_after_refresh, said)
+
+
+def first_event(row: HookRow, view: Snapshot) -> str:
+    """An event that calls this row: its first, or for a whole family the first that can be fired."""
+    from hookscope.console.panes.hook_sheets import is_subscribed
+
+    first = row.events[0]
+    if first in view.keys:
+        return first
+    return next((key for key in view.keys if is_subscribed(first, key, view)), first)
+
+
+def _empty_text(state: ConsoleState, shown: int) -> Content:
+    if shown:
+        return Content()
+    if state.view is None:
+        return Content.styled("  Looking …", MUTED)
+    if state.filter:
+        return Content.styled(with_keys("  No hook fits the filter. {console.back} clears it."), MUTED)
+    return Content.styled(
+        with_keys(
+            "  No hook was found in these folders: {hooks.new} writes one, {hooks.recheck} looks again."
+        ),
+        MUTED,
+    )
+
+
+def _short_folders(view: Snapshot) -> str:
+    short = view.host.surroundings.short
+    folders = (f"{folder.source} {short(folder.path)}" for folder in by_precedence(view.folders))
+    return "\n".join(f"{number} {folder}" for number, folder in enumerate(folders, 1))

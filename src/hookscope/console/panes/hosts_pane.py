@@ -1,0 +1,324 @@
+"""The Hosts pane: the comparison matrix above; one hook, or the runs of an event, below."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.content import Content
+
+from hookscope.analysis.host_comparison import ComparedHook, HostComparison
+from hookscope.analysis.host_runs import RunAtHost, outcomes_differ
+from hookscope.console.keymap.active_keys import key_hints, key_of, with_keys
+from hookscope.console.panes.hooks_pane import SheetPane
+from hookscope.console.panes.hosts_sheets import (
+    MatrixColumns,
+    compared_hook_sheet,
+    compared_runs_sheet,
+    matrix_columns,
+    matrix_heading,
+    matrix_row,
+)
+from hookscope.console.state.fire_requests import PartsMounted
+from hookscope.console.state.messages import CopyRequested, EditorRequested, HostsRequested
+from hookscope.console.theme.text_styles import MARK_MUTED, counted, safe_word
+from hookscope.console.widgets.lines import LineList
+from hookscope.console.widgets.painting import RemovableWidget
+from hookscope.model.hook import FilePosition
+
+MATRIX_FRAME = 3  # lines of the matrix that are no rows: its border and its heading
+
+
+class Matrix(LineList):
+    """A row a hook."""
+
+    def __init__(self) -> None:
+        super().__init__(id="hosts-rows")
+        self.comparison: HostComparison | None = None
+        self.lines: tuple[ComparedHook, ...] = ()
+        self._measured: tuple[HostComparison, int, MatrixColumns] | None = (
+            None  # of what, and for which width
+        )
+
+    @property
+    def line_count(self) -> int:
+        return len(self.lines)
+
+    @property
+    def line(self) -> ComparedHook | None:
+        """What the cursor is on."""
+        return self.lines[self.cursor] if 0 <= self.cursor < len(self.lines) else None
+
+    def show(self, comparison: HostComparison, lines: tuple[ComparedHook, ...]) -> None:
+        """Other rows; the cursor stays on its hook where that is still there."""
+        name = self.line.name if self.line is not None else ""
+        self.comparison, self.lines = comparison, lines
+        at = next((at for at, line in enumerate(lines) if line.name == name), self.cursor)
+        self.lines_changed()
+        self.cursor = at
+
+    @property
+    def has_heading(self) -> bool:
+        return self.comparison is not None
+
+    def heading(self, width: int) -> Content | None:
+        return matrix_heading(self.comparison, self._columns(width)) if self.comparison is not None else None
+
+    def line_at(self, index: int, width: int) -> Content:
+        return matrix_row(self.lines[index], self._columns(width))
+
+    def _columns(self, width: int) -> MatrixColumns:
+        """How wide each column is: all rows are asked once for it, and not for each line that is drawn."""
+        found, known = self.comparison, self._measured
+        assert found is not None
+        if known is None or known[0] is not found or known[1] != width:
+            self._measured = known = found, width, matrix_columns(found, width)
+        return known[2]
+
+
+class HostDetail(SheetPane, can_focus=True):
+    """One hook at every host, or what came of an event at each."""
+
+    HELP = "What the hosts do otherwise with the hook, and what to change so that every host calls it."
+
+
+class HostsPane(RemovableWidget, Container):
+    """Shows a comparison; says what its user wants."""
+
+    HELP = (
+        "The same folders under the rules of several hosts. A row that differs says how; below stand what to "
+        "change so that every host calls the hook, and how it stands at each. Trust is left out: it is asked "
+        "before anything runs. {console.what_if} and {whatif.compare}: one host in two surroundings, here "
+        "and assumed."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+r,f5", "fire", "Fire at all", id="hosts.fire",
+                tooltip="Fire the composer's event at every host, and line the runs up"),
+        Binding("equals_sign", "narrow", "All or differing", id="hosts.narrow",
+                tooltip="All hooks, or only those that hosts treat differently"),
+        Binding("h", "choose", "Hosts", id="hosts.choose", tooltip="Choose which hosts stand side by side"),
+        Binding("r", "runs", "Runs", id="hosts.runs",
+                tooltip="The runs of the last event at all hosts, or the hook again"),
+        Binding("E", "edit_hook", "Edit", id="hosts.edit", tooltip="Open $EDITOR at the hook's HOOK.md"),
+        Binding("y", "copy_hook", "Copy", id="hosts.copy",
+                tooltip="Copy what differs and what to change as plain text"),
+        Binding("R", "again", "Compare again", show=False, id="hosts.again",
+                tooltip="Look at every host again"),
+        Binding("escape", "leave", "Back", show=False, id="hosts.leave",
+                tooltip="Cancel what is fired; from below to the matrix"),
+    ]  # fmt: skip
+    DEFAULT_CSS = """
+    HostsPane {
+        layout: vertical;
+        & > Matrix { max-height: 55%; min-height: 5; }
+        & > HostDetail { height: 1fr; min-height: 5; }
+        & > Matrix, & > HostDetail {
+            border: round $border-blurred;
+            border-title-color: $foreground;
+            border-title-style: none;
+            border-subtitle-align: left;
+            border-subtitle-color: $text-muted;
+            padding: 0;
+            background: $background;
+            scrollbar-size-vertical: 1;
+            &:focus { border: heavy $border; }
+        }
+        & > HostDetail { padding: 0 0 0 1; }
+    }
+    """
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(id=id)
+        self._there = asyncio.Event()  # its parts are
+        self.comparison: HostComparison | None = None
+        self.runs: tuple[RunAtHost, ...] = ()
+        self.firing = ""  # the key of the event that is on its way
+        self._fired = ""  # the key of the event whose runs are kept
+        self._different = False
+        self._runs_shown = False
+
+    def compose(self) -> ComposeResult:
+        yield Matrix()
+        yield HostDetail(id="hosts-below")
+
+    def on_mount(self) -> None:
+        self._there.set()
+        self._draw()
+        self.post_message(PartsMounted())
+
+    @property
+    def furnished(self) -> bool:
+        """Are its parts there."""
+        return self._there.is_set()
+
+    async def with_its_parts(self) -> None:
+        """Wait for them: they come with the pane itself."""
+        await self._there.wait()
+
+    @property
+    def listed(self) -> tuple[HostComparison | None, tuple[ComparedHook, ...], bool]:
+        """The comparison, the rows of it that are listed, and whether those alike are left out."""
+        return self.comparison, self.query_one(Matrix).lines, self._different
+
+    @property
+    def shown_runs(self) -> tuple[RunAtHost, ...]:
+        """The runs of the last event at every host, where they are shown below."""
+        return self.runs if self._runs_shown else ()
+
+    def show(self, comparison: HostComparison) -> None:
+        """Another comparison: what is shown stays where it was."""
+        self.comparison = comparison
+        self._draw()
+
+    def cannot(self, action: str) -> str:
+        """Why this cannot be done now; the line of keys leaves it out."""
+        if action != "runs" or self.runs:
+            return ""
+        if self.firing:
+            return f"{safe_word(self.firing, 40)} is on its way: its runs stand here once all hosts are done."
+        return with_keys("Nothing was fired at all hosts yet: {hosts.fire} fires the composer's event.")
+
+    def fire_began(self, key: str) -> None:
+        self.firing = key
+        self._title()
+
+    def fire_ended(self, runs: tuple[RunAtHost, ...]) -> None:
+        """Line them up below; without any, nothing was fired."""
+        key, self.firing = self.firing, ""
+        if runs:
+            self.runs, self._fired, self._runs_shown = runs, key, True
+            self.refresh_bindings()
+        self._title()
+        self._draw_below()
+
+    def name_keys(self) -> None:
+        """Write the keys in force."""
+        self._draw()
+
+    def _draw(self) -> None:
+        if self.comparison is not None:
+            shown = self.comparison.differing if self._different else self.comparison.lines
+            matrix = self.query_one(Matrix)
+            matrix.styles.height = max(len(shown), 1) + MATRIX_FRAME
+            matrix.show(self.comparison, shown)
+        self._title()
+        self._draw_below()
+
+    def _title(self) -> None:
+        matrix, found = self.query_one(Matrix), self.comparison
+        if found is None:
+            matrix.border_title = Content.styled("Hosts   looking …", MARK_MUTED)
+            return
+        title = Content(f"Hosts   {len(found.sides)} read the same folders")
+        if found.of_surroundings:
+            named = " and ".join(safe_word(side.name, 40) for side in found.sides)
+            title = Content.assemble(
+                f"Surroundings   {named}", (f"   {key_of('hosts.choose')} hosts", MARK_MUTED)
+            )
+        if self._different:
+            title += Content.styled("   only what differs", "$text-warning")
+        if self.firing:
+            title += Content.styled(
+                f"   » {safe_word(self.firing, 40)} is fired, {key_of('hosts.leave')} cancels", "$text-accent"
+            )
+        matrix.border_title = title
+        differing = len(found.differing)
+        alike = counted(len(found.lines) - differing, "hook")
+        matrix.border_subtitle = Content(f"{alike} alike · {differing} differ")
+
+    def _draw_below(self) -> None:
+        below, line = self.query_one(HostDetail), self.query_one(Matrix).line
+        if runs := self.shown_runs:
+            words = "they differ" if outcomes_differ(runs) else "all did the same"
+            title = Content.assemble(
+                safe_word(self._fired, 60), (f"   fired at {len(runs)}, {words}", MARK_MUTED)
+            )
+            below.border_subtitle = key_hints(("hosts.runs", "back to the hook"))
+            below.show(f"runs {id(runs)}", title, lambda width: compared_runs_sheet(runs, width))
+            return
+        below.border_subtitle = key_hints(("hosts.copy", "copy"), ("hosts.edit", "edit"))
+        if line is None:
+            told = (
+                with_keys("Nothing differs: {hosts.narrow} shows all hooks.")
+                if self._different
+                else "There is no hook at any of them."
+            )
+            empty = Content.styled(told if self.comparison is not None else "", MARK_MUTED)
+            below.show("", Content(""), lambda _: empty)
+            return
+        events = safe_word(", ".join(line.events), 80)
+        title = Content.assemble(safe_word(line.name, 60), (f"   {events}", MARK_MUTED))
+        around = self.comparison
+        below.show(line.name, title, lambda width: compared_hook_sheet(line, width, around))
+
+    @on(LineList.Moved)
+    def _moved(self, event: LineList.Moved) -> None:
+        event.stop()
+        if not isinstance(event, LineList.Chosen) and event.lines.has_focus:
+            self._runs_shown = False
+        self._draw_below()
+
+    @on(LineList.Chosen)
+    def _chosen(self, event: LineList.Chosen) -> None:
+        event.stop()
+        self._runs_shown = False
+        self._draw_below()
+        self.query_one(HostDetail).focus()
+
+    def action_fire(self) -> None:
+        self.post_message(HostsRequested("fire"))
+
+    def action_choose(self) -> None:
+        self.post_message(HostsRequested("choose"))
+
+    def action_again(self) -> None:
+        self.post_message(HostsRequested("compare"))
+
+    def action_narrow(self) -> None:
+        if self.comparison is None:
+            self.app.notify("The hosts are still being compared.", markup=False)
+            return
+        self._different = not self._different
+        self._draw()
+
+    def action_runs(self) -> None:
+        if problem := self.cannot("runs"):
+            self.app.notify(problem, markup=False)
+            return
+        self._runs_shown = not self._runs_shown
+        self._draw_below()
+
+    async def action_leave(self) -> None:
+        if self.firing:
+            self.post_message(HostsRequested("cancel"))
+        elif self.query_one(HostDetail).has_focus:
+            self.query_one(Matrix).focus()
+        else:
+            await self.run_action("screen.back")
+
+    def action_edit_hook(self) -> None:
+        line = self.query_one(Matrix).line
+        hooks = [cell.row.hook for cell in line.cells if cell.row is not None] if line is not None else []
+        place = (hooks[0].manifest or hooks[0].handler) if hooks else line.path if line is not None else None
+        if place is None:
+            self.app.notify("No hook is selected: there is nothing to open.", markup=False)
+        else:
+            self.post_message(EditorRequested(FilePosition(place)))
+
+    def action_copy_hook(self) -> None:
+        line = self.query_one(Matrix).line
+        if self.shown_runs:
+            self.post_message(CopyRequested(compared_runs_sheet(self.shown_runs, 160).plain, "runs"))
+        elif line is None:
+            self.app.notify("No hook is selected: there is nothing to copy.", markup=False)
+        else:
+            self.post_message(
+                CopyRequested(
+                    f"{safe_word(line.name)}\n{compared_hook_sheet(line, 120, self.comparison).plain}",
+                    "comparison",
+                )
+            )

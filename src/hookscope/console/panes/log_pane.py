@@ -1,0 +1,411 @@
+"""The Log pane: takes entries, filters them, pauses, follows, and opens the run of an entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from time import perf_counter
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.actions import SkipAction
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.strip import Strip
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Input
+
+from hookscope.console.keymap.active_keys import key_hints, share_a_key, with_keys
+from hookscope.console.state.log_entries import (
+    LEVEL_ALIASES,
+    LogEntry,
+    LogFilter,
+    LogIndex,
+    LogRing,
+    parse_log_filter,
+)
+from hookscope.console.theme.text_styles import MARK_MUTED, fixed_width, safe_text, safe_word
+from hookscope.console.widgets.lines import LineList, StripCache
+from hookscope.console.widgets.painting import RemovableWidget, update_border
+from hookscope.model.text import in_local_time
+
+if TYPE_CHECKING:
+    from hookscope.console.widgets.input_fields import FilterInput
+
+
+LEVEL_SIGNS: Mapping[str, tuple[str, str]] = {
+    "error": ("✗", "$text-error"),
+    "warn": ("!", "$text-warning"),
+    "debug": ("·", MARK_MUTED),
+}
+KIND_SIGNS: Mapping[str, tuple[str, str]] = {"real": ("≈", "")}  # what a host really sent, in any theme
+KIND_WIDTH = 10  # cells: quarantine
+ROOMY_LOG_WIDTH = 100  # cells from which milliseconds are shown and subjects get more room
+
+
+def entry_line(entry: LogEntry, width: int) -> Content:
+    """Time, level, kind, subject, text: every column at its place."""
+    at = in_local_time(entry.at)
+    roomy = width >= ROOMY_LOG_WIDTH
+    time = f"{at:%H:%M:%S}.{at.microsecond // 1000:03}" if roomy else f"{at:%H:%M:%S}"
+    subject = 26 if roomy else max(10, min(18, width // 4))
+    level = LEVEL_ALIASES.get(entry.level.lower(), entry.level.lower())
+    glyph, style = LEVEL_SIGNS.get(level) or KIND_SIGNS.get(entry.kind, (" ", ""))
+    left = len(time) + 2 + 2 + KIND_WIDTH + 1 + subject + 2
+    return Content.assemble(
+        Content.styled(f"{time}  ", MARK_MUTED),
+        Content.styled(f"{glyph} ", style),
+        fixed_width(safe_word(entry.kind, 40), KIND_WIDTH, MARK_MUTED),
+        " ",
+        fixed_width(safe_word(entry.subject, 200), subject),
+        "  ",
+        Content(safe_word(entry.text, 600)).truncate(max(width - left, 1), ellipsis=True),
+    )
+
+
+class LogView(LineList):
+    """Draws what an index shows; follows the end until its reader goes elsewhere."""
+
+    ALLOW_MAXIMIZE = False  # the pane around it is what fills the screen
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(id=id)
+        self._index = LogIndex(LogRing())
+        self._strips: StripCache[tuple[int | None, int, int]] = StripCache(self)
+        self.following = True
+
+    @property
+    def line_count(self) -> int:
+        return len(self._index)
+
+    @property
+    def empty(self) -> Content:
+        if not self._index.ring:
+            return Content.styled("Nothing has happened yet.", MARK_MUTED)
+        return Content.styled(with_keys("No entry fits the filter. {log.filter_drop} clears it."), MARK_MUTED)
+
+    @property
+    def entry(self) -> LogEntry | None:
+        """What the cursor is on."""
+        return self._entry(self.cursor)
+
+    @property
+    def number(self) -> int | None:
+        """The number of the entry that the cursor is on."""
+        return self._index.number(self.cursor) if self.cursor < len(self._index) else None
+
+    def show(self, index: LogIndex) -> None:
+        """Draw another index: the cursor stays on its entry, or at the end where it was there."""
+        number = self.number
+        if index.ring is not self._index.ring:
+            self._strips.clear()
+        self._index = index
+        self.lines_changed()
+        if self.following or number is None:
+            self.cursor = self.line_count - 1
+        else:
+            self.cursor = index.line(number)
+
+    def grew(self) -> None:
+        """Draw what is new in the index. What is being read stays where it is."""
+        dropped = self._index.refresh()
+        if dropped and not self.following:
+            top = max(round(self.scroll_y) - dropped, 0)
+            self.set_reactive(LogView.cursor, max(self.cursor - dropped, 0))
+            self.lines_changed()
+            self.scroll_to(y=top, animate=False)
+            return
+        self.lines_changed()
+        if self.following:
+            self.cursor = self.line_count - 1
+
+    def lines_changed(self) -> None:
+        following = self.following
+        super().lines_changed()
+        self.following = following
+
+    def line_at(self, index: int, width: int) -> Content:
+        entry = self._entry(index)
+        return entry_line(entry, width) if entry is not None else Content()
+
+    def _entry(self, line: int) -> LogEntry | None:
+        if not 0 <= line < len(self._index):
+            return None
+        try:
+            return self._index.ring.get(self._index.number(line))
+        except IndexError:  # it left the ring since the last frame
+            return None
+
+    def render_line(self, y: int) -> Strip:
+        line = y + round(self.scroll_y)
+        if not 0 <= line < len(self._index):
+            return super().render_line(y)
+        cursor = 1 + self.has_focus if line == self.cursor else 0
+        key = self._index.number(line), self.inner_width, cursor
+        return self._strips.drawn(key, partial(super().render_line, y))
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._strips.style_updated()
+
+    def watch_cursor(self, before: int, now: int) -> None:
+        self.following = now >= self.line_count - 1
+        super().watch_cursor(before, now)
+
+    def action_last(self) -> None:
+        super().action_last()
+        self.following = True
+
+
+FRAME_SECONDS = 1 / 15  # seconds: entries that come within are drawn together
+FILTER_SLICE = 4_096  # entries that a filter looks at between two looks at the clock
+FILTER_SECONDS = 0.015  # seconds that it takes at a time: keys are answered in between
+MOST_COPIED = 1_000_000
+
+
+class LogPane(RemovableWidget, Widget):
+    """Everything that happened. Intake never waits for drawing: that is done once a frame."""
+
+    ALLOW_MAXIMIZE = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "slash",
+            "filter",
+            "Filter",
+            id="log.filter",
+            tooltip="Narrow down: words, kind:fire, level:warn, run:7",
+        ),
+        Binding(
+            "p", "pause", "Pause", id="log.pause", tooltip="Hold the picture still; entries are kept coming"
+        ),
+        Binding("G", "tail", "Tail", id="log.tail", tooltip="Go to the newest entry and follow"),
+        Binding("s", "save", "Save", id="log.save", tooltip="Keep the real event as a saved event"),
+        Binding(
+            "T",
+            "tap",
+            "Live agent",
+            id="log.tap",
+            tooltip="The tap: how it stands, what was never seen, what nobody listens to",
+        ),
+        Binding("y", "copy_line", "Copy", id="log.copy", tooltip="Copy the entry under the cursor, whole"),
+        Binding("escape", "clear", "Clear", id="log.clear", show=False, tooltip="Show all entries again"),
+    ]
+    DEFAULT_CSS = """
+    LogPane {
+        layout: vertical;
+        border: round $border-blurred;
+        border-title-color: $foreground;
+        border-title-style: none;
+        border-subtitle-align: left;
+        border-subtitle-color: $text-muted;
+        padding: 0;
+        &:focus-within { border: heavy $border; }
+        & > LogView { height: 1fr; }
+        & > FilterInput { margin: 0 0 0 2; }
+    }
+    """
+
+    class RunAsked(Message):
+        """The run that an entry tells of is to be shown."""
+
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
+
+    class RealAsked(Message):
+        """A real event is to be opened in the composer, or kept as a saved event."""
+
+        def __init__(self, name: str, save: bool = False) -> None:
+            super().__init__()
+            self.name, self.save = name, save
+
+    class TapAsked(Message):
+        """How the tap stands is to be shown."""
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self.ring = LogRing()
+        self._still: LogRing | None = None  # the ring as it was when the picture was held
+        self._filter, self._typed = LogFilter(), ""
+        self._index = LogIndex(self.ring)  # what is shown, and the filter that it is of
+        self._of = LogFilter()
+        self._search: LogIndex | None = None  # what is shown next: a filter that has not looked at all yet
+        self._frame: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        yield LogView()
+
+    def on_mount(self) -> None:
+        self._rebuild()
+
+    @cached_property
+    def _field(self) -> FilterInput:
+        """Where a filter is typed, in the tree: made when one is first wanted."""
+        from hookscope.console.widgets.input_fields import FilterInput
+
+        field = FilterInput(placeholder="filter: words  kind:fire  level:warn  run:7", compact=True)
+        self.mount(field)
+        return field
+
+    @property
+    def filter_text(self) -> str:
+        """The filter as it was typed."""
+        return self._typed
+
+    def entries(self) -> Iterator[LogEntry]:
+        """Those that are shown, oldest first."""
+        ring = self.ring if self._still is None else self._still
+        return (entry for _, entry in ring.numbered(0) if self._filter.takes(entry))
+
+    def narrow(self, text: str) -> None:
+        """Filter as though this had been typed."""
+        self._field.value = text
+        self._field.set_class(bool(text.strip()), "-open")
+
+    def add(self, entries: Sequence[LogEntry]) -> None:
+        """Take entries in, oldest first."""
+        self.ring.add(entries)
+        self._soon()
+
+    def _soon(self) -> None:
+        if self._frame is None and self.is_mounted:
+            self._frame = self.set_timer(FRAME_SECONDS, self._draw, name="log-frame")
+
+    def _draw(self) -> None:
+        self._frame = None
+        if self._still is None:
+            self.query_one(LogView).grew()
+        self._title()
+
+    @property
+    def filtering(self) -> bool:
+        """Is what is shown still that of the filter before."""
+        return self._search is not None
+
+    def _rebuild(self) -> None:
+        """Make the index anew: another filter, or another ring."""
+        ring = self.ring if self._still is None else self._still
+        takes = self._filter.taker() if self._filter else None
+        among = self._index if self._index.ring is ring and self._filter.narrows(self._of) else None
+        waiting, self._search = self._search is not None, LogIndex(ring, takes, among=among, most=0)
+        if not waiting:
+            self._go_on()
+        else:
+            self._title()
+
+    def _go_on(self) -> None:
+        """Look at entries for a while; show what was found once all were looked at, and nothing before."""
+        search, began = self._search, perf_counter()
+        if search is None:
+            return
+        while search.behind and perf_counter() - began < FILTER_SECONDS:
+            search.refresh(FILTER_SLICE)
+        if search.behind:
+            self._title()
+            self.set_timer(0.001, self._go_on, name="log-filter")
+            return
+        self._index, self._of, self._search = search, self._filter, None
+        self.query_one(LogView).show(search)
+        self._title()
+
+    def name_keys(self) -> None:
+        """Write the keys in force."""
+        self._title()
+
+    def _title(self) -> None:
+        view = self.query_one(LogView)
+        ring = self.ring if self._still is None else self._still
+        found = "…" if self.filtering else f"{view.line_count:,}"
+        shown = f"{found} of {len(ring):,}" if self._filter else f"{len(ring):,}"
+        title = Content(f"Log {shown}")
+        if self._still is not None:
+            fresh = self.ring.end - self._still.end
+            title += Content.styled(f"   ‖ {fresh:,} new", "$text-warning")
+        follows = key_hints(("log.tail", "follows the end"))
+        below = Content() if view.following or self._still else follows
+        update_border(self, title, below)
+
+    @on(Input.Changed)
+    def _filter_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._filter, self._typed = parse_log_filter(event.value), event.value
+        self._rebuild()
+
+    @on(Input.Submitted)
+    def _filter_kept(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._field.set_class(bool(event.value.strip()), "-open")
+        self.query_one(LogView).focus()
+
+    def on_filter_input_dropped(self, event: FilterInput.Dropped) -> None:
+        event.stop()
+        self._drop_filter()
+
+    @on(LineList.Moved)
+    def _moved(self, event: LineList.Moved) -> None:
+        event.stop()
+        self._title()
+
+    @on(LineList.Chosen)
+    def _chosen(self, event: LineList.Chosen) -> None:
+        event.stop()
+        entry = self.query_one(LogView).entry
+        if entry is not None and entry.real is not None:
+            self.post_message(self.RealAsked(entry.real))
+        elif entry is None or entry.run is None:
+            self.app.notify("This line tells of no run: there is nothing to open.", markup=False)
+        else:
+            self.post_message(self.RunAsked(entry.run))
+
+    def action_filter(self) -> None:
+        self._field.add_class("-open")
+        self._field.focus()
+
+    def _drop_filter(self) -> None:
+        self._field.value = ""
+        self._field.remove_class("-open")
+        self.query_one(LogView).focus()
+
+    def action_clear(self) -> None:
+        if not self._filter:
+            if share_a_key("log.clear", "console.back"):
+                raise SkipAction  # the key means that while nothing is left out
+            self.app.notify("No filter is set: all entries are shown.", markup=False)
+            return
+        self._drop_filter()
+
+    def action_pause(self) -> None:
+        self._still = self.ring.copy() if self._still is None else None
+        self._rebuild()
+
+    def action_tail(self) -> None:
+        if self._still is not None:
+            self._still = None
+            self._rebuild()
+        elif self.query_one(LogView).following:
+            self.app.notify("The newest entry is shown, and those to come.", markup=False)
+        view = self.query_one(LogView)
+        view.action_last()
+        self._title()
+
+    def action_save(self) -> None:
+        entry = self.query_one(LogView).entry
+        if entry is None or entry.real is None:
+            self.app.notify("This line is no real event (≈): there is nothing to save.", markup=False)
+        else:
+            self.post_message(self.RealAsked(entry.real, save=True))
+
+    def action_tap(self) -> None:
+        self.post_message(self.TapAsked())
+
+    def action_copy_line(self) -> None:
+        entry = self.query_one(LogView).entry
+        if entry is None:
+            self.app.notify("The log is empty: there is nothing to copy.", markup=False)
+            return
+        text = f"{entry.at.isoformat()} {entry.level} {entry.kind} {entry.subject}: {entry.text}"
+        self.app.copy_to_clipboard(safe_text(text, MOST_COPIED).plain)
+        self.app.notify("Copied the entry.", markup=False)

@@ -1,0 +1,131 @@
+"""The Start here pane of a first start: nothing was written, nothing has run, and what to press."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+from textual.geometry import Size
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from hookscope.console.keymap.active_keys import key_hints, key_of, with_keys
+from hookscope.console.state.hook_rows import TRUST_HINT, by_precedence
+from hookscope.console.theme.text_styles import (
+    FAINT,
+    MUTED,
+    Sheet,
+    keep_ends,
+    keep_tail,
+    safe_line,
+    safe_paragraph,
+)
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.console.state.hook_rows import HookRow
+
+START_INDENT, START_GAP = 2, 3  # cells before and behind a key
+LEAST_REASON_WIDTH = 16  # cells of a reason
+
+
+def start_sheet(view: Snapshot, row: HookRow | None, folders: bool, width: int) -> Content:
+    """The strip's text."""
+    sheet = Sheet(width)
+    host = view.host
+    count = len(view.inventory.hooks)
+    found = "No hook was found." if not count else f"{count} hook{'s were' if count > 1 else ' was'} found."
+    sheet.say(Content(f"Nothing to set up. {found} Nothing was written to disk, and nothing has run."))
+    sheet.blank()
+    fire = Content("fire a test event at the selected hook")
+    if row is not None and row.events:
+        fire = Content.assemble(fire, ("   ", ""), safe_paragraph(f"({row.events[0]})").stylize(MUTED))
+    room = width - START_INDENT - len(key_of("list.why")) - START_GAP
+    told = {key_of("list.why"): _reason(row, room)} if row is not None and row.why else {}
+    told |= {
+        key_of("hooks.fire"): fire,
+        key_of("hooks.new"): Content("write your own: a hook that works, opened in $EDITOR"),
+        key_of("hooks.folders"): Content("folders looked in, the one that wins first"),
+    }
+    cells = max(map(len, told)) + START_GAP
+    for key, what in told.items():
+        sheet.put([(Content.styled(key, "bold"), cells)], what, START_INDENT)
+    if folders:
+        for number, folder in enumerate(by_precedence(view.folders), 1):
+            mine = view.hooks_in.get(folder, 0)
+            note = "absent" if folder.real is None else f"{mine} hook{'' if mine == 1 else 's'}"
+            heads = [
+                (Content.styled(f"{number} {folder.source}", MUTED), 14),
+                (Content.styled(note, FAINT), 10),
+            ]
+            path = keep_tail(safe_paragraph(host.surroundings.short(folder.path)), width - 30)
+            sheet.put(heads, path, 6)
+    return sheet.content()
+
+
+def _reason(row: HookRow, room: int) -> Content:
+    """What stops the selected hook, in one line: on a small screen nothing else says it."""
+    more = f", and {row.reasons - 1} more" if row.reasons > 1 else ""
+    sign = Content.styled(f"{row.look.glyph} {row.look.word}", row.look.style)
+    said = Content.assemble("why ", safe_line(row.name, 60), " is ", sign, ": ")
+    left = room - said.cell_length - len(more)
+    reason = safe_paragraph(with_keys(TRUST_HINT) if row.asks_trust else row.why)
+    if left >= LEAST_REASON_WIDTH:  # else the strip is narrow, and so high that it may take several
+        reason = safe_paragraph(keep_ends(reason.plain, left))
+    return Content.assemble(said, reason, more)
+
+
+class StartHere(Widget):
+    """The strip of a first start. Its height follows from what it says: no text is put in afterwards."""
+
+    BORDER_TITLE = "Start here"
+
+    view: reactive[Snapshot | None] = reactive(None)
+    row: reactive[HookRow | None] = reactive(None)
+    folders: reactive[bool] = reactive(True)
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(id=id)
+        self._said: tuple[int, Content] = 0, Content()  # what it says, and for which width
+
+    def on_mount(self) -> None:
+        self.name_keys()
+
+    def name_keys(self) -> None:
+        """Write the keys in force into the frame and the strip."""
+        self.border_subtitle = key_hints(("hooks.folders", "folders"), ("console.back", "hide"))
+        self._said = 0, Content()
+        self.refresh(layout=True)
+
+    def watch_view(self) -> None:
+        self._say_anew()
+
+    def watch_row(self) -> None:
+        self._say_anew()
+
+    def watch_folders(self) -> None:
+        self._say_anew()
+
+    def _say_anew(self) -> None:
+        """Another hook mostly changes one line only: the panes around are measured anew if the height is."""
+        width, before = self._said
+        self._said = 0, Content()
+        if _height_of(before) != _height_of(self._text(width)):
+            self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return _height_of(self._text(width))
+
+    def render(self) -> Content:
+        return self._text(self.content_region.width)
+
+    def _text(self, width: int) -> Content:
+        if self.view is None or not width:
+            return Content()
+        if self._said[0] != width:
+            self._said = width, start_sheet(self.view, self.row, self.folders, width)
+        return self._said[1]
+
+
+def _height_of(text: Content) -> int:
+    return text.plain.count("\n") + 1

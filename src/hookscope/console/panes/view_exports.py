@@ -1,0 +1,202 @@
+"""Panes as text, and as the JSON documents that the command line prints. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from hookscope.analysis import comparison_document
+from hookscope.app import json_documents
+from hookscope.console.panes.hook_sheets import hook_report, registry_sheet
+from hookscope.console.panes.hosts_sheets import (
+    compared_runs_sheet,
+    matrix_columns,
+    matrix_heading,
+    matrix_row,
+)
+from hookscope.console.state.hook_rows import (
+    Grouping,
+    HookColumns,
+    HookRow,
+    group_line,
+    grouped_rows,
+    heading_line,
+    hook_columns,
+    hook_line,
+)
+from hookscope.console.state.log_entries import LogEntry
+from hookscope.console.theme.text_styles import safe_text
+from hookscope.model.hook_event import iso
+from hookscope.model.hook_status import HookStatus
+from hookscope.model.inventory import RejectedHook
+from hookscope.model.text import in_local_time
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.analysis.host_comparison import ComparedHook as Compared
+    from hookscope.analysis.host_comparison import HostComparison
+    from hookscope.analysis.host_runs import RunAtHost
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.console.state.console_state import HookCheck, SourceText
+    from hookscope.model.run import Event, Plan, Run
+
+EXPORT_WIDTH = 120  # cells of a line, where a text is laid out
+EXPORT_LIMIT = 10_000_000  # characters of a text
+
+
+@dataclass(frozen=True, slots=True)
+class ViewExport:
+    """One thing on the screen, as it was when it was asked for. It is written out where it is needed, in any
+    thread: of thousands of hooks that takes seconds. Without a document it has no JSON."""
+
+    what: str  # in a sentence
+    name: str  # of a file, without its ending
+    as_text: Callable[[], str]
+    as_document: Callable[[], Any] | None = None
+
+    @property
+    def text(self) -> str:
+        return self.as_text()
+
+    @property
+    def document(self) -> Any:
+        return self.as_document() if self.as_document is not None else None
+
+
+def export_hook_list(
+    rows: Sequence[HookRow], view: Snapshot, grouping: Grouping, filtered: str = ""
+) -> ViewExport:
+    """The hooks as they are listed: those that a filter hides are left out of the document, too."""
+    return ViewExport(
+        "list of hooks",
+        "hooks",
+        partial(_list_text, rows, view, grouping, filtered),
+        partial(_list_document, rows, view),
+    )
+
+
+def _list_text(rows: Sequence[HookRow], view: Snapshot, grouping: Grouping, filtered: str) -> str:
+    columns: HookColumns = hook_columns(EXPORT_WIDTH, rows, grouping)
+    lines = [heading_line(columns)]
+    for group in grouped_rows(rows, view, grouping, all_folders=not filtered):
+        lines.append(group_line(group, EXPORT_WIDTH, grouping))
+        lines += [hook_line(one, columns, keys=False) for one in group.rows]
+    return _lines(line.plain for line in lines)
+
+
+def _list_document(rows: Sequence[HookRow], view: Snapshot) -> Any:
+    document = json_documents.inventory_document(view)
+    document["hooks"] = [
+        json_documents.hook_document(one.item, view) for one in rows if isinstance(one.item, HookStatus)
+    ]
+    document["rejected"] = [
+        json_documents.rejected_document(one.item) for one in rows if isinstance(one.item, RejectedHook)
+    ]
+    return document
+
+
+def export_hook(
+    one: HookRow, view: Snapshot, source: SourceText | None, checked: HookCheck | None
+) -> ViewExport:
+    """Everything that is known of a hook."""
+    item = one.item
+    document = (
+        partial(json_documents.hook_document, item, view)
+        if isinstance(item, HookStatus)
+        else partial(json_documents.rejected_document, item)
+    )
+    return ViewExport(
+        f"report on {one.name}", one.name, partial(hook_report, one, view, source, checked), document
+    )
+
+
+def export_registry(view: Snapshot) -> ViewExport:
+    """Who is called for each event."""
+    return ViewExport("registry", "registry", lambda: registry_sheet(view, EXPORT_WIDTH).plain + "\n")
+
+
+def export_log(entries: Iterable[LogEntry]) -> ViewExport:
+    """The entries, each on one line."""
+    kept = tuple(entries)
+    return ViewExport("log", "log", lambda: _lines(map(log_entry_text, kept)), partial(_log_document, kept))
+
+
+def _log_document(kept: Sequence[LogEntry]) -> Any:
+    entries = [
+        {
+            "at": iso(in_local_time(one.at)),
+            "level": one.level,
+            "kind": one.kind,
+            "subject": one.subject,
+            "text": one.text,
+            "run": one.run,
+        }
+        for one in kept
+    ]
+    return {"entries": entries}
+
+
+def log_entry_text(one: LogEntry) -> str:
+    """An entry, whole."""
+    text = safe_text(
+        f"{one.at.isoformat()} {one.level} {one.kind} {one.subject}: {one.text}", EXPORT_LIMIT
+    ).plain
+    return " ".join(text.split("\n"))
+
+
+def export_hosts(
+    comparison: HostComparison, lines: Sequence[Compared], runs: Sequence[RunAtHost] = (), *, different: bool
+) -> ViewExport:
+    """The matrix, and below it the runs of an event at every host where those are shown."""
+    what = "comparison and the runs" if runs else "comparison"
+    return ViewExport(
+        what,
+        "hosts",
+        partial(_hosts_text, comparison, lines, runs),
+        partial(_hosts_document, comparison, runs, different),
+    )
+
+
+def _hosts_text(comparison: HostComparison, lines: Sequence[Compared], runs: Sequence[RunAtHost]) -> str:
+    widths = matrix_columns(comparison, EXPORT_WIDTH)
+    table = _lines(
+        line.plain
+        for line in (matrix_heading(comparison, widths), *(matrix_row(line, widths) for line in lines))
+    )
+    return f"{table}\n{compared_runs_sheet(runs, EXPORT_WIDTH).plain}\n" if runs else table
+
+
+def _hosts_document(comparison: HostComparison, runs: Sequence[RunAtHost], different: bool) -> Any:
+    document = comparison_document.comparison_document(comparison, different=different)
+    return {**document, "runs": comparison_document.run_documents(runs)} if runs else document
+
+
+def export_event(event: Event) -> ViewExport:
+    """What is composed."""
+    document = json_documents.event_document(event)
+    text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return ViewExport("event", file_stem(event.key), lambda: text, lambda: document)
+
+
+def export_plan(plan: Plan, as_text: Callable[[], str]) -> ViewExport:
+    """Who would run and who not; `as_text` as the plan is drawn."""
+    return ViewExport(
+        "plan", f"plan-{file_stem(plan.event.key)}", as_text, partial(json_documents.plan_document, plan)
+    )
+
+
+def export_run(number: int, run: Run | None, text: str, dialect: str) -> ViewExport:
+    """A run; one that has not ended has no document. `text` as it is drawn."""
+    document = partial(json_documents.run_document, run, dialect) if run is not None else None
+    return ViewExport(f"run {number}", f"run-{number}", lambda: text, document)
+
+
+def file_stem(text: str) -> str:
+    """A part of a file's name: `command-new`."""
+    return "-".join("".join(char if char.isalnum() else " " for char in text).split())[:60].lower() or "hook"
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "".join(f"{line.rstrip()}\n" for line in lines)

@@ -1,0 +1,123 @@
+"""The console's process: when garbage is collected, threads that the exit does not wait for, and the end of the terminal.
+
+Imports no Textual.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import select
+import sys
+from collections.abc import Callable, Sized
+from contextlib import suppress
+from contextvars import copy_context
+from threading import Thread
+from time import sleep
+from typing import NoReturn
+
+MANY_HOOKS = 1_000  # hooks; with fewer the search is not felt
+RARE_COLLECTION = (20_000, 20, 50)  # objects more than before; then how often of the younger before the older
+IDLE_SECONDS = 0.3  # seconds without a key: nobody waits for an answer
+MANY_NEW_OBJECTS = 5_000  # objects more than before: in a pause, a search among them is worth its while
+
+
+def disable_collection() -> None:
+    """Search for no cycles until the first hooks are there: a start makes many objects, and all are kept."""
+    gc.disable()
+
+
+def resume_collection() -> None:
+    """Search from now on, but not among what the start has made. Nothing where nothing was put off."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
+
+
+def freeze_scan_result(found: Sized) -> None:
+    """Leave what there is now out of later searches where it is much.
+
+    What a look has found holds no cycles: it goes as the next look takes its place, set aside or not.
+    """
+    if len(found) >= MANY_HOOKS:
+        gc.collect(1)  # the young ones, which may hold some
+        gc.freeze()
+        gc.set_threshold(*RARE_COLLECTION)
+
+
+class IdleCollector:
+    """Searches while nobody presses a key, where there are so many hooks that it is done rarely else."""
+
+    def __init__(self) -> None:
+        self._next: asyncio.TimerHandle | None = None
+
+    def end(self) -> None:
+        """A key was pressed."""
+        if self._next is not None:
+            self._next.cancel()
+            self._next = None
+        if gc.get_threshold() == RARE_COLLECTION:
+            self._next = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._search)
+
+    def _search(self) -> None:
+        self._next = None
+        young, _, searches = gc.get_count()
+        if young >= MANY_NEW_OBJECTS:
+            gc.collect(2 if searches >= RARE_COLLECTION[2] else 1)
+
+
+def run_in_background(work: Callable[[], object], name: str) -> None:
+    """Run `work` in a thread that the end of the program abandons: it only reads.
+
+    Textual's workers run in the event loop's executor, whose threads are awaited when the loop closes:
+    a scan of many hooks takes longer than its user waits. `work` must not raise.
+    """
+    Thread(target=copy_context().run, args=(work,), name=name, daemon=True).start()
+
+
+def exit_now(code: int) -> NoReturn:
+    """End the process, though threads still scan, and free nothing: the hooks found are a million objects.
+
+    All that lasts is written by then: `console.run` has ended the workers and closed the journal.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
+
+
+HANGUP_THREAD = "terminal"
+HANGUP_GRACE = 5.0  # seconds until a console is ended that waits for a terminal which takes nothing any more
+HANGUP_EXIT_CODE = 129  # as of one that the signal has ended
+
+
+def on_hangup(leave: Callable[[], object]) -> None:
+    """Call `leave` from another thread when the terminal at our input is gone; end the process where that is
+    of no use. Nothing where there is none, or the system does not tell."""
+    if sys.stdin is not None and hasattr(select, "poll") and os.isatty(0):
+        Thread(target=_wait_for_hangup, args=(leave,), name=HANGUP_THREAD, daemon=True).start()
+
+
+def _wait_for_hangup(leave: Callable[[], object]) -> None:
+    terminal = select.poll()
+    terminal.register(0, 0)  # asks for nothing: an end is told all the same, and no key wakes us
+    if not any(events & select.POLLHUP for _, events in terminal.poll()):
+        return  # a system that cannot watch terminals says so at once
+    _discard_output()
+    with suppress(RuntimeError):  # its loop is closed: it is about to end by itself
+        leave()
+    sleep(HANGUP_GRACE)
+    os._exit(HANGUP_EXIT_CODE)
+
+
+def _discard_output() -> None:
+    """What is still written to the terminal goes nowhere and fails nobody: else Python ends with 120."""
+    outputs = select.poll()
+    for descriptor in (1, 2):
+        outputs.register(descriptor, 0)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for descriptor, events in outputs.poll(0):
+        if events & select.POLLHUP:
+            os.dup2(nowhere, descriptor)
+    os.close(nowhere)

@@ -1,0 +1,427 @@
+"""The debugger: the stopped handler's lines and variables, and a field that evaluates an expression there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from hookscope.app.runs.breakpoints import parse_breakpoint
+from hookscope.console.dialogs.base_dialogs import Overlay
+from hookscope.console.keymap.active_keys import key_hints, with_keys
+from hookscope.console.theme.text_styles import (
+    MARK_MUTED,
+    fixed_width,
+    keep_tail,
+    safe_line,
+    safe_text,
+    safe_word,
+)
+from hookscope.console.widgets.input_fields import OneLineInput
+from hookscope.console.widgets.lines import CURSOR_GUTTER, KeyScroll, LineList
+from hookscope.console.widgets.painting import update_text
+from hookscope.model.text import printable
+from hookscope.runtime.debugger import Debugger, Stop
+
+HIGHLIGHTED_LANGUAGES = {
+    ".py": "python",
+    ".ts": "typescript",
+    ".mts": "typescript",
+    ".js": "javascript",
+    ".mjs": "javascript",
+}
+CURRENT_LINE_SIGN, NAME_WIDTH = "→", "●"
+WIDEST_LINE = 20  # cells of a variable's name
+LONGEST_VALUE = "…"
+
+
+class SourceLines(LineList):
+    """The lines around the one where it stands. Enter stops at the one under the cursor, or no longer."""
+
+    def __init__(self) -> None:
+        super().__init__(id="debug-source")
+        self._stop: Stop | None = None
+        self._text: list[Content] = []
+        self._left = 0  # characters of each line that stand beyond the left edge
+
+    @property
+    def line_count(self) -> int:
+        return len(self._text)
+
+    @property
+    def empty(self) -> Content:
+        return Content.styled("Its file cannot be read.", MARK_MUTED)
+
+    @property
+    def number(self) -> int | None:
+        """Of the line under the cursor, in its file."""
+        if self._stop is None or not self._text:
+            return None
+        return self._stop.lines[self.cursor][0]
+
+    def show(self, stop: Stop) -> None:
+        """Draw these; the cursor goes to where it stands, unless it stood there before."""
+        before, self._stop = self._stop, stop
+        if before is None or before.lines != stop.lines:
+            self._text = highlighted([text for _, text in stop.lines], stop.frame.file)
+        if before is None or (before.frame, before.frames) != (stop.frame, stop.frames):
+            self._show_place(stop)
+        self.lines_changed()
+
+    def _show_place(self, stop: Stop) -> None:
+        """The cursor goes there; lines that were moved aside come back where that one would not be seen."""
+        numbers = [number for number, _ in stop.lines]
+        if stop.frame.line not in numbers:
+            self._left = 0
+            return
+        at = numbers.index(stop.frame.line)
+        if len(self._text[at]) <= self._left:
+            self._left = 0
+        self.cursor = at
+        self._centre()
+
+    def move_aside(self, by: int) -> bool:
+        """Show what stands further to the right, by so many halves of a width, or to the left. False where
+        that is all of it."""
+        width = max(1, self.inner_width - CURSOR_GUTTER - self._margin)
+        most = max(max((len(text) for text in self._text), default=0) - width, 0)
+        before, self._left = self._left, min(max(self._left + by * max(1, width // 2), 0), most)
+        self.refresh()
+        return self._left != before
+
+    @property
+    def _margin(self) -> int:
+        """Cells before the text of each line."""
+        return len(str(self._stop.lines[-1][0])) + 4 if self._stop and self._stop.lines else 0
+
+    def _centre(self) -> None:
+        self.scroll_to(y=max(0, self.cursor - self.size.height // 2), animate=False, force=True)
+
+    def on_resize(self) -> None:
+        self._centre()
+
+    def line_at(self, index: int, width: int) -> Content:
+        assert self._stop is not None
+        number, _ = self._stop.lines[index]
+        here = number == self._stop.frame.line
+        mark = CURRENT_LINE_SIGN if here else NAME_WIDTH if number in self._stop.named else " "
+        style = "$text-accent" if here else "$text-error"
+        digits = len(str(self._stop.lines[-1][0]))
+        text = self._text[index].stylize("bold") if here else self._text[index]
+        if self._left and text.plain.strip():
+            text = Content(LONGEST_VALUE) + text[self._left + 1 :]
+        return Content.assemble((mark, style), " ", (f"{number:>{digits}}", MARK_MUTED), "  ", text)
+
+
+def highlighted(lines: list[str], file: str) -> list[Content]:
+    """Source as it is coloured, line by line; plain in a language that is none of the handlers'."""
+    from textual.highlight import highlight  # here: it loads the colours of all languages
+
+    text = "\n".join(printable(one.expandtabs(4)).replace("\n", " ") for one in lines)
+    language = HIGHLIGHTED_LANGUAGES.get(Path(file).suffix)
+    content = highlight(text, language=language) if language is not None else Content(text)
+    found = content.split("\n", allow_blank=True)
+    return [*found, *[Content()] * (len(lines) - len(found))][: len(lines)]
+
+
+def _call_of(stop: Stop) -> tuple[object, ...]:
+    """The chosen call, as far as it can be told from another: whose, how deep, of which function."""
+    return (stop.who, *((frame.file, frame.function) for frame in stop.frames[: stop.at + 1]))
+
+
+class VariableLines(LineList):
+    """Name and value. Enter shows the whole value."""
+
+    def __init__(self) -> None:
+        super().__init__(id="debug-variables")
+        self._call: tuple[object, ...] = ()  # whose they are
+        self._variables: tuple[tuple[str, str], ...] = ()
+        self._new: frozenset[tuple[str, str]] = frozenset()
+
+    @property
+    def line_count(self) -> int:
+        return len(self._variables)
+
+    @property
+    def empty(self) -> Content:
+        return Content.styled("No variables here.", MARK_MUTED)
+
+    @property
+    def name_here(self) -> str | None:
+        """Of the variable under the cursor."""
+        return self._variables[self.cursor][0] if self._variables else None
+
+    def show(self, stop: Stop) -> None:
+        """Draw these; those that changed since the last time stand out, as long as it is the same call."""
+        before, self._variables = self._variables, stop.variables
+        call, self._call = self._call, _call_of(stop)
+        same = call == self._call
+        self._new = frozenset(self._variables) - frozenset(before) if same else frozenset()
+        self.lines_changed()
+
+    def line_at(self, index: int, width: int) -> Content:
+        name, text = self._variables[index]
+        widest = min(max(len(safe_word(one, WIDEST_LINE)) for one, _ in self._variables), WIDEST_LINE)
+        value = safe_line(text, 300)
+        if (name, text) in self._new:
+            value = value.stylize("$text-warning")
+        return Content.assemble(fixed_width(safe_word(name, WIDEST_LINE), widest, MARK_MUTED), "  ", value)
+
+
+STOP_REASONS = {
+    "begin": ("at its first line", MARK_MUTED),
+    "breakpoint": ("at a breakpoint", "$text-accent"),
+    "line": ("a named line", "$text-accent"),
+    "pause": ("paused", MARK_MUTED),
+    "step": ("", MARK_MUTED),
+    "error": ("", "$text-error"),
+}
+SIDE_BY_SIDE_WIDTH = 110  # cells: lines and variables stand beside each other
+WIDEST_DEBUGGER = 160  # cells of the screen, as its style says
+DEBUGGER_FRAME = 8  # cells of a frame beside its title
+PLACE_PATTERN = 16  # cells of a path at least
+SCOPE_NAMES = (30, 20, 12, 8)  # cells of a name at most; fewer where there is no room
+RAISE_MODES = ("its condition raises", "$text-error")
+NOTHING_HIDDEN = "This is all of the lines."
+HANDLER_ENDED = "The handler stands all the same: {fire.debug} shows it again, {fire.cancel} ends the run."
+HANDLER_RUNS = "It goes on: {debug.leave} leaves this, {debug.end} ends the run."
+
+
+class DebugScreen(Overlay[None]):
+    """Shows the stops of one debugger. Left, the handler stands all the same."""
+
+    HELP = (
+        "The handler stands before the line with →; at each line with ● it stops: "
+        "{debug.line} or {lines.choose}, and {debug.condition} where a condition holds. "
+        "{debug.right} and {debug.left} show the rest of long lines. "
+        "A value that has changed since the last stop stands out, {lines.choose} shows all of it. "
+        "What is typed in the lowest line is done where the handler stands."
+    )
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (SIDE_BY_SIDE_WIDTH, "-wide")]  # noqa: RUF012  (Textual's own says no more)
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("n,f10", "word('over')", "Over", show=False, id="debug.over", tooltip="On to the next line"),
+        Binding("s,f11", "word('into')", "Into", show=False, id="debug.into",
+                tooltip="On, into what the line calls"),
+        Binding("o,f12", "word('out')", "Out", show=False, id="debug.out",
+                tooltip="On, out of this function"),
+        Binding("c,f8", "word('go_on')", "On", show=False, id="debug.on", tooltip="On to the next stop"),
+        Binding("f", "word('run_all')", "The rest", show=False, id="debug.rest",
+                tooltip="Run all, and stop no more"),
+        Binding("b,f9", "name_line", "Stop here", show=False, id="debug.line",
+                tooltip="Stop at the line of the cursor, or no longer"),
+        Binding("i", "condition", "Stop if", show=False, id="debug.condition",
+                tooltip="Stop at the line of the cursor where a condition holds"),
+        Binding("right,l", "aside(1)", "Sideways", show=False, id="debug.right",
+                tooltip="The rest of long lines, further to the right"),
+        Binding("left,h", "aside(-1)", "Left", show=False, id="debug.left",
+                tooltip="Long lines, back to the left"),
+        Binding("u", "turn(-1)", "Caller", id="debug.caller", tooltip="Look at the call around this one"),
+        Binding("d", "turn(1)", "Called", id="debug.called", tooltip="Look at the call inside of this one"),
+        Binding("e", "ask", "Ask", show=False, id="debug.ask", tooltip="Type an expression, or a statement"),
+        Binding("y", "copy", "Copy", show=False, id="debug.copy",
+                tooltip="Copy where it stands, and its variables"),
+        Binding("x", "end", "End", show=False, id="debug.end", tooltip="End the run"),
+        Binding("escape", "leave", "Back", id="debug.leave",
+                tooltip="Out of the field, then back; it stands all the same"),
+    ]  # fmt: skip
+    DEFAULT_CSS = """
+    DebugScreen {
+        & > Vertical, &.-tall > Vertical {
+            width: 100%; max-width: 160; height: 1fr; max-height: 46; padding: 0 1;
+        }
+        & #debug-source { height: 2fr; }
+        & #debug-parts { height: 1fr; layout: vertical; }
+        & #debug-variables { height: 1fr; border-top: solid $border; }
+        & #debug-said { height: auto; max-height: 8; border-top: solid $border; scrollbar-size-vertical: 1; }
+        & #debug-said Static { height: auto; }
+        & #debug-ask { border-top: solid $border; }
+        &.-wide #debug-parts { layout: horizontal; }
+        &.-wide #debug-source { width: 2fr; height: 100%; }
+        &.-wide #debug-variables { width: 1fr; height: 100%; border-top: none; border-left: solid $border; }
+    }
+    """
+
+    def __init__(
+        self, debugger: Debugger, stop: Stop, short: Callable[[Path], str], cancel: Callable[[], object]
+    ) -> None:
+        super().__init__()
+        self._debugger, self._stop, self._short, self._cancel = debugger, stop, short, cancel
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as frame:
+            frame.border_subtitle = key_hints(
+                ("debug.over", "over"), ("debug.into", "into"), ("debug.out", "out"), ("debug.on", "on"),
+                ("debug.rest", "the rest"), ("debug.line", "stop here"), ("debug.ask", "ask"),
+                ("debug.right", "more"),
+            )  # fmt: skip
+            with Horizontal(id="debug-parts"):
+                yield SourceLines()
+                yield VariableLines()
+            with KeyScroll(id="debug-said"):
+                yield Static(markup=False)
+            yield OneLineInput(
+                placeholder="an expression or a statement, done where it stands",
+                compact=True, select_on_focus=False, id="debug-ask",
+            )  # fmt: skip
+
+    def on_mount(self) -> None:
+        self.query_one("#debug-said").display = False
+        self.show(self._stop)
+        self.query_one(SourceLines).focus()
+
+    def show(self, stop: Stop) -> None:
+        """Where it stands now, and what was answered."""
+        before, self._stop = self._stop, stop
+        moved = _stop_text(stop) != _stop_text(before)
+        self.query_one(SourceLines).show(stop)
+        self.query_one(VariableLines).show(stop)
+        self.query_one(Vertical).border_title = self._title()
+        if stop.said is not None or moved or stop is before:
+            self._say(stop.said, stop.error or stop.note)
+
+    def on_resize(self) -> None:
+        self.query_one(Vertical).border_title = self._title()
+
+    def _title(self) -> Content:
+        """Whose, where and why: the cause is never cut, names and the path are."""
+        stop = self._stop
+        why, style = RAISE_MODES if stop.note is not None else STOP_REASONS[stop.why]
+        # its kind alone: the frame cuts what is longer, and all of it stands below
+        told = safe_word(stop.error.partition(":")[0], SCOPE_NAMES[0]) if stop.error is not None else why
+        told = f"   {told}" if told else ""
+        calls = f"   call {stop.at + 1} of {len(stop.frames)}" if len(stop.frames) > 1 else ""
+        whole = min(self.app.size.width, WIDEST_DEBUGGER) - DEBUGGER_FRAME
+        for names in SCOPE_NAMES:
+            who = safe_word(stop.who, names)
+            within = f" in {safe_word(stop.frame.function, names)}" if stop.frame.function else ""
+            rest = Content(f"{who}   :{stop.frame.line}{within}{calls}{told}").cell_length
+            if whole - rest >= PLACE_PATTERN:
+                break
+        path = keep_tail(safe_line(self._short(Path(stop.frame.file)), 400), max(whole - rest, 1)).plain
+        return Content.assemble(
+            f"{who}   {path}:{stop.frame.line}{within}", (calls, MARK_MUTED), (told, style)
+        )
+
+    def _say(self, said: str | None, error: str | None) -> None:
+        """What was answered, else the error at which it stands, whole; nothing where there is neither."""
+        box, told = self.query_one("#debug-said"), said if said is not None else error
+        box.display = told is not None
+        if told is not None:
+            text = safe_text(told.rstrip("\n"))
+            style = "$text-error" if said is None else ""
+            update_text(
+                box.query_one(Static), text.stylize(style) if told else Content.styled("done", MARK_MUTED)
+            )
+            box.scroll_home(animate=False)
+
+    @property
+    def _stood(self) -> bool:
+        """Does it stand; else that is said."""
+        stands = self._debugger.stop is not None
+        if not stands:
+            self.notify(with_keys(HANDLER_RUNS), markup=False)
+        return stands
+
+    async def action_word(self, said: str) -> None:
+        if self._stood:
+            await getattr(self._debugger, said)()
+
+    async def action_turn(self, by: int) -> None:
+        at = self._stop.at + by
+        if not 0 <= at < len(self._stop.frames):
+            self.notify(
+                "This is the outermost call." if by < 0 else "This is the innermost call.", markup=False
+            )
+        elif self._stood:
+            await self._debugger.turn_to(at)
+
+    async def action_name_line(self) -> None:
+        number = self.query_one(SourceLines).number
+        if number is None:
+            self.notify("There is no line here to stop at.", markup=False)
+        elif self._stood:
+            await self._debugger.toggle(number)
+
+    def action_condition(self) -> None:
+        """Have it typed, for the line under the cursor."""
+        number = self.query_one(SourceLines).number
+        if number is None:
+            self.notify("There is no line here to stop at.", markup=False)
+        else:
+            field = self.query_one(Input)
+            field.value = f"b {number} if "
+            field.focus()
+            field.cursor_position = len(field.value)
+
+    def action_aside(self, by: int) -> None:
+        if not self.query_one(SourceLines).move_aside(by):
+            self.notify(NOTHING_HIDDEN, markup=False)
+
+    @on(LineList.Chosen, "#debug-source")
+    async def _line_chosen(self, event: LineList.Chosen) -> None:
+        event.stop()
+        await self.action_name_line()
+
+    @on(LineList.Chosen, "#debug-variables")
+    async def _variable_chosen(self, event: LineList.Chosen) -> None:
+        event.stop()
+        name = self.query_one(VariableLines).name_here
+        if name is not None and self._stood:
+            await self._debugger.evaluate(name)
+
+    @on(LineList.Moved)
+    def _moved(self, event: LineList.Moved) -> None:
+        event.stop()
+
+    @on(Input.Submitted)
+    async def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        if event.value.strip() and self._stood:
+            try:
+                await self._done(event.value)
+                event.input.select_all()  # what is typed next is another question
+            except ValueError as error:
+                self.notify(str(error), severity="warning", markup=False)
+
+    async def _done(self, typed: str) -> None:
+        """As at the prompt of the shell: `b LINE if EXPRESSION` names a line, all else is evaluated."""
+        first, _, rest = typed.strip().partition(" ")
+        place = parse_breakpoint(rest) if first == "b" else None
+        if place is None or place.file:
+            await self._debugger.evaluate(typed)
+        else:
+            await self._debugger.toggle(place.line, condition=place.condition)
+
+    def action_ask(self) -> None:
+        self.query_one(Input).focus()
+
+    def action_copy(self) -> None:
+        variables = [f"{safe_word(name)} = {safe_word(text, 300)}" for name, text in self._stop.variables]
+        told = self._stop.error or self._stop.note
+        error = [] if told is None else [safe_word(told, 2000)]
+        lines = [self._title().plain, *error, self.query_one(SourceLines).as_text().rstrip(), *variables]
+        self.app.copy_to_clipboard("\n".join(lines) + "\n")
+        self.notify("Copied where it stands.", markup=False)
+
+    def action_end(self) -> None:
+        self._cancel()
+
+    def action_leave(self) -> None:
+        if self.query_one(Input).has_focus:
+            self.query_one(SourceLines).focus()
+            return
+        if self._debugger.stop is not None:
+            self.notify(with_keys(HANDLER_ENDED), markup=False)
+        self.dismiss(None)
+
+
+def _stop_text(stop: Stop) -> tuple[object, ...]:
+    """Where it stands, and why."""
+    return stop.frames, stop.at, stop.error, stop.note

@@ -1,0 +1,430 @@
+"""The texts of the Packs screen: the list, one pack, a planned change, and changes on disk. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from hookscope.console.dialogs.edit_preview import DIFF_STYLES
+from hookscope.console.keymap.active_keys import key_of, with_keys
+from hookscope.console.theme.text_styles import (
+    MUTED,
+    STATE_STYLES,
+    Sheet,
+    keep_ends,
+    keep_tail,
+    safe_code_line,
+    safe_line,
+    safe_paragraph,
+)
+from hookscope.model.hook_status import Gate, State, gate_state
+from hookscope.model.text import long_duration, one_line
+from hookscope.storage.edits.masked_preview import MASKED_NOTE, hides_secrets, masked_preview
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.pack_changes import PackChanges
+    from hookscope.app.pack_manager import PackStatus
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.authoring.lint.subject_reader import HandlerUses
+    from hookscope.model.hook_status import HookStatus
+    from hookscope.model.machine import Machine
+    from hookscope.packs.index import InstalledPack
+    from hookscope.packs.plan import PackChanged, PackPlan
+
+
+REQUIREMENT_GATES = ("os", "bins", "anyBins", "env", "config")
+PROGRAM_GATES = ("bins", "anyBins")
+HOOK_INDENT = 4  # cells that what belongs to a hook stands further right
+PACK_LABEL_WIDTH = 11  # cells of a label
+MOST_DIFF_LINES = 400  # of one diff
+
+
+def put_fact(sheet: Sheet, label: str, text: str) -> None:
+    """`label  value`, the value in its column."""
+    sheet.put([(Content.styled(label, MUTED), PACK_LABEL_WIDTH)], safe_paragraph(text))
+
+
+def put_hook(sheet: Sheet, row: HookStatus, uses: HandlerUses | None) -> None:
+    """How it stands, what it hears, what it needs, how to get that, what its source does."""
+    look = STATE_STYLES[row.state]
+    events = "known after a load" if row.events is None else ", ".join(row.events) or "no events"
+    head = Content.assemble((f"{look.glyph} {look.word}", look.style), "  ", safe_line(row.hook.name, 60))
+    sheet.say(Content.assemble(head, ("  hears ", MUTED), safe_paragraph(events)), 2)
+    if row.hook.description:
+        sheet.say(safe_paragraph(row.hook.description).stylize(MUTED), 2 + HOOK_INDENT)
+    for gate in row.verdict.gates:
+        _put_gate(sheet, gate)
+    for spec in row.hook.meta.install:
+        sheet.say(Content.assemble(("→ ", MUTED), remedy(spec, row)), 2 + HOOK_INDENT)
+    if uses is not None:
+        put_uses(sheet, uses, 2 + HOOK_INDENT)
+
+
+def _put_gate(sheet: Sheet, gate: Gate) -> None:
+    """A requirement, met or not; of all other checks those that are shut."""
+    if gate.passed is False and gate_state(gate) is not State.UNTRUSTED:
+        text = safe_paragraph(gate.reason or f"{gate.name} is shut")
+        sheet.say(Content.assemble(("✗ ", "$text-error"), f"{gate.name}: ", text), 2 + HOOK_INDENT)
+    elif gate.needed and gate.name in REQUIREMENT_GATES:
+        sign, style = ("✓ ", "$text-success") if gate.passed else ("– ", MUTED)
+        needed = safe_paragraph(", ".join(gate.needed))
+        sheet.say(Content.assemble((sign, style), f"needs {gate.name}: ", needed), 2 + HOOK_INDENT)
+
+
+def remedy(spec: Mapping[str, object], row: HookStatus) -> Content:
+    """One way that the author names to get what is needed, and what it would satisfy."""
+    gates = [gate for gate in row.verdict.gates if gate.name in PROGRAM_GATES]
+    missing = {name for gate in gates for name in gate.missing}
+    bins = spec.get("bins")
+    names = [str(name) for name in bins] if isinstance(bins, list) else []
+    what = spec.get("package") or spec.get("repository") or spec.get("url") or spec.get("id") or ""
+    label = spec.get("label")
+    lacking = [name for name in names if name in missing]
+    gives = f" gives {', '.join(names)}" if names else ""
+    if lacking:
+        gives += f": opens the check of {', '.join(lacking)}"
+    elif names:
+        gives += ": nothing of that is missing"
+    said = f" ({label})" if label else ""
+    named = " ".join(filter(None, (str(spec.get("kind", "?")), str(what))))
+    return Content.assemble(safe_paragraph(f"{named}{gives}{said}"), ("; never run from here", MUTED))
+
+
+def put_uses(sheet: Sheet, uses: HandlerUses, indent: int) -> None:
+    """What the sources say that they do."""
+    for what, names in uses.told:
+        sheet.say(Content.assemble((f"{what}: ", "$text-warning"), safe_paragraph(", ".join(names))), indent)
+
+
+def put_diff(sheet: Sheet, preview: str) -> None:
+    """The lines of a unified diff, without its first two."""
+    lines = preview.splitlines()[2:]
+    for text in _first_diff_lines(lines):
+        shown = safe_code_line(text)
+        sheet.say(shown.stylize(DIFF_STYLES.get(text[:1], MUTED)) if shown else shown, 2)
+    if len(lines) > MOST_DIFF_LINES:
+        sheet.say(Content.styled(f"and {len(lines) - MOST_DIFF_LINES:,} more lines", MUTED), 2)
+
+
+def _first_diff_lines(lines: list[str]) -> Iterator[str]:
+    yield from lines[:MOST_DIFF_LINES]
+
+
+LINKED_NOTE = "used as it is"
+MOST_PACK_FILES = 200  # files that are listed
+INTEGRITY_WORDS = {
+    "as installed": ("✓ as installed", "$text-success"),
+    "changed": ("✗ changed since", "$text-error"),
+    "gone": ("✗ gone", "$text-error"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PackRow:
+    """One pack of the list."""
+
+    status: PackStatus
+    newer: str = ""  # what is known of an update; empty: nothing
+
+    @property
+    def id(self) -> str:
+        return self.status.record.id
+
+
+@dataclass(frozen=True, slots=True)
+class PackUses:
+    """What the sources of a pack use, by the folder of a hook."""
+
+    uses: Mapping[Path, HandlerUses] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
+
+
+def install_kind(record: InstalledPack) -> str:
+    """Copied from where, linked, or pinned."""
+    return "linked" if record.linked is not None else "pinned" if record.pinned else record.source
+
+
+def pack_line(row: PackRow, rows: Sequence[PackRow], width: int) -> Content:
+    """Name, version, source, hooks, how it stands on disk, what is known of an update."""
+    record = row.status.record
+    told = max((cell_len(_update_cell(one.newer).plain) for one in rows), default=0)
+    names = min(max((cell_len(one_line(one.id)) for one in rows), default=0), max(10, width - 52 - told))
+    versions = min(max((cell_len(one_line(one.status.record.version)) for one in rows), default=1), 12)
+    word, style = INTEGRITY_WORDS[row.status.on_disk.word]
+    hooks = f"{len(record.hooks)} hook{'s' * (len(record.hooks) != 1)}"
+    parts = [
+        _fit_cell(Content(keep_ends(one_line(record.id), names)), names),
+        _fit_cell(
+            Content(keep_ends(one_line(record.version) or "–", versions)).stylize(MUTED), max(1, versions)
+        ),
+        _fit_cell(Content.styled(install_kind(record), MUTED), 7),
+        _fit_cell(Content.styled(hooks, MUTED), 8),
+        _fit_cell(Content.styled(word, style), 15),
+        _update_cell(row.newer),
+    ]
+    return Content("  ").join(parts).truncate(width, ellipsis=True)
+
+
+def _fit_cell(text: Content, width: int) -> Content:
+    return text.truncate(width, ellipsis=True, pad=True)
+
+
+def _update_cell(known: str) -> Content:
+    if known == LINKED_NOTE:  # the source says so already
+        return Content()
+    if known in ("", "newest"):
+        return Content.styled(known, MUTED)
+    return Content.styled(f"→ {one_line(known, 30)}", "$text-warning")
+
+
+def hooks_of_pack(record: InstalledPack, view: Snapshot) -> tuple[HookStatus, ...]:
+    """Its hooks as the last look saw them."""
+    roots = [record.linked] if record.linked is not None else [*record.folders]
+    found = [row for row in view.inventory.hooks if row.hook.path is not None]
+    return tuple(row for row in found if any(_hook_lies_in(row, root) for root in roots))
+
+
+def _hook_lies_in(row: HookStatus, root: Path) -> bool:
+    places = (row.hook.path, row.hook.real)
+    return any(place is not None and place.is_relative_to(root) for place in places)
+
+
+def pack_sheet(row: PackRow, view: Snapshot, inside: PackUses | None, width: int, now: datetime) -> Content:
+    """Everything that is known of one."""
+    sheet, record = Sheet(width), row.status.record
+    short = view.host.surroundings.short
+    word, style = INTEGRITY_WORDS[row.status.on_disk.word]
+    named = safe_line(f"{record.id} {record.version}".strip(), 80).stylize("bold")
+    sheet.say(Content.assemble(named, "   ", (word, style)))
+    _put_changes(sheet, row, view)
+    sheet.blank()
+    age = long_duration((now - record.at).total_seconds())
+    here = record.source in ("folder", "archive")
+    put_fact(sheet, "from", f"{install_kind(record)} {short(Path(record.spec)) if here else record.origin}")
+    if not here:
+        put_fact(sheet, "exactly", record.resolved)
+    put_fact(sheet, "integrity", keep_ends(record.integrity, sheet.width - PACK_LABEL_WIDTH - 1))
+    put_fact(sheet, "installed", f"{age} ago, for {record.dialect}")
+    put_fact(sheet, "update", row.newer or with_keys("not known: {packs.check} asks the source"))
+    sheet.title(f"Hooks {len(record.hooks)}")
+    stands = hooks_of_pack(record, view)
+    for one in stands:
+        put_hook(sheet, one, _uses_of(one, inside))
+    listed = {one.hook.name for one in stands}
+    for name in record.hooks:
+        if name not in listed:
+            sheet.say(safe_paragraph(f"{name}: no look finds it now").stylize("$text-error"), 2)
+    if inside is not None:
+        for root in [record.linked] if record.linked is not None else record.folders:
+            if root in inside.uses and not any(one.hook.path == root for one in stands):
+                put_uses(sheet, inside.uses[root], 2)
+        for text in inside.unread:
+            sheet.say(safe_paragraph(text).stylize(MUTED), 2)
+    _put_files(sheet, record, view)
+    sheet.title("Settings", short(record.settings_file))
+    for setting in record.settings:
+        sheet.say(safe_paragraph(setting.wanted.meaning), 2)
+    if not record.settings:
+        sheet.say(Content.styled("nothing was set", MUTED), 2)
+    return sheet.content()
+
+
+def _uses_of(row: HookStatus, inside: PackUses | None) -> HandlerUses | None:
+    if inside is None:
+        return None
+    places = (row.hook.path, row.hook.real)
+    return next((inside.uses[place] for place in places if place is not None and place in inside.uses), None)
+
+
+def _put_changes(sheet: Sheet, row: PackRow, view: Snapshot) -> None:
+    disk = row.status.on_disk
+    if disk.word != "changed":
+        return
+    sheet.title("Changed on disk since", with_keys("{packs.diff} shows it"))
+    for sign, word, paths in (
+        ("~", "changed", disk.changed),
+        ("-", "missing", disk.missing),
+        ("+", "added", disk.added),
+    ):
+        for path in paths[:20]:
+            shown = keep_tail(safe_paragraph(view.host.surroundings.short(path)), sheet.width - 14)
+            sheet.say(Content.assemble((f"{sign} {word}  ", "$text-warning"), shown), 2)
+        if len(paths) > 20:
+            sheet.say(Content.styled(f"and {len(paths) - 20:,} more {word}", MUTED), 2)
+
+
+def _put_files(sheet: Sheet, record: InstalledPack, view: Snapshot) -> None:
+    count = sum(len(files) for files in record.folders.values())
+    if record.linked is not None:
+        sheet.title("Linked", "nothing was copied")
+        sheet.say(keep_tail(safe_paragraph(view.host.surroundings.short(record.linked)), sheet.width - 2), 2)
+        return
+    sheet.title(f"Files {count:,}")
+    left = MOST_PACK_FILES
+    for folder, files in record.folders.items():
+        sheet.say(keep_tail(safe_paragraph(view.host.surroundings.short(folder)), sheet.width - 2), 2)
+        for path in list(files)[:left]:
+            sheet.say(keep_tail(safe_paragraph(path).stylize(MUTED), sheet.width - 4), 4)
+        left = max(0, left - len(files))
+    if count > MOST_PACK_FILES:
+        sheet.say(Content.styled(f"and {count - MOST_PACK_FILES:,} more", MUTED), 2)
+
+
+FILE_SIGNS = {
+    "add": ("+", "$text-success"),
+    "replace": ("~", "$text-warning"),
+    "remove": ("-", "$text-error"),
+}
+MOST_PLANNED_FILES = 200  # files that are listed
+NO_DIFFS: Mapping[Path, str] = {}
+
+
+def plan_title(planned: PackPlan, number: str = "") -> str:
+    """The question: `Install greetings 1.0.0?`."""
+    verb = {"install": "Install", "update": "Update", "uninstall": "Remove"}[planned.action]
+    record = planned.after or planned.before
+    version = record.version if record is not None else ""
+    return f"{verb} {one_line(f'{planned.id} {version}'.strip(), 50)}?{number}"
+
+
+def pack_plan_sheet(
+    planned: PackPlan, surroundings: Machine, width: int, diffs: Mapping[Path, str] = NO_DIFFS
+) -> Content:
+    """As `--dry-run` shows it. `diffs`: of files that are replaced."""
+    sheet = Sheet(width)
+    _put_origin(sheet, planned)
+    for path in planned.on_disk.to_keep[:MOST_PLANNED_FILES]:
+        kept = safe_paragraph(f"! changed on disk since, a copy is kept: {surroundings.short(path)}")
+        sheet.say(kept.stylize("$text-warning"))
+    if planned.hooks:
+        sheet.title("Hooks")
+        for hook in planned.hooks:
+            put_hook(sheet, hook.row, hook.uses)
+            for note in hook.row.notes:
+                sheet.say(safe_paragraph(note).stylize(MUTED), 2 + HOOK_INDENT)
+            if hook.row.hook.folder.trusted:
+                warned = Content.styled(
+                    "Hookscope runs it without asking: its folder is trusted", "$text-warning"
+                )
+                sheet.say(warned, 2 + HOOK_INDENT)
+        put_uses(sheet, planned.shared, 2)
+    if planned.needs:
+        sheet.say(safe_paragraph(f"depends on {', '.join(planned.needs)} ({planned.comes})"), 2)
+    for note in planned.notes:
+        sheet.say(safe_paragraph(note).stylize(MUTED), 2)
+    _put_planned_files(sheet, planned, surroundings)
+    _put_settings(sheet, planned, surroundings)
+    for path, diff in diffs.items():
+        sheet.title(path.name, surroundings.short(path.parent))
+        put_diff(sheet, diff)
+    return sheet.content()
+
+
+def failed_integrity_sheet(planned: PackPlan, surroundings: Machine, width: int) -> Content:
+    """Return what fails its integrity check and would be installed over."""
+    sheet = Sheet(width)
+    if planned.drift:
+        sheet.say(Content.assemble(("✗ ", "$text-error"), safe_paragraph(planned.drift)))
+    disk = planned.on_disk
+    for word, paths in (("changed", disk.changed), ("missing", disk.missing), ("added", disk.added)):
+        for path in paths[:MOST_PLANNED_FILES]:
+            shown = keep_tail(safe_paragraph(surroundings.short(path)), sheet.width - 12)
+            sheet.say(Content.assemble((f"{word}  ", "$text-warning"), shown))
+    if disk.to_keep:
+        sheet.say(Content.styled("Copies of changed and added files are kept.", MUTED))
+    return sheet.content()
+
+
+def _put_origin(sheet: Sheet, planned: PackPlan) -> None:
+    before, after = planned.before, planned.after
+    if planned.drift:
+        sheet.say(Content.assemble(("✗ ", "$text-error"), safe_paragraph(planned.drift)))
+    if after is None:
+        if before is not None:
+            put_fact(sheet, "from", f"{before.source} {before.origin}")
+        return
+    if before is not None:
+        put_fact(sheet, "now", before.version or before.resolved)
+    how = ", linked: nothing is copied" if after.linked is not None else ", pinned" if after.pinned else ""
+    put_fact(sheet, "from", f"{after.source} {after.resolved}{how}")
+    put_fact(sheet, "integrity", after.integrity)
+
+
+def _put_planned_files(sheet: Sheet, planned: PackPlan, surroundings: Machine) -> None:
+    from hookscope.packs.package_checks import size_in_words  # here: the first paint does without
+
+    if planned.files:
+        total = sum(file.size for file in planned.files)
+        sheet.title(f"Files {len(planned.files):,}", size_in_words(total) if total else "")
+    shown = [file for file in planned.files if file.action != "same"]
+    for file in shown[:MOST_PLANNED_FILES]:
+        sign, style = FILE_SIGNS[file.action]
+        runs = "  may be run" if file.runnable else ""
+        size = f"  {size_in_words(file.size)}{runs}" if file.action != "remove" else ""
+        path = keep_tail(safe_paragraph(surroundings.short(file.path)), sheet.width - len(size) - 4)
+        sheet.say(Content.assemble((f"{sign} ", style), path, (size, MUTED)), 2)
+    same = len(planned.files) - len(shown)
+    if len(shown) > MOST_PLANNED_FILES:
+        sheet.say(Content.styled(f"and {len(shown) - MOST_PLANNED_FILES:,} more", MUTED), 2)
+    if same:
+        sheet.say(Content.styled(f"{same:,} stay as they are", MUTED), 2)
+    if planned.left_out:
+        sheet.say(safe_paragraph(f"left out: {', '.join(planned.left_out)}").stylize(MUTED), 2)
+
+
+def _put_settings(sheet: Sheet, planned: PackPlan, surroundings: Machine) -> None:
+    preview = masked_preview(planned.change)
+    sheet.title("Settings", surroundings.short(planned.change.path))
+    if preview:
+        put_diff(sheet, preview)
+    else:
+        sheet.say(Content.styled("nothing changes", MUTED), 2)
+    if hides_secrets(planned.change):
+        sheet.say(Content.styled(MASKED_NOTE, MUTED), 2)
+    for other in planned.others:
+        looks = (STATE_STYLES[other.before], STATE_STYLES[other.after])
+        parts = [Content.styled(f"{look.glyph} {look.word}", look.style) for look in looks]
+        named = Content.assemble("also ", safe_line(other.name, 60), f" ({other.source}): ")
+        sheet.say(Content.assemble(named, parts[0], " → ", parts[1]), 2)
+
+
+def done_text(done: PackChanged) -> str:
+    """What was written, and the next step."""
+    planned = done.planned
+    record = done.record or planned.before
+    verb = {"install": "installed", "update": "updated", "uninstall": "removed"}[planned.action]
+    text = f"{one_line(f'{planned.id} {record.version}'.strip() if record else planned.id)} {verb}."
+    if done.kept is not None:
+        count = len(planned.on_disk.to_keep)
+        text += f" {count} changed file{'s were' if count != 1 else ' was'} kept in {done.kept}."
+    waiting = [hook.name for hook in planned.hooks if hook.row.state is State.UNTRUSTED]
+    if planned.action == "install":
+        text += with_keys(" {packs.remove} takes exactly that back.")
+    if waiting:
+        text += f" {one_line(', '.join(waiting), 120)}: untrusted, {key_of('hooks.trust')} in the list asks."
+    return text
+
+
+def pack_changes_sheet(compared: PackChanges, surroundings: Machine, width: int) -> Content:
+    """A diff for each file, or why there is none."""
+    sheet = Sheet(width)
+    if compared.problem:
+        sheet.say(Content.assemble(("✗ ", "$text-error"), safe_paragraph(compared.problem)))
+    if not compared.files:
+        sheet.say(Content("Nothing has changed on disk since it was installed."))
+    for file in compared.files:
+        sheet.blank()
+        path = keep_tail(safe_paragraph(surroundings.short(file.path)), sheet.width - 10)
+        sheet.say(Content.assemble((f"{file.word}  ", "$text-warning"), path))
+        if file.change is not None:
+            put_diff(sheet, file.change.preview())
+        else:
+            sheet.say(safe_paragraph(file.why).stylize(MUTED), 2)
+    return sheet.content()

@@ -1,0 +1,396 @@
+"""The rows of the hook list: grouped, filtered, and drawn in columns. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field, replace
+from operator import attrgetter
+from typing import TYPE_CHECKING, Literal
+
+from textual.content import Content
+
+from hookscope.console.keymap.active_keys import with_keys
+from hookscope.console.theme.text_styles import (
+    FAINT,
+    IGNORED_FILE,
+    MUTED,
+    NOT_A_HOOK,
+    STATE_STYLES,
+    WORD_WIDTH,
+    StateStyle,
+    fit_width,
+    keep_tail,
+    line_width,
+    safe_line,
+)
+from hookscope.model.hook import Folder, Hook
+from hookscope.model.hook_status import HookStatus, State
+from hookscope.model.inventory import RejectedHook
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hookscope.app.failed_loads import FailedLoad
+    from hookscope.app.snapshot import Snapshot
+
+
+Grouping = Literal["source", "state", "event"]
+GROUPINGS: tuple[Grouping, ...] = ("source", "state", "event")
+QUARANTINED = "in quarantine  "
+REASON_WIDTH = 24  # cells that most reasons need
+TRUST_HINT_WIDTH = 14  # of the key that trusts, which stands in the place of a longer reason
+OLD_VERSION_RUNS = "the old version runs: "  # before the reason why the saved one does not
+
+
+@dataclass(frozen=True, slots=True)
+class HookRow:
+    """One hook, or one thing that looks like a hook and is none."""
+
+    id: str  # the same from look to look
+    name: str
+    events: tuple[str, ...]
+    source: str
+    look: StateStyle
+    why: str
+    quarantined: bool = field(default=False, kw_only=True)
+    failed: FailedLoad | None = field(default=None, kw_only=True)  # its checks are open, and it does not load
+    reasons: int
+    item: HookStatus | RejectedHook
+    # Worked out once, when the row is made: each letter of a filter asks all rows for them.
+    heard: str = field(init=False, compare=False, repr=False)  # its events in one text
+    says: str = field(init=False, compare=False, repr=False)  # everything that a filter looks in
+    name_cells: int = field(init=False, compare=False, repr=False)
+    heard_cells: int = field(init=False, compare=False, repr=False)
+    why_cells: int = field(init=False, compare=False, repr=False)  # of its beginning
+
+    @property
+    def manifest(self) -> Path | None:
+        """The file whose text belongs beside this row."""
+        if isinstance(self.item, RejectedHook):
+            return self.item.place.file if self.item.place else None
+        return self.item.hook.manifest
+
+    def __post_init__(self) -> None:
+        heard = ", ".join(self.events)
+        says = " ".join((self.name, *self.events, self.source, self.look.word)).casefold()
+        worked_out = {
+            "heard": heard,
+            "says": says,
+            "name_cells": line_width(self.name),
+            "heard_cells": line_width(heard),
+            "why_cells": line_width(self.why[:REASON_WIDTH]) if not self.asks_trust else TRUST_HINT_WIDTH,
+        }
+        for name, value in worked_out.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def hook(self) -> Hook | None:
+        """The hook; None where it is none."""
+        return self.item.hook if isinstance(self.item, HookStatus) else None
+
+    @property
+    def asks_trust(self) -> bool:
+        """Is it a key that allows it to run."""
+        return isinstance(self.item, HookStatus) and self.state is State.UNTRUSTED and not self.item.too_wide
+
+    @property
+    def state(self) -> State | None:
+        """None where it is no hook."""
+        return self.item.state if isinstance(self.item, HookStatus) else None
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroup:
+    """Rows under one heading."""
+
+    key: str
+    title: str
+    note: str
+    rows: tuple[HookRow, ...] = ()
+    place: str = ""
+
+
+def hook_rows_of(view: Snapshot) -> tuple[HookRow, ...]:
+    """All rows of a look: hooks in report order, then what is no hook."""
+    taken: dict[str, int] = {}
+
+    def named(base: str) -> str:
+        taken[base] = taken.get(base, 0) + 1
+        return base if taken[base] == 1 else f"{base}#{taken[base]}"
+
+    registered = {call.hook for call in view.registry.registrations}
+    hooks = [_hook_row(row, named, row.hook in registered, view) for row in view.inventory.hooks]
+    return (*hooks, *(_rejected_row(item, named) for item in view.inventory.rejected))
+
+
+def _hook_row(row: HookStatus, named: Callable[[str], str], registered: bool, view: Snapshot) -> HookRow:
+    hook = row.hook
+    failed = view.failed_loads.get(hook)
+    runs = registered and row.state is State.BROKEN if failed is None else failed.held
+    held = OLD_VERSION_RUNS if runs else ""
+    kept = hook.handler is not None and hook.handler in view.quarantined
+    return HookRow(
+        id=named(f"{hook.kind}:{hook.path or hook.handler or ''}:{hook.name}"),
+        name=hook.name,
+        events=row.events or (),
+        source=hook.folder.source,
+        look=STATE_STYLES[view.stands(row)],
+        why=(QUARANTINED if kept else held) + (row.verdict.why() if failed is None else failed.why),
+        reasons=1 if row.verdict.shadowed_by or failed is not None else len(row.verdict.shut()),
+        item=row,
+        quarantined=kept,
+        failed=failed,
+    )
+
+
+def _rejected_row(item: RejectedHook, named: Callable[[str], str]) -> HookRow:
+    return HookRow(
+        id=named(f"rejected:{item.path}"),
+        name=item.name or item.path.name or str(item.path),
+        events=(),
+        source=item.source,
+        look=IGNORED_FILE if item.ignored else NOT_A_HOOK,
+        why=item.reason,
+        reasons=1,
+        item=item,
+    )
+
+
+def matching_rows(rows: Iterable[HookRow], query: str) -> tuple[HookRow, ...]:
+    """The rows in which every word of the query stands: in name, events, source or state."""
+    found: Iterable[HookRow] = rows
+    for word in query.casefold().split():
+        found = [row for row in found if word in row.says]
+    return tuple(found)
+
+
+def grouped_rows(
+    rows: Sequence[HookRow], view: Snapshot, grouping: Grouping, *, all_folders: bool = True
+) -> tuple[RowGroup, ...]:
+    """The rows under headings. `all_folders`: name the folders that hold nothing too."""
+    match grouping:
+        case "source":
+            groups = _grouped_by_source(rows, view)
+            return tuple(group for group in groups if group.rows or (all_folders and group.place))
+        case "state":
+            return _grouped_by(
+                rows,
+                [look.word for look in (*STATE_STYLES.values(), NOT_A_HOOK, IGNORED_FILE)],
+                lambda row: (row.look.word,),
+            )
+        case "event":
+            known = [event.key for event in view.host.dialect.catalogue().events]
+            return _grouped_by(rows, known, lambda row: row.events or ("no events",))
+
+
+def _grouped_by(
+    rows: Sequence[HookRow], order: Sequence[str], keys: Callable[[HookRow], Sequence[str]]
+) -> tuple[RowGroup, ...]:
+    found: dict[str, list[HookRow]] = {}
+    for row in rows:
+        for key in dict.fromkeys(keys(row)):
+            found.setdefault(key, []).append(row)
+    rank = {key: place for place, key in enumerate(order)}
+    ordered = sorted(found, key=lambda key: rank.get(key, len(rank)))
+    return tuple(RowGroup(key, key, str(len(found[key])), tuple(found[key])) for key in ordered)
+
+
+def by_precedence(folders: Iterable[Folder]) -> list[Folder]:
+    """The host's folders, the one that wins first."""
+    return sorted(folders, key=lambda folder: -folder.rank)
+
+
+def _grouped_by_source(rows: Sequence[HookRow], view: Snapshot) -> list[RowGroup]:
+    left = list(rows)
+    groups = []
+    for folder in by_precedence(view.folders):
+        mine = tuple(row for row in left if _row_lies_in(row, folder))
+        taken = set(map(id, mine))  # rows are compared by all they hold: among thousands that takes minutes
+        left = [row for row in left if id(row) not in taken]
+        note = "absent" if folder.real is None else "no hooks" if not mine else str(len(mine))
+        place = view.host.surroundings.short(folder.path)
+        groups.append(RowGroup(f"{folder.source}:{folder.path}", folder.source, note, mine, place))
+    for source in dict.fromkeys(row.source for row in left):
+        others = tuple(row for row in left if row.source == source)
+        groups.append(RowGroup(source, source, str(len(others)), others))
+    return groups
+
+
+def _row_lies_in(row: HookRow, folder: Folder) -> bool:
+    if isinstance(row.item, HookStatus):
+        home = row.item.hook.folder
+        return row.item.hook.kind != "legacy" and (home.source, home.path) == (folder.source, folder.path)
+    return row.source == folder.source and row.item.path.is_relative_to(folder.path)
+
+
+def _style_counts(rows: Sequence[HookRow]) -> dict[StateStyle, int]:
+    """How many stand how. Signs are few and shared: they are counted by which they are."""
+    counted = Counter(id(row.look) for row in rows)
+    looks = {id(row.look): row.look for row in rows}
+    found: Counter[StateStyle] = Counter()
+    for number, count in counted.items():
+        found[looks[number]] += count
+    return found
+
+
+class HookListing:
+    """The rows of a look. It stays as it is: what it works out later is the same for ever."""
+
+    def __init__(self, rows: Sequence[HookRow] = (), view: Snapshot | None = None) -> None:
+        self.rows = tuple(rows)
+        self.by_id: Mapping[str, HookRow] = {row.id: row for row in self.rows}
+        self.looks: Mapping[StateStyle, int] = _style_counts(self.rows)
+        self._view = view
+        self._groups: dict[Grouping, tuple[RowGroup, ...]] = {}
+
+    def groups(self, grouping: Grouping) -> tuple[RowGroup, ...]:
+        """All rows under headings; folders that hold nothing have theirs too."""
+        if grouping not in self._groups:
+            self._groups[grouping] = (
+                grouped_rows(self.rows, self._view, grouping) if self._view is not None else ()
+            )
+        return self._groups[grouping]
+
+    def with_groups(self) -> HookListing:
+        """The same, each grouping worked out now: for the thread that looks."""
+        for grouping in GROUPINGS:
+            self.groups(grouping)
+        return self
+
+
+EMPTY_LISTING = HookListing()
+
+
+def listing_of(view: Snapshot) -> HookListing:
+    """The rows of a look."""
+    return HookListing(hook_rows_of(view), view)
+
+
+class FilteredRows:
+    """The rows that a filter leaves. A query that goes on where the last one ended looks at its rows only."""
+
+    def __init__(self) -> None:
+        self._listing: HookListing | None = None
+        self._query = ""
+        self._rows: tuple[HookRow, ...] = ()
+
+    def rows(self, listing: HookListing, query: str) -> tuple[HookRow, ...]:
+        """The rows in which every word of the query stands."""
+        folded = query.casefold()
+        if listing is not self._listing or not folded.startswith(self._query):
+            self._rows = listing.rows
+        if listing is not self._listing or folded != self._query:
+            self._rows = matching_rows(self._rows, folded) if folded.strip() else listing.rows
+            self._listing, self._query = listing, folded
+        return self._rows
+
+    def groups(self, listing: HookListing, query: str, grouping: Grouping) -> tuple[RowGroup, ...]:
+        """The same under their headings; with a query, headings without a row are left out."""
+        rows, groups = self.rows(listing, query), listing.groups(grouping)
+        if not query:
+            return groups
+        left = set(map(id, rows))  # rows are compared by all they hold
+        narrowed = ((group, tuple([row for row in group.rows if id(row) in left])) for group in groups)
+        return tuple(replace(group, rows=rows, note=str(len(rows))) for group, rows in narrowed if rows)
+
+
+COLUMN_GAP = "  "
+POINTER, NO_POINTER = "▸ ", "  "
+COUNT_WIDTH = 3  # cells of a number of reasons
+ROOM_FOR_WORDS = 14  # cells; with less, reasons are only counted
+TRUST_HINT = "{hooks.trust} trusts it"  # shorter than its gate says it, which names a command
+EVENTS_WIDTH = 15  # cells that the events keep where reasons want room: one key
+
+
+@dataclass(frozen=True, slots=True)
+class HookColumns:
+    """The widths of a line's parts in cells. 0: left out."""
+
+    name: int
+    events: int
+    source: int
+    why: int
+
+
+def hook_columns(width: int, rows: Iterable[HookRow], grouping: Grouping) -> HookColumns:
+    """Widths that fill `width` cells: names first, then events, the rest for the reason."""
+    rows = tuple(rows)  # may be thousands: none is asked by a call
+    free = max(0, width - len(POINTER) - WORD_WIDTH - len(COLUMN_GAP))
+    source = 9 if grouping != "source" and free >= 44 else 0
+    if source:
+        free -= source + len(COLUMN_GAP)
+    names = max(map(attrgetter("name_cells"), rows), default=20)  # the headings of an empty list have room
+    heard = max(map(attrgetter("heard_cells"), rows), default=20)
+    if free < 26:
+        return HookColumns(free, 0, source, 0)
+    room = free - 2 * len(COLUMN_GAP) - COUNT_WIDTH  # for names and events
+    events = min(max(6, heard), max(8, room * 48 // 100, room - names), 30)
+    name = min(max(4, names), room - events, 34)
+    why = free - name - events - 2 * len(COLUMN_GAP)
+    wanted = max(map(attrgetter("why_cells"), rows), default=0)
+    lent = min(
+        max(0, min(REASON_WIDTH, max(ROOM_FOR_WORDS, wanted)) - why), max(0, events - EVENTS_WIDTH)
+    )  # a reason says more than a second event
+    if why + lent >= ROOM_FOR_WORDS and any(map(attrgetter("why"), rows)):
+        events, why = events - lent, why + lent
+    return HookColumns(name, events, source, why)
+
+
+def heading_line(columns: HookColumns) -> Content:
+    """The names of the columns."""
+    parts: list[Content | str] = [NO_POINTER, fit_width("hook", columns.name)]
+    if columns.events:
+        parts += [COLUMN_GAP, fit_width("events", columns.events)]
+    if columns.source:
+        parts += [COLUMN_GAP, fit_width("source", columns.source)]
+    parts += [COLUMN_GAP, fit_width("state", WORD_WIDTH)]
+    if columns.why:
+        parts += [COLUMN_GAP, "why" if columns.why >= 3 else ""]
+    return Content.assemble(*parts).stylize(MUTED)
+
+
+def hook_line(row: HookRow, columns: HookColumns, pointed: bool = False, *, keys: bool = True) -> Content:
+    """One hook in one line. `keys`: it may name some, being on the screen."""
+    off = row.state in (State.OFF, State.SHADOWED)
+    parts: list[Content | str] = [
+        POINTER if pointed else NO_POINTER,
+        fit_width(row.name, columns.name).stylize(MUTED if off else ""),
+    ]
+    if columns.events:
+        parts += [COLUMN_GAP, fit_width(row.heard or "–", columns.events).stylize(MUTED)]
+    if columns.source:
+        parts += [COLUMN_GAP, fit_width(row.source, columns.source).stylize(MUTED)]
+    parts += [
+        COLUMN_GAP,
+        fit_width(Content.styled(f"{row.look.glyph} {row.look.word}", row.look.style), WORD_WIDTH),
+    ]
+    if columns.why and row.why:
+        parts += [COLUMN_GAP, _reason(row, columns.why, keys).stylize(MUTED)]
+    return Content.assemble(*parts)
+
+
+def _reason(row: HookRow, width: int, keys: bool) -> Content:
+    if width < ROOM_FOR_WORDS:
+        return fit_width(str(row.reasons), width)
+    more = f" +{row.reasons - 1}" if row.reasons > 1 else ""
+    if keys and row.asks_trust:
+        return fit_width(with_keys(TRUST_HINT) + more, width)
+    return (
+        fit_width(row.why, width - len(more)) + more
+        if more and line_width(row.why) > width
+        else fit_width(row.why, width)
+    )
+
+
+def group_line(group: RowGroup, width: int, grouping: Grouping) -> Content:
+    """The heading of a group: what it is, where it lies, how many there are."""
+    title = group.title.upper() if grouping == "source" else group.title
+    note = fit_width(group.note, min(len(group.note), 8))
+    room = max(4, width - len(NO_POINTER) - note.cell_length - len(COLUMN_GAP) - 1)
+    named = safe_line(title, 60).stylize("bold")
+    if group.place:
+        place = keep_tail(safe_line(group.place, 1_000), room - named.cell_length - len(COLUMN_GAP))
+        named = Content.assemble(named, COLUMN_GAP, place.stylize(FAINT))
+    return Content.assemble(NO_POINTER, fit_width(named, room), COLUMN_GAP, note.stylize(FAINT))

@@ -1,0 +1,244 @@
+"""The entries of the log: a ring of the last ones, filters, and an index of what a filter shows. Pure."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
+from dataclasses import field
+from datetime import datetime
+
+from hookscope.values import dataclass
+
+MOST_ENTRIES = 100_000
+RING_SLACK = 1_024  # entries that have left before their room is taken back
+LOG_LEVELS = ("debug", "info", "warn", "error")
+LEVEL_ALIASES = {"warning": "warn", "information": "info", "err": "error", "critical": "error"}
+SEARCHED_CHARACTERS = 4_000  # characters of an entry that a filter looks at
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One thing that happened."""
+
+    at: datetime
+    kind: str  # fire, state, reload, config, …
+    subject: str  # what it is about: a hook, a file
+    text: str
+    level: str = "info"
+    run: int | None = None  # the run it tells of
+    real: str | None = None  # the id of the real event that it is
+    # What a filter looks in: worked out once, since each letter of a filter asks all entries for it.
+    says: str = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        says = f"{self.kind} {self.subject[:SEARCHED_CHARACTERS]} {self.text[:SEARCHED_CHARACTERS]}".lower()
+        object.__setattr__(self, "says", says)
+
+
+@dataclass(frozen=True, slots=True)
+class LogFilter:
+    """Which entries are shown. Everything that was asked for must hold; `level` means that or worse."""
+
+    words: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    level: str | None = None
+    run: int | None = None
+
+    def __bool__(self) -> bool:
+        return self != LogFilter()
+
+    def takes(self, entry: LogEntry) -> bool:
+        """Is this entry to be shown?"""
+        if self.kinds and not any(entry.kind.lower().startswith(kind) for kind in self.kinds):
+            return False
+        if self.level is not None and not is_at_least(entry.level, self.level):
+            return False
+        if self.run is not None and entry.run != self.run:
+            return False
+        return all(word in entry.says for word in self.words)
+
+    def taker(self) -> Callable[[LogEntry], bool]:
+        """The same as `takes`, for very many entries."""
+        if self == LogFilter(self.words) and len(self.words) == 1:
+            return WordFilter(*self.words)
+        return self.takes
+
+    def narrows(self, other: LogFilter) -> bool:
+        """Does it surely take nothing that the other leaves out."""
+        return (
+            all(any(word in mine for mine in self.words) for word in other.words)
+            and other.kinds in ((), self.kinds)
+            and other.level in (None, self.level)
+            and other.run in (None, self.run)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WordFilter:
+    """Takes what says one word: what mostly is typed, one letter after another, and asked of all entries."""
+
+    word: str
+
+    def __call__(self, entry: LogEntry) -> bool:
+        return self.word in entry.says
+
+
+def matching_numbers(takes: Callable[[LogEntry], bool], entries: Iterable[tuple[int, LogEntry]]) -> list[int]:
+    """The numbers of those that are taken. Of a hundred thousand, none is worth a call."""
+    if isinstance(takes, WordFilter):
+        word = takes.word
+        return [number for number, entry in entries if word in entry.says]
+    return [number for number, entry in entries if takes(entry)]
+
+
+def parse_log_filter(text: str) -> LogFilter:
+    """`kind:fire level:warn run:7 words`; a word stands for any text that holds it."""
+    words, kinds, level, run = [], [], None, None
+    for part in text.lower().split():
+        name, colon, value = part.partition(":")
+        if colon and value and name == "kind":
+            kinds += value.split(",")
+        elif colon and value and name == "level":
+            level = LEVEL_ALIASES.get(value, value)
+        elif name == "run" and value.isascii() and value.isdigit():
+            run = int(value[:9])
+        else:
+            words.append(part)
+    return LogFilter(tuple(words), tuple(kind for kind in kinds if kind), level, run)
+
+
+def is_at_least(level: str, wanted: str) -> bool:
+    """Is a level that one or worse? Levels that nobody knows equal themselves only."""
+    level = LEVEL_ALIASES.get(level.lower(), level.lower())
+    if level in LOG_LEVELS and wanted in LOG_LEVELS:
+        return LOG_LEVELS.index(level) >= LOG_LEVELS.index(wanted)
+    return level.startswith(wanted)
+
+
+@dataclass(slots=True)
+class LogRing:
+    """The last entries. Each has a number that it keeps; the oldest leave first."""
+
+    kept: int = MOST_ENTRIES
+    first: int = 0  # the number of the oldest entry that is left
+    _entries: list[LogEntry] = field(default_factory=list)
+    _gone: int = 0  # how many at the head of the list have left
+
+    def __len__(self) -> int:
+        return len(self._entries) - self._gone
+
+    @property
+    def end(self) -> int:
+        """The number that the next entry will get."""
+        return self.first + len(self)
+
+    def add(self, entries: Iterable[LogEntry]) -> int:
+        """Take entries in; the number of the first of them."""
+        start = self.end
+        self._entries.extend(entries)
+        leaving = max(len(self) - self.kept, 0)
+        self._gone += leaving
+        self.first += leaving
+        if self._gone > RING_SLACK:
+            del self._entries[: self._gone]
+            self._gone = 0
+        return start
+
+    def copy(self) -> LogRing:
+        """The ring as it is now; what comes later is not in it."""
+        return LogRing(self.kept, self.first, self._entries[self._gone :])
+
+    def get(self, number: int) -> LogEntry:
+        """The entry of that number. Raises IndexError where it has left."""
+        if number < self.first:
+            raise IndexError(number)
+        return self._entries[number - self.first + self._gone]
+
+    def those(self, numbers: Iterable[int]) -> Iterable[tuple[int, LogEntry]]:
+        """The entries of these numbers that are left, with their numbers."""
+        entries, first, before = self._entries, self.first, self._gone - self.first
+        return ((number, entries[number + before]) for number in numbers if number >= first)
+
+    def numbered(self, start: int, end: int | None = None) -> Iterable[tuple[int, LogEntry]]:
+        """The entries from a number on, with their numbers."""
+        start = max(start, self.first)
+        before = self._gone - self.first
+        last = None if end is None else max(end + before, self._gone)
+        return enumerate(self._entries[start + before : last], start)
+
+
+class LogIndex:
+    """The numbers of the entries that a filter takes, in order. It leaves out; it never deletes.
+
+    It shows the ring as it was at the last `refresh`.
+    """
+
+    def __init__(
+        self,
+        ring: LogRing,
+        takes: Callable[[LogEntry], bool] | None = None,
+        *,
+        among: LogIndex | None = None,
+        most: int | None = None,
+    ) -> None:
+        """Looks at all entries at once.
+
+        Args:
+            takes: None: all, and no list of numbers is kept.
+            among: takes all that `takes` takes, of the same ring: entries that it left out are not looked at.
+            most: entries to look at now; `refresh` goes on while it is `behind`.
+        """
+        self.ring = ring
+        self._takes = takes
+        self._first = self._end = ring.first
+        self._numbers: list[int] = []
+        self._gone = 0  # how many at the head of the list have left the ring
+        self._pool: list[int] = []  # numbers to look at before the rest of the ring
+        self._looked = 0  # how many of them were
+        if among is not None and among._takes is not None and not among.behind:
+            self._pool, self._end = among._numbers[among._gone :], among._end
+        self.refresh(most)
+
+    def __len__(self) -> int:
+        return self._end - self._first if self._takes is None else len(self._numbers) - self._gone
+
+    @property
+    def behind(self) -> bool:
+        """Are there entries that it has not looked at."""
+        return self._looked < len(self._pool) or self._end < self.ring.end
+
+    def refresh(self, most: int | None = None) -> int:
+        """Take in what is new, `most` entries of it; how many lines have left at the top."""
+        takes, ring = self._takes, self.ring
+        if takes is None:
+            dropped = min(ring.first, self._end) - self._first
+            self._first, self._end = ring.first, ring.end
+            return dropped
+        most = len(ring) + len(self._pool) if most is None else most
+        pool = self._pool[self._looked : self._looked + most]
+        self._looked += len(pool)
+        if self._looked == len(self._pool):
+            self._pool, self._looked = [], 0
+        first = ring.first
+        self._numbers += matching_numbers(takes, ring.those(pool))
+        if not self._pool:
+            start = max(self._end, first)
+            end = min(start + most - len(pool), ring.end)
+            self._numbers += matching_numbers(takes, ring.numbered(start, end))
+            self._end = end
+        gone = bisect_left(self._numbers, first)
+        dropped, self._gone = gone - self._gone, gone
+        if gone > ring.kept:
+            del self._numbers[:gone]
+            self._gone = 0
+        return dropped
+
+    def number(self, line: int) -> int:
+        """The number of the entry on a line."""
+        return self._first + line if self._takes is None else self._numbers[self._gone + line]
+
+    def line(self, number: int) -> int:
+        """The line of that entry, or of the first after it."""
+        if self._takes is None:
+            return max(number - self._first, 0)
+        return max(bisect_left(self._numbers, number) - self._gone, 0)

@@ -1,0 +1,185 @@
+"""Log entries for scans, saved files, runs, sessions and real events. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hookscope.console.state.hook_rows import HookRow
+from hookscope.console.state.log_entries import LogEntry
+from hookscope.console.theme.text_styles import IGNORED_FILE, NOT_A_HOOK, STATE_STYLES, counted, short_day
+from hookscope.model.failure import outcome_text
+from hookscope.model.run import Plan, Result, Run, Slow
+from hookscope.model.text import duration, in_local_time, one_line
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import PastRun, Snapshot
+    from hookscope.recording.spool import ArrivedEvents, RecordedEvent
+    from hookscope.sessions.simulation import SimulationResult
+
+NO_SUCH_EVENTS = "this host has no such events"
+MOST_NAMED_FILES = 8  # named one by one; a checkout changes hundreds
+
+
+def scan_entries(
+    at: datetime, before: Sequence[HookRow], now: Sequence[HookRow], took: float, first: bool
+) -> list[LogEntry]:
+    """A first look: the counts. A later one: what is different, or that nothing is."""
+    hooks = "1 hook" if len(now) == 1 else f"{len(now)} hooks"
+    if first:
+        found = Counter(row.look for row in now)
+        looks = (*STATE_STYLES.values(), NOT_A_HOOK, IGNORED_FILE)
+        counts = ", ".join(f"{found[look]} {look.word}" for look in looks if found[look])
+        return [LogEntry(at, "look", hooks, f"{counts or 'none found'} · {duration(took)}")]
+    entries = [
+        LogEntry(at, "state", name, text, level) for name, text, level in scan_differences(before, now)
+    ]
+    said = "nothing is different" if not entries else f"{len(entries)} different"
+    return [LogEntry(at, "look", hooks, f"{said} · {duration(took)}"), *entries]
+
+
+def scan_differences(before: Sequence[HookRow], now: Sequence[HookRow]) -> list[tuple[str, str, str]]:
+    """Name, what became of it, and how grave that is."""
+    old = {row.id: row for row in before}
+    new = {row.id: row for row in now}
+    changes = []
+    for row in now:
+        past = old.get(row.id)
+        level = "error" if row.look.word in ("broken", "no hook") else "info"
+        if past is None:
+            changes.append((row.name, f"new: {row.look.glyph} {row.look.word}", level))
+        elif past.look is not row.look:
+            why = f"   {one_line(row.why)}" if row.why else ""
+            changes.append(
+                (
+                    row.name,
+                    f"{past.look.glyph} {past.look.word} → {row.look.glyph} {row.look.word}{why}",
+                    level,
+                )
+            )
+    changes += [(row.name, "gone", "warning") for row in before if row.id not in new]
+    return changes
+
+
+def saved_file_entries(at: datetime, paths: frozenset[Path], view: Snapshot) -> list[LogEntry]:
+    """Files that changed: whose they are, and which."""
+    entries = []
+    for path in sorted(paths)[:MOST_NAMED_FILES]:
+        folder = next((folder for folder in view.host.folders if path.is_relative_to(folder.path)), None)
+        parts = path.relative_to(folder.path).parts if folder is not None else ()
+        subject = parts[0] if len(parts) > 1 else path.name
+        what = "saved" if path.exists() else "gone"
+        shown = "/".join(parts) if parts else view.host.surroundings.short(path)
+        entries.append(LogEntry(at, "file", one_line(subject), f"{one_line(shown)} {what}"))
+    if len(paths) > MOST_NAMED_FILES:
+        entries.append(LogEntry(at, "file", "others", f"{len(paths) - MOST_NAMED_FILES} more files changed"))
+    return entries
+
+
+def run_started_entry(at: datetime, number: int, plan: Plan) -> LogEntry:
+    """A run began."""
+    count = len(plan.calls)
+    text = f"run {number} → {count} handler{'' if count == 1 else 's'}"
+    return LogEntry(at, "fire", plan.event.key, text, "info", number)
+
+
+def handler_entry(at: datetime, number: int, result: Result | Slow) -> LogEntry:
+    """A handler ended, or takes long."""
+    if isinstance(result, Slow):
+        until = f"; it is stopped at {result.limit:g} s" if result.limit is not None else ""
+        text = f"» still running after {result.after:g} s{until}"
+        return LogEntry(at, "step", result.call.name, text, "warning", number)
+    took = duration(result.took)
+    if result.stale is not None:
+        fault = f"{result.stale.type}: {one_line(result.stale.message)}"
+        took += f" · the version from before, since the saved one does not load: {fault}"
+    if result.status == "ok":
+        level = "info" if result.stale is None else "warning"
+        return LogEntry(at, "step", result.call.name, f"✓ ok · {took}", level, number)
+    text = f"✗ {one_line(outcome_text(result.status, result.error))} · {took}"
+    return LogEntry(at, "step", result.call.name, text, "error", number)
+
+
+def run_ended_entry(at: datetime, number: int, run: Run) -> LogEntry:
+    """A run is complete."""
+    failed, count = len(run.failed), len(run.results)
+    if run.cancelled:
+        text, level = "cancelled", "warning"
+    elif failed:
+        text, level = f"✗ {failed} of {count} failed", "error"
+    elif not count and run.event.kind == "stream":  # most events of a stream are heard by nobody
+        text, level = "no hook hears it", "info"
+    elif not count:
+        text, level = "nobody was called", "warning"
+    elif run.ending.verdict:
+        text, level = one_line(run.ending.verdict), "info"
+    else:
+        text, level = f"✓ {count} ok", "info"
+    return LogEntry(at, "run", run.event.key, f"run {number} {text} · {duration(run.took)}", level, number)
+
+
+def session_entries(at: datetime, play: SimulationResult) -> list[LogEntry]:
+    """A session came to rest: how, and under which rule."""
+    failed = len(play.failed)
+    text = f"{len(play.scenes)} events · " + (f"✗ {failed} failed" if failed else "no hook failed")
+    text += f" · {one_line(play.failure)}" if play.failure else ""
+    level = "error" if failed or play.failure else "info"
+    said = [*play.notes, f"rule: {play.rule}"]
+    return [LogEntry(at, "play", play.rest, text, level), *(LogEntry(at, "play", "", note) for note in said)]
+
+
+def skipped_run_entries(at: datetime, dialects: Sequence[str]) -> list[LogEntry]:
+    """Earlier runs that are not listed: their events are of a kind that the dialect in force has not."""
+    return [
+        LogEntry(at, "runs", name, f"{counted(number, 'earlier run')} not listed: {NO_SUCH_EVENTS}")
+        for name, number in Counter(dialects).items()
+    ]
+
+
+def past_run_entry(past: PastRun) -> LogEntry:
+    """A run of an earlier sitting, with its day where that is another one."""
+    at = in_local_time(past.at).replace(tzinfo=None)
+    if past.run is not None:
+        entry = run_ended_entry(at, past.id, past.run)
+    else:
+        text = f"run {past.id} interrupted: its program ended before it did"
+        entry = LogEntry(at, "run", past.plan.event.key, text, "warning", past.id)
+    return replace(entry, text=f"{entry.text} · {on}") if (on := short_day(at)) else entry
+
+
+def external_run_entry(at: datetime, past: PastRun) -> LogEntry:
+    """A run of another program, which has ended just now."""
+    entry = past_run_entry(past)
+    return replace(entry, at=at, text=f"{entry.text} · fired by another program")
+
+
+def real_event_entries(at: datetime, news: ArrivedEvents) -> list[LogEntry]:
+    """What a host really sent, a line each; and what of it could not be told."""
+    entries = [_real_event_entry(heard) for heard in news.events]
+    if news.left:
+        told = f"{news.left:,} more came before these; `hookscope tap events` lists them"
+        entries.insert(0, LogEntry(at, "real", "others", told))
+    if news.missed:
+        entries.append(LogEntry(at, "real", "others", "some came too fast to be shown here", "warning"))
+    if news.skipped:
+        lines = "1 line is no event" if news.skipped == 1 else f"{news.skipped:,} lines are no events"
+        entries.append(LogEntry(at, "real", "spool", lines, "warning"))
+    return entries
+
+
+def _real_event_entry(heard: RecordedEvent) -> LogEntry:
+    """`at` is the host's own clock, as the lines around it are this one's."""
+    from hookscope.authoring.testing.recorded_events import (
+        context_summary,  # here: the first paint needs no database
+    )
+
+    at = in_local_time(heard.at).replace(tzinfo=None)
+    if heard.kind == "loaded":
+        return LogEntry(at, "real", one_line(heard.host), f"the tap was loaded by process {heard.pid}")
+    cut = "shortened" if heard.cut else ""
+    told = (one_line(heard.session, 60), one_line(heard.host, 30), cut, context_summary(heard))
+    return LogEntry(at, "real", one_line(heard.key), " · ".join(filter(None, told)), real=heard.id)

@@ -1,0 +1,398 @@
+"""What can change the console's state, the reducer, and the part of the state that is kept for the next start.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+
+from hookscope.console.state.console_state import (
+    MODE_OF,
+    ComposedEvent,
+    ConsoleState,
+    HookCheck,
+    Mode,
+    Pane,
+    Side,
+    SourceText,
+)
+from hookscope.console.state.hook_rows import GROUPINGS, Grouping, HookListing, listing_of
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.app.variables import VariableSources
+
+
+KEPT_FIELDS = ("mode", "side", "reading", "zoom", "selected", "filter", "grouping", "start_hidden")
+
+
+@dataclass(frozen=True, slots=True)
+class ComposerDraft:
+    """The composer's event. Without a text it was its template, and is that again."""
+
+    key: str = ""
+    only: str | None = None
+    session: str = ""
+    text: str | None = None
+    ctx_text: str = ""
+    held: bool = False  # the settings in force stand beside the text, not in it
+    file: str | None = None  # the saved event that it came from
+
+
+@dataclass(frozen=True, slots=True)
+class SavedView:
+    """All of it. What is as in a console that was never used is left out of the file."""
+
+    mode: Mode = "hooks"
+    side: Side = "why"
+    reading: bool = False
+    zoom: Pane | None = None
+    selected: str = ""
+    filter: str = ""
+    grouping: Grouping = "source"
+    start_hidden: bool = False
+    log_filter: str = ""
+    part: str | None = None  # of the Fire mode, that has all its room
+    form: bool = False  # the event is shown as a form
+    draft: ComposerDraft = ComposerDraft()
+    dialect: str | None = None  # chosen by hand
+    environment: str | None = None  # chosen by hand; empty: none is wanted
+
+
+def saved_view_of(state: ConsoleState) -> SavedView:
+    """What a state has of it; the rest lies in panes."""
+    return SavedView(**{name: getattr(state, name) for name in KEPT_FIELDS})
+
+
+def restore_view(state: ConsoleState, kept: SavedView) -> ConsoleState:
+    """The state with what was kept. What its user has changed since the start stays as it is now."""
+    begun = type(state)()
+    untouched = [name for name in KEPT_FIELDS if getattr(state, name) == getattr(begun, name)]
+    return replace(state, **{name: getattr(kept, name) for name in untouched})
+
+
+def saved_view_values(kept: SavedView) -> dict[str, Any]:
+    """What stands in the file."""
+    values = _changed_fields(kept, SavedView())
+    if kept.draft != ComposerDraft():
+        values["draft"] = _changed_fields(kept.draft, ComposerDraft())
+    return values
+
+
+def saved_view_from(values: Mapping[str, Any]) -> SavedView:
+    """What a file says. Raises ValueError that names what is none of ours."""
+    draft = values.get("draft", {})
+    if not isinstance(draft, Mapping):
+        raise ValueError("draft")
+    taken = _checked({name: value for name, value in values.items() if name != "draft"}, FIELD_CHECKS)
+    return SavedView(**taken, draft=ComposerDraft(**_checked(draft, DRAFT_FIELD_CHECKS)))
+
+
+def _changed_fields(one: Any, usual: Any) -> dict[str, Any]:
+    names = [field.name for field in fields(one) if field.name != "draft"]
+    return {name: getattr(one, name) for name in names if getattr(one, name) != getattr(usual, name)}
+
+
+def _checked(values: Mapping[str, Any], kinds: Mapping[str, Callable[[Any], bool]]) -> dict[str, Any]:
+    for name, value in values.items():
+        if name not in kinds or not kinds[name](value):
+            raise ValueError(str(name)[:60])
+    return dict(values)
+
+
+def _one_of(*known: str) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, str) and value in known
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+FIELD_CHECKS: Mapping[str, Callable[[Any], bool]] = {
+    "mode": _one_of(*get_args(Mode)),
+    "side": _one_of(*get_args(Side)),
+    "reading": _is_bool,
+    "zoom": _one_of(*MODE_OF),
+    "selected": _is_text,
+    "filter": _is_text,
+    "grouping": _one_of(*GROUPINGS),
+    "start_hidden": _is_bool,
+    "log_filter": _is_text,
+    "part": _one_of("composer", "plan", "run"),
+    "form": _is_bool,
+    "dialect": _is_text,
+    "environment": _is_text,
+}
+DRAFT_FIELD_CHECKS: Mapping[str, Callable[[Any], bool]] = {
+    "key": _is_text,
+    "only": _is_text,
+    "session": _is_text,
+    "text": _is_text,
+    "ctx_text": _is_text,
+    "held": _is_bool,
+    "file": _is_text,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StateRestored:
+    """What the console showed last time."""
+
+    kept: SavedView
+
+
+@dataclass(frozen=True, slots=True)
+class ScanStarted:
+    """A look is on its way."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScanFinished:
+    """A look has an answer."""
+
+    generation: int
+    view: Snapshot
+    took: float  # seconds
+    filling: VariableSources | None = None
+    listing: HookListing | None = None  # of the view, where the thread that looked has made it
+
+
+@dataclass(frozen=True, slots=True)
+class ScanFailed:
+    """A look has none."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRead:
+    source: SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class HookChecked:
+    checked: HookCheck
+
+
+@dataclass(frozen=True, slots=True)
+class RowSelected:
+    row: str
+
+
+@dataclass(frozen=True, slots=True)
+class RowJumpedTo:
+    """A row was asked for from elsewhere: the list has to follow."""
+
+    row: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModeChosen:
+    mode: Mode
+
+
+@dataclass(frozen=True, slots=True)
+class PaneFocused:
+    """The user went to a pane: by tab or by mouse."""
+
+    pane: Pane
+
+
+@dataclass(frozen=True, slots=True)
+class SideChosen:
+    """Something beside the list is wanted; on a small screen it takes the list's place."""
+
+    side: Side
+
+
+@dataclass(frozen=True, slots=True)
+class FilterChanged:
+    text: str
+    typing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GroupingChanged:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class ChecksFolded:
+    """Passing checks shut or opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaneZoomed:
+    pane: Pane | None
+
+
+@dataclass(frozen=True, slots=True)
+class StartHereShown:
+    """ "Start here": shown or hidden, its folders too."""
+
+    shown: bool
+    folders: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class EventComposed:
+    draft: ComposedEvent
+
+
+@dataclass(frozen=True, slots=True)
+class JobChanged:
+    """Something that fires goes on; empty: nothing does."""
+
+    job: str
+
+
+@dataclass(frozen=True, slots=True)
+class FireOnSaveChanged:
+    """An event fires on every save from now on; None: none does."""
+
+    draft: ComposedEvent | None
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedFilesChanged:
+    """Files are watched: which, and how."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SteppedBack:
+    """One step back: the nearest thing that is open is closed."""
+
+
+StateChange: TypeAlias = (
+    StateRestored
+    | ScanStarted
+    | ScanFinished
+    | ScanFailed
+    | SourceRead
+    | HookChecked
+    | RowSelected
+    | RowJumpedTo
+    | ModeChosen
+    | PaneFocused
+    | SideChosen
+    | FilterChanged
+    | GroupingChanged
+    | ChecksFolded
+    | PaneZoomed
+    | StartHereShown
+    | EventComposed
+    | JobChanged
+    | FireOnSaveChanged
+    | WatchedFilesChanged
+    | SteppedBack
+)
+
+
+def reduce(state: ConsoleState, change: StateChange) -> ConsoleState:
+    """The state after a change. Returns the same object where nothing changes."""
+    match change:
+        case StateRestored(kept):
+            return restore_view(state, kept)
+        case ScanStarted():
+            return replace(state, looking=True)
+        case ScanFinished():
+            return _scan_finished(state, change)
+        case ScanFailed():
+            return replace(state, looking=False)
+        case SourceRead(source):
+            return replace(state, source=source) if source.row == state.selected else state
+        case HookChecked(checked):
+            return replace(state, checked=checked) if checked.row == state.selected else state
+        case RowSelected(row):
+            if row == state.selected:
+                return state
+            return replace(state, selected=row, source=None, checked=None, unfolded=False)
+        case RowJumpedTo(row):
+            return replace(reduce(state, RowSelected(row)), jumps=state.jumps + 1)
+        case ModeChosen(mode):
+            return _with_mode(state, mode)
+        case PaneFocused(pane):
+            return _with_focus(state, pane)
+        case SideChosen(side):
+            return replace(_with_mode(state, "hooks"), side=side, reading=True, zoom=None)
+        case FilterChanged(text, typing):
+            return replace(state, filter=text, filtering=typing)
+        case GroupingChanged():
+            after = GROUPINGS.index(state.grouping) + 1
+            return replace(state, grouping=GROUPINGS[after % len(GROUPINGS)])
+        case ChecksFolded():
+            return replace(state, unfolded=not state.unfolded)
+        case PaneZoomed(pane):
+            return replace(state, zoom=pane)
+        case StartHereShown(shown, folders):
+            return replace(state, start_hidden=not shown, folders_shown=folders)
+        case EventComposed(draft):
+            return replace(state, draft=draft)
+        case JobChanged(job):
+            return replace(state, job=job, start_hidden=state.start_hidden or bool(job))
+        case FireOnSaveChanged(draft):
+            return replace(state, armed=draft)
+        case WatchedFilesChanged(text):
+            return state if text == state.watching else replace(state, watching=text)
+        case SteppedBack():
+            return _stepped_back(state)
+
+
+def _scan_finished(state: ConsoleState, change: ScanFinished) -> ConsoleState:
+    if change.generation <= state.generation:
+        return state  # an answer to an older question
+    listing = change.listing or listing_of(change.view)
+    kept = state.selected in listing.by_id
+    gone = state.view is None and bool(state.selected) and not kept  # read last time, and no more there
+    return replace(
+        state,
+        view=change.view,
+        listing=listing,
+        filling=change.filling,
+        generation=change.generation,
+        looking=False,
+        selected=state.selected if kept else "",
+        reading=state.reading and not gone,
+        zoom=None if gone and state.zoom == "why" else state.zoom,
+        source=state.source if kept else None,
+        checked=state.checked if kept else None,
+    )
+
+
+def _with_mode(state: ConsoleState, mode: Mode) -> ConsoleState:
+    kept = state.zoom if state.zoom is not None and MODE_OF[state.zoom] == mode else None
+    return replace(state, mode=mode, zoom=kept, filtering=state.filtering and mode == "hooks")
+
+
+def _with_focus(state: ConsoleState, pane: Pane) -> ConsoleState:
+    mode = MODE_OF[pane]
+    reading = pane in ("why", "keys") if mode == "hooks" else state.reading
+    if (mode, reading) == (state.mode, state.reading):
+        return state
+    return replace(_with_mode(state, mode), reading=reading)
+
+
+def _stepped_back(state: ConsoleState) -> ConsoleState:
+    if state.zoom is not None:
+        return replace(state, zoom=None)
+    if state.mode != "hooks":
+        return _with_mode(state, "hooks")
+    if state.filtering or state.filter:
+        return replace(state, filter="", filtering=False)
+    if state.side != "why":
+        return replace(state, side="why", reading=False)
+    if state.reading:
+        return replace(state, reading=False, unfolded=False)
+    if state.start:
+        return replace(state, start_hidden=True)
+    return state

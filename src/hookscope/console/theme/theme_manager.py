@@ -1,0 +1,274 @@
+"""Built-in themes, the user's theme files, and which theme is active (`NO_COLOR`, `TEXTUAL_THEME`, the chosen one, `config.yaml`).."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from time import time_ns
+
+from textual.app import App
+from textual.color import Color, ColorParseError
+from textual.theme import Theme
+
+from hookscope.app.preferences import ThemeChoice, ThemeFile, read_theme_choice, read_themes
+from hookscope.model.hook import FilePosition, Problem
+from hookscope.model.text import nearest_word, one_line
+from hookscope.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """The few colours of a theme; all others follow. `#rrggbb` each."""
+
+    background: str
+    text: str
+    accent: str  # focus, and nothing else
+    ready: str
+    blocked: str
+    broken: str
+    waiting: str  # untrusted, silent
+    panel: str = ""  # what lies a little above the background
+    cursor: str = ""  # the row under the cursor, where the focus is
+    border: str = ""  # of what has no focus
+    dark: bool = True
+
+
+DARK_PALETTE = Palette(
+    background="#14171b",
+    text="#d3d8df",
+    accent="#7fb4d8",
+    ready="#8ae6cf",
+    blocked="#f2d04c",
+    broken="#ec6a4c",
+    waiting="#b878f6",
+    panel="#1d2127",
+    cursor="#2b3a47",
+    border="#3a414b",
+)
+LIGHT_PALETTE = Palette(
+    background="#fcfcfa",
+    text="#15181c",
+    accent="#1f6aa5",
+    ready="#267942",
+    blocked="#856c03",
+    broken="#7a0b04",
+    waiting="#5a2fc0",
+    panel="#f3f4f1",
+    cursor="#d5e3ef",
+    border="#b9bfc6",
+    dark=False,
+)
+
+
+def theme_of(name: str, palette: Palette) -> Theme:
+    """The theme of a palette. Colours of states are taken as they are, never mixed with others."""
+    panel = palette.panel or palette.background
+    border = palette.border or palette.text
+    cursor = palette.cursor or panel
+    return Theme(
+        name=name,
+        primary=palette.accent,
+        secondary=palette.waiting,
+        accent=palette.accent,
+        success=palette.ready,
+        warning=palette.blocked,
+        error=palette.broken,
+        foreground=palette.text,
+        background=palette.background,
+        surface=palette.background,
+        panel=panel,
+        dark=palette.dark,
+        variables={
+            "text-primary": palette.accent,
+            "text-accent": palette.accent,
+            "text-secondary": palette.waiting,
+            "text-success": palette.ready,
+            "text-warning": palette.blocked,
+            "text-error": palette.broken,
+            "border": palette.accent,
+            "border-blurred": border,
+            "block-cursor-foreground": palette.text,
+            "block-cursor-background": cursor,
+            "block-cursor-text-style": "none",
+            "block-cursor-blurred-foreground": palette.text,
+            "block-cursor-blurred-background": panel,
+            "block-hover-background": panel,
+            "input-selection-background": f"{palette.accent} 35%",
+            "scrollbar": border,
+            "scrollbar-hover": palette.accent,
+            "scrollbar-active": palette.accent,
+            "scrollbar-background": palette.background,
+            "scrollbar-background-hover": palette.background,
+            "scrollbar-background-active": palette.background,
+            "scrollbar-corner-color": palette.background,
+            "footer-background": palette.background,
+        },
+    )
+
+
+# The terminal's own sixteen colours, on whatever background it has. Without colours, what is left is
+# bold, reverse and dim: glyphs and words tell states apart.
+ANSI_THEME = Theme(
+    name="hookscope-ansi",
+    ansi=True,
+    primary="ansi_blue",
+    secondary="ansi_magenta",
+    accent="ansi_cyan",
+    success="ansi_green",
+    warning="ansi_yellow",
+    error="ansi_red",
+    foreground="ansi_default",
+    background="ansi_default",
+    surface="ansi_default",
+    panel="ansi_default",
+    boost="ansi_default",
+    variables={
+        "ansi-background": "ansi_default",
+        "ansi-foreground": "ansi_default",
+        "border": "ansi_cyan",
+        "border-blurred": "ansi_bright_black",
+        "block-cursor-foreground": "ansi_default",
+        "block-cursor-background": "ansi_default",
+        "block-cursor-text-style": "reverse",
+        "block-cursor-blurred-foreground": "ansi_default",
+        "block-cursor-blurred-background": "ansi_default",
+        "input-selection-background": "ansi_cyan",
+        "input-selection-foreground": "ansi_black",
+        "scrollbar": "ansi_bright_black",
+        "scrollbar-hover": "ansi_cyan",
+        "scrollbar-active": "ansi_cyan",
+        "scrollbar-background": "ansi_default",
+        "scrollbar-background-hover": "ansi_default",
+        "scrollbar-background-active": "ansi_default",
+        "link-color": "ansi_default",
+        "footer-key-foreground": "ansi_default",
+    },
+)
+
+DEFAULT_THEME = "hookscope"
+PALETTES = {DEFAULT_THEME: DARK_PALETTE, "hookscope-light": LIGHT_PALETTE}
+BUILTIN_THEMES = (*(theme_of(name, palette) for name, palette in PALETTES.items()), ANSI_THEME)
+
+
+def palette_with(base: Palette, colours: dict[str, str], dark: bool) -> Palette:
+    """A palette with some colours changed; what followed from one that was changed follows anew."""
+    follows = {"panel", "cursor", "border"} if {"background", "text"} & set(colours) else set()
+    return replace(base, **{**dict.fromkeys(follows, ""), **colours}, dark=dark)
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeFiles:
+    """The user's files of colours, as they were read."""
+
+    wanted: ThemeChoice
+    files: tuple[ThemeFile, ...]
+
+
+def read_theme_files() -> ThemeFiles:
+    """Read `config.yaml`, the themes and what was chosen. Never raises."""
+    return ThemeFiles(read_theme_choice(), read_themes())
+
+
+class ThemeManager:
+    """Registers themes with an app and puts one on."""
+
+    def __init__(self, app: App[None], no_color: bool) -> None:
+        self.app = app
+        self.no_color = no_color
+        self.made_at = time_ns()  # the user's files are read after that
+        self.problems: tuple[Problem, ...] = ()
+        self.configured = ""
+        self.worn = ""  # put on from here, not by the user's own hand
+        self._given = app.theme if app.theme != "textual-dark" else ""  # by TEXTUAL_THEME
+        self._mine: dict[str, Theme] = {}
+        for theme in BUILTIN_THEMES:
+            app.register_theme(theme)
+        self._shipped = frozenset(app.available_themes)
+
+    def put_on(self, clothes: ThemeFiles) -> None:
+        """Register the user's themes, and wear the one that is wanted."""
+        problems = list(clothes.wanted.problems)
+        mine: dict[str, Theme] = {}
+        for file in clothes.files:
+            made = user_theme_of(file)
+            problems += made.problems
+            if file.name in self._shipped:
+                said = f"A theme {one_line(file.name, 40)} is there already: give the file another name."
+                problems.append(Problem(said, made.place))
+            else:
+                mine[file.name] = made.theme
+        for gone in self._mine.keys() - mine.keys():
+            self.app.unregister_theme(gone)
+        for theme in mine.values():
+            self.app.register_theme(theme)
+        before, self._mine = self._mine, mine
+        self.configured = clothes.wanted.configured
+        name = self._name(clothes.wanted, problems)
+        self.problems = tuple(problems)
+        if name != self.worn or name != self.app.theme:
+            self.worn = name
+            self.app.theme = name
+        elif before.get(name) != mine.get(name):
+            self.app.mutate_reactive(App.theme)
+
+    def _name(self, wanted: ThemeChoice, problems: list[Problem]) -> str:
+        known = self.app.available_themes
+        name = self._given or wanted.name
+        if self.no_color:
+            return ANSI_THEME.name
+        if not name or name in known:
+            return name or DEFAULT_THEME
+        if not wanted.chosen:
+            near = nearest_word(name, known)
+            then = f" Did you mean {near}?" if near else " The palette lists them."
+            problems.append(Problem(f"There is no theme {one_line(name, 40)}.{then}", wanted.place))
+        return DEFAULT_THEME
+
+
+PALETTE_COLORS = tuple(field.name for field in fields(Palette) if field.name != "dark")
+
+
+@dataclass(frozen=True, slots=True)
+class UserTheme:
+    """The theme of a file as far as it goes, and what is wrong with the file."""
+
+    theme: Theme
+    problems: tuple[Problem, ...]
+    place: FilePosition
+
+
+def user_theme_of(file: ThemeFile) -> UserTheme:
+    """Mix a theme of a file. A name or a colour that is unknown leaves that colour as the base has it."""
+    problems = list(file.problems)
+    colours: dict[str, str] = {}
+    dark: bool | None = None
+    for name, value, place in file.values:
+        if name == "dark" and isinstance(value, bool):
+            dark = value
+        elif name == "dark":
+            problems.append(Problem("dark wants true or false.", place))
+        elif name not in PALETTE_COLORS:
+            near = nearest_word(name, (*PALETTE_COLORS, "dark"))
+            then = f"Did you mean {near}?" if near else f"There are dark, {', '.join(PALETTE_COLORS)}."
+            problems.append(Problem(f"{one_line(name, 40)} is no colour of a theme. {then}", place))
+        else:
+            colour = _color(value)
+            if colour is None:
+                said = f"{name}: {one_line(str(value), 40)} is no colour; '#7fb4d8' is one."
+                problems.append(Problem(said, place))
+            else:
+                colours[name] = colour
+    if dark is None:
+        dark = Color.parse(colours["background"]).brightness < 0.5 if "background" in colours else True
+    theme = theme_of(file.name, palette_with(DARK_PALETTE if dark else LIGHT_PALETTE, colours, dark))
+    return UserTheme(theme, tuple(problems), FilePosition(file.file, 1))
+
+
+def _color(value: object) -> str | None:
+    """`#rrggbb` of what is written: also `#rgb`, `teal`, `rgb(1, 2, 3)`."""
+    if not isinstance(value, str) or value.startswith(("ansi_", "auto")):
+        return None
+    try:
+        colour = Color.parse(value)
+    except ColorParseError:
+        return None
+    return colour.hex6 if colour.a == 1 else None

@@ -1,1 +1,0 @@
-"""The bar that assumes other surroundings, and the strip that says so."""

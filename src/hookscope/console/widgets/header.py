@@ -1,0 +1,322 @@
+"""The lines at the top: workspace, host and modes, hook counts, problems, and what is assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.style import Style
+from textual.widget import Widget
+from textual.widgets import Static
+
+from hookscope.console.keymap.active_keys import key_hints, key_of
+from hookscope.console.state.console_state import Mode
+from hookscope.console.state.messages import EditorRequested, WhatIfRequested
+from hookscope.console.theme.text_styles import (
+    FAINT,
+    IGNORED_FILE,
+    MUTED,
+    NOT_A_HOOK,
+    STATE_STYLES,
+    StateStyle,
+    keep_tail,
+    safe_line,
+)
+from hookscope.console.widgets.focus_targets import JumpTarget
+from hookscope.model.hook import FilePosition, Problem
+from hookscope.model.hook_status import State
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.model.machine import Machine
+
+
+MODE_TITLES: tuple[tuple[Mode, str], ...] = (
+    ("hooks", "Hooks"),
+    ("fire", "Fire"),
+    ("log", "Log"),
+    ("hosts", "Hosts"),
+)
+PALETTE_CLICK = Style.from_meta({"@click": "app.command_palette"})  # a click on the program's name
+WORKSPACE_WIDTH = 24  # cells that a workspace's path may take, where others want room too
+
+
+def top_line(view: Snapshot | None, width: int) -> Content:
+    """Program and workspace at the left; host, why it was chosen, and settings at the right."""
+    name = Content.styled(" hookscope", "bold").stylize(PALETTE_CLICK)
+    if view is None:
+        return Content.assemble(name, ("   looking …", MUTED))
+    host = view.host
+    workspace = safe_line(below_home(host.workspace, host.surroundings), 120)
+    right = Content()
+    for reason, file in ((True, "long"), (False, "long"), (True, "short"), (False, "short"), (False, "")):
+        right = _host_and_settings(view, reason, file)
+        if width - name.cell_length - right.cell_length - 5 >= min(workspace.cell_length, WORKSPACE_WIDTH):
+            break
+    room = max(0, width - name.cell_length - right.cell_length - 5)
+    shown = keep_tail(workspace, room)
+    return Content.assemble(name, "   ", shown.truncate(room, pad=True), "  ", right)
+
+
+def below_home(path: Path, surroundings: Machine) -> str:
+    """A path that also tells the current folder by its name."""
+    home = surroundings.home
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) and path != home else str(path)
+
+
+def _host_and_settings(view: Snapshot, reason: bool, file: str) -> Content:
+    """Host and settings. `reason`: say why this host; `file`: the settings as path, as name, or not."""
+    host = view.host
+    path = host.surroundings.short(host.settings.file)
+    told = host.settings.exists and view.because.endswith(path)  # the settings are the reason: said once
+    parts: list[Content] = [Content.assemble(("host ", FAINT), safe_line(host.dialect.name))]
+    if reason and not told:
+        parts[0] = Content.assemble(parts[0], (" · ", FAINT), safe_line(view.because, 60).stylize(MUTED))
+    if file and host.settings.exists:
+        label = "settings found " if told and reason else "settings "
+        shown = path if file == "long" else host.settings.file.name
+        parts.append(Content.assemble((label, FAINT), safe_line(shown, 80)))
+    elif file and host.dialect.layout.settings:
+        parts.append(Content.styled("no config yet", MUTED))
+    return Content.assemble(Content("   ").join(parts), " ")
+
+
+# Where not all fit: which are named first.
+URGENT_STYLES = (
+    STATE_STYLES[State.READY],
+    NOT_A_HOOK,
+    STATE_STYLES[State.BROKEN],
+    STATE_STYLES[State.BLOCKED],
+    STATE_STYLES[State.UNTRUSTED],
+    STATE_STYLES[State.OFF],
+    STATE_STYLES[State.SILENT],
+    STATE_STYLES[State.SHADOWED],
+    IGNORED_FILE,
+)
+
+
+def state_counts(found: Mapping[StateStyle, int], width: int) -> Content:
+    """How many hooks stand how. What does not fit is summed up."""
+    order = [look for look in (*STATE_STYLES.values(), NOT_A_HOOK, IGNORED_FILE) if found.get(look)]
+    urgent = [look for look in URGENT_STYLES if found.get(look)]
+    for kept in range(len(order), -1, -1):
+        parts = [_state_count(found[look], look) for look in order if look in urgent[:kept]]
+        left = sum(found[look] for look in urgent[kept:])
+        rest = [Content.styled(f"+{left}", MUTED)] if left else []
+        text = Content.assemble(Content("   ").join([*parts, *rest]), " ")
+        if text.cell_length <= width:
+            return text
+    return text.truncate(max(0, width), ellipsis=True)
+
+
+def _state_count(number: int, look: StateStyle) -> Content:
+    return Content.assemble((look.glyph, look.style), f" {number} ", (look.word, MUTED))
+
+
+class ModeTab(Static):
+    """One mode; a click goes there."""
+
+    class Clicked(Message):
+        def __init__(self, mode: Mode) -> None:
+            self.mode = mode
+            super().__init__()
+
+    def __init__(self, mode: Mode, name: str, *, current: bool) -> None:
+        self.mode, self._title, self._current = mode, name, current
+        super().__init__(self._shown(), id=f"mode-{mode}", classes="-current" if current else None)
+
+    @property
+    def label(self) -> str:
+        """The mode's key and its name."""
+        return key_hints((f"console.{self.mode}", self._title)).plain or self._title
+
+    def mark(self, current: bool) -> None:
+        """Brackets say which mode this is, where there are no colours too."""
+        if current == self._current:
+            return
+        self._current = current
+        self.set_class(current, "-current")
+        text = self._shown()
+        self.update(text, layout=text.cell_length != self.size.width)
+
+    def _shown(self) -> Content:
+        return Content(f"[{self.label}]" if self._current else f" {self.label} ")
+
+    def on_click(self) -> None:
+        self.post_message(self.Clicked(self.mode))
+
+    def spots(self) -> Iterator[JumpTarget]:
+        """The tab itself."""
+        yield JumpTarget(self.region.offset, partial(self.post_message, self.Clicked(self.mode)))
+
+
+class ConsoleHeader(Widget):
+    """Two lines; they tell, and change modes by a click."""
+
+    ALLOW_SELECT: ClassVar[bool] = False
+
+    view: reactive[Snapshot | None] = reactive(None, init=False)
+    looks: reactive[Mapping[StateStyle, int]] = reactive({}, init=False)
+    mode: reactive[Mode] = reactive("hooks", init=False)
+    watching: reactive[str] = reactive("", init=False)
+    armed: reactive[str] = reactive("", init=False)  # the key of the event that fires on save
+
+    def compose(self) -> ComposeResult:
+        yield Static(top_line(self.view, self.app.size.width), id="top")  # the first frame has it already
+        with Horizontal(id="modes"):
+            for mode, name in MODE_TITLES:
+                yield ModeTab(mode, name, current=mode == self.mode)
+            yield Static(id="counts")
+
+    def on_resize(self) -> None:
+        self._show()
+
+    def watch_view(self) -> None:
+        self._show()
+
+    def watch_looks(self) -> None:
+        self._show()
+
+    def watch_armed(self) -> None:
+        self._show()
+
+    def watch_watching(self) -> None:
+        self._show()
+
+    def name_keys(self) -> None:
+        """Write the keys in force into the tabs."""
+        self.watch_mode(self.mode)
+        self._show()
+
+    def watch_mode(self, mode: Mode) -> None:
+        for tab in self.query(ModeTab):
+            tab.mark(tab.mode == mode)
+
+    def _show(self) -> None:
+        if not self.is_mounted or not self.size.width:
+            return
+        width = self.size.width
+        self.query_one("#top", Static).update(top_line(self.view, width), layout=False)
+        taken = sum(len(tab.label) + 2 for tab in self.query(ModeTab)) + 3
+        armed = Content()
+        if self.armed:
+            armed = Content.assemble(("↻ on save: ", "$text-accent"), safe_line(self.armed, 40), "   ")
+        text = Content.assemble(armed, state_counts(self.looks, width - taken - armed.cell_length))
+        if self.watching and text.cell_length + len(self.watching) + 5 <= width - taken:
+            mark = Content.assemble(("● " if self.watching.startswith("watching") else "◐ ", MUTED))
+            text = Content.assemble(text, "  ", mark, safe_line(self.watching).stylize(FAINT), " ")
+        self.query_one("#counts", Static).update(text, layout=False)
+
+
+MOST_PROBLEMS = 2  # lines; further problems are counted
+
+
+def problem_text(problems: tuple[Problem, ...], surroundings: Machine, width: int) -> Content:
+    """One line each, the place at the end; cut, never wrapped."""
+    lines = [_problem_line(problem, surroundings, width) for problem in problems[:MOST_PROBLEMS]]
+    if len(problems) > MOST_PROBLEMS and lines:
+        more = Content.styled(f"  +{len(problems) - MOST_PROBLEMS} more", MUTED)
+        lines[-1] = Content.assemble(
+            lines[-1].truncate(max(0, width - more.cell_length), ellipsis=True), more
+        )
+    return Content("\n").join(lines)
+
+
+def _problem_line(problem: Problem, surroundings: Machine, width: int) -> Content:
+    place = problem.place
+    at = safe_line(f"{surroundings.short(place.file)}:{place.line}") if place is not None else Content()
+    text = Content.assemble((" ✗ ", "$text-error"), safe_line(problem.text, 400))
+    if place is not None and width - at.cell_length - 3 < text.cell_length:
+        # The sentence comes first; a name is found without its folders.
+        at = safe_line(f"{place.file.name}:{place.line}")
+    room = width - at.cell_length - 3
+    if place is None or room < width // 2:
+        return text.truncate(width - 1, ellipsis=True)
+    return Content.assemble(text.truncate(room, ellipsis=True), "  ", at.stylize(FAINT))
+
+
+class ProblemLines(Static):
+    """A click opens the place of the first."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(id=id)
+        self.problems: tuple[Problem, ...] = ()
+        self._surroundings: Machine | None = None  # by which a place is named
+
+    def show(self, problems: tuple[Problem, ...], surroundings: Machine) -> None:
+        """Show these from now on; nothing where there are none."""
+        self.problems, self._surroundings = problems, surroundings
+        self._lay_out()
+
+    def on_resize(self) -> None:
+        self._lay_out()
+
+    def on_click(self) -> None:
+        place = self._place()
+        if place is not None:
+            self.post_message(EditorRequested(place))
+
+    def _place(self) -> FilePosition | None:
+        return next((problem.place for problem in self.problems if problem.place is not None), None)
+
+    def _lay_out(self) -> None:
+        self.display = bool(self.problems)
+        if self._surroundings is not None:
+            width = self.size.width or self.app.size.width
+            self.update(problem_text(self.problems, self._surroundings, width))
+
+
+ASSUMED_SIGN = "≈ what if: "
+
+
+def strip_line(words: Sequence[str], width: int) -> Content:
+    """Sign, what is assumed, and the two keys; what does not fit is cut."""
+    change, real = key_of("console.what_if"), key_of("console.all_real")
+    keys = f"  {change} change  {real} all real " if width >= 100 else f"  {change}  {real} real "
+    room = max(width - len(keys), 0)
+    told = Content.assemble((f" {ASSUMED_SIGN}", "bold"), safe_line(", ".join(words), 400))
+    return Content.assemble(told.truncate(room, ellipsis=True, pad=True), keys)
+
+
+class WhatIfStrip(Static):
+    """Not shown where all is real; a click opens the bar."""
+
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    WhatIfStrip {
+        height: 1; width: 1fr; display: none;
+        color: $text-warning; background: $warning 18%; text-wrap: nowrap;
+        &:ansi { background: ansi_default; text-style: reverse; }
+    }
+    """
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(id=id)
+        self.words: tuple[str, ...] = ()
+
+    def show(self, words: tuple[str, ...]) -> None:
+        """What is assumed now; nothing hides the line."""
+        self.words = words
+        self.display = bool(words)
+        self._lay_out()
+
+    def name_keys(self) -> None:
+        """Write the keys in force."""
+        self._lay_out()
+
+    def on_resize(self) -> None:
+        self._lay_out()
+
+    def on_click(self) -> None:
+        self.post_message(WhatIfRequested())
+
+    def _lay_out(self) -> None:
+        if self.words:
+            self.update(strip_line(self.words, self.size.width or self.app.size.width))

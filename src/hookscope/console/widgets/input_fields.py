@@ -1,0 +1,184 @@
+"""Fields to type or choose in: one-line inputs, filters, word choices, word completion, and forms of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import Reactive, reactive
+from textual.suggester import Suggester
+from textual.widget import Widget
+from textual.widgets import Input, Label
+
+from hookscope.console.keymap.active_keys import with_keys
+from hookscope.console.theme.text_styles import MUTED, safe_word
+
+
+class StyledOnce(Widget):
+    """Mounting styles it: for each class that it gets as it is made, Textual does so once more before."""
+
+    def update_node_styles(self, animate: bool = True) -> None:
+        if self.is_attached:
+            super().update_node_styles(animate)
+
+
+class OneLineInput(Input, StyledOnce):
+    """A field that is as wide as it is, whatever is typed: no letter has the screen laid out anew."""
+
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0))
+
+
+class FilterField(OneLineInput):
+    """Keeps what stood in it when it was cleared, for whoever wants it again."""
+
+    AGAIN: ClassVar[str]  # the action that brings it back
+    _cleared = ""
+
+    def watch_value(self, before: str, after: str) -> None:
+        if not after and len(before) > 1:  # of letters that are taken away one by one, the last is no filter
+            self._cleared = before
+            self.placeholder = with_keys(f"{{{self.AGAIN}}} ") + safe_word(before, 60)
+
+    def action_again(self) -> None:
+        """Put the last filter back, where none stands."""
+        if not self.value and self._cleared:
+            self.value = self._cleared
+            self.cursor_position = len(self.value)
+
+
+class FilterBox(FilterField):
+    """One line above the columns."""
+
+    AGAIN = "filter.again"
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", "Keep", id="filter.keep", tooltip="Keep the filter, back to the list"),
+        Binding("down", "submit", "To the list", show=False, id="filter.down", tooltip="The same"),
+        Binding("up", "again", "Again", show=False, id="filter.again", tooltip="The filter that was cleared"),
+        Binding("escape", "screen.back", "Clear", id="filter.clear", tooltip="Show all hooks again"),
+    ]
+
+
+class FilterInput(FilterField):
+    """One line that narrows the log down."""
+
+    AGAIN = "log.filter_again"
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "drop", "Clear", id="log.filter_drop", tooltip="Show all entries again"),
+        Binding(
+            "down", "submit", "To the log", show=False, id="log.filter_keep", tooltip="Keep it, go to the log"
+        ),
+        Binding(
+            "up", "again", "Again", show=False, id="log.filter_again", tooltip="The filter that was cleared"
+        ),
+    ]
+    DEFAULT_CSS = """
+    FilterInput { display: none; background: transparent; color: $text; }
+    FilterInput.-open { display: block; }
+    """
+
+    class Dropped(Message):
+        """The filter is not wanted any more."""
+
+    def action_drop(self) -> None:
+        self.post_message(self.Dropped())
+
+
+class WordChoice(Widget, can_focus=True):
+    """All words in one line; the chosen one stands out."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("right,space", "go(1)", "Next", id="choice.next", tooltip="The next word of this line"),
+        Binding("left", "go(-1)", "Before", id="choice.before", tooltip="The word before"),
+    ]
+    chosen: reactive[int] = reactive(0)
+
+    class Changed(Message):
+        """Another word was chosen."""
+
+    def __init__(self, words: Sequence[str], *, id: str) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(id=id)
+        self.words = tuple(words)
+
+    @property
+    def word(self) -> str:
+        return self.words[self.chosen]
+
+    def render(self) -> Content:
+        return Content("  ").join(
+            [
+                Content.styled(f"▸{word}" if self.has_focus else f" {word}", "bold $text-accent")
+                if number == self.chosen
+                else Content.styled(f" {word}", MUTED)
+                for number, word in enumerate(self.words)
+            ]
+        )
+
+    def action_go(self, by: int) -> None:
+        self.chosen = (self.chosen + by) % len(self.words)
+        self.post_message(self.Changed())
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on a word chooses it; beside all of them, nothing."""
+        at = 0
+        for number, word in enumerate(self.words):
+            at += len(word) + 3
+            if event.x < at:
+                self.chosen = number
+                self.post_message(self.Changed())
+                return
+
+
+def last_word_of(typed: str) -> str:
+    """The word that is being typed: behind the last comma."""
+    return typed.rpartition(",")[2].strip()
+
+
+def with_last_word(typed: str, word: str) -> str:
+    """The list with its last word completed."""
+    before = typed.rpartition(",")[0]
+    return f"{before.strip()}, {word}" if before.strip() else word
+
+
+class WordSuggester(Suggester):
+    """Completes the word behind the last comma; the words are asked for each time."""
+
+    def __init__(self, words: Callable[[], Sequence[str]]) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._words = words
+
+    async def get_suggestion(self, value: str) -> str | None:
+        begun = last_word_of(value)
+        found = next((word for word in self._words() if begun and word.startswith(begun)), None)
+        return None if found is None else value + found[len(begun) :]
+
+
+class LabeledForm(Horizontal):
+    """Fields of one line each, by their labels. The labels are one part: a part a line takes as long to open
+    as the fields do."""
+
+    DEFAULT_CSS = """
+    LabeledForm {
+        height: auto;
+        & > Label { width: auto; padding: 0 1 0 0; color: $text-muted; }
+        & > Vertical { height: auto; }
+        & Input { width: 1fr; margin: 0 0 0 1; background: transparent; }
+        & WordChoice { width: 1fr; height: 1; }
+    }
+    """
+
+    def __init__(self, fields: Mapping[str, Widget]) -> None:
+        super().__init__()
+        self._fields = fields
+
+    def compose(self) -> ComposeResult:
+        yield Label("\n".join(self._fields), markup=False)
+        yield Vertical(*self._fields.values())

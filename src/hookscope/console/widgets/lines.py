@@ -1,0 +1,375 @@
+"""Widgets drawn line by line: long lists, scrolled texts, and the cached strips of both."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from functools import lru_cache, partial
+from itertools import zip_longest
+from typing import ClassVar, TypeVar
+
+import rich.style
+from rich.segment import Segment
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.cache import LRUCache
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+from textual.style import Style
+from textual.widget import Widget
+
+from hookscope.console.widgets.focus_targets import JumpTarget, rows_on_screen
+from hookscope.console.widgets.painting import repaint_only, resize_to
+
+StripKey = TypeVar("StripKey", bound=Hashable)
+MOST_STRIPS = 1024  # lines of one widget
+STYLE_CACHE = 4096
+
+
+def strip_of_line(widget: Widget, text: Content, width: int, style: Style) -> Strip:
+    """A text that is one line, `width` cells at least.
+
+    Textual takes it for a paragraph, looks where it is to be wrapped, and gives each piece of it a style of
+    its own, that says where it stands.
+    """
+    segments = [
+        Segment(piece, drawn + widget.link_style if "@click" in drawn.meta else drawn)
+        for piece, of_piece in text.render(style, end="", parse_style=widget._get_style)
+        for drawn in (_rich_style(style, of_piece),)
+    ]
+    return Strip(segments, text.cell_length).adjust_cell_length(width, style.rich_style)
+
+
+@lru_cache(STYLE_CACHE)
+def _rich_style(style: Style, of_piece: Style) -> rich.style.Style:
+    return (style + of_piece).rich_style
+
+
+class StripCache(LRUCache[StripKey, Strip]):
+    """The drawn lines of a widget.
+
+    Textual says that a style was updated whenever a widget was styled anew, as when it gets the focus or
+    loses it: mostly no line looks otherwise then, but that with the cursor.
+    """
+
+    def __init__(self, widget: Widget) -> None:
+        super().__init__(MOST_STRIPS)
+        self._widget = widget
+        self._looks: object = None
+        self._in_doubt = True
+
+    def style_updated(self) -> None:
+        """Ask, before the next line is drawn, whether what there is still holds."""
+        self._in_doubt = True
+
+    def drawn(self, key: StripKey, draw: Callable[[], Strip]) -> Strip:
+        """The line of this key: all that lines differ by, the focus of a cursor too, is in it."""
+        if self._in_doubt:
+            self._in_doubt = False
+            app = self._widget.app
+            looks = app.theme, app.theme_variables, self._widget.visual_style
+            if looks != self._looks:
+                self._looks = looks
+                self.clear()
+        strip = self.get(key)
+        if strip is None:
+            strip = self[key] = draw()
+        return strip
+
+
+SCROLLBAR_ROOM = 1  # cells between a text and its scroll bar
+
+
+class TextLines(Widget):
+    """A text of which those lines are drawn that are seen."""
+
+    def __init__(self, *children: Widget, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(*children, id=id)
+        self._said: list[Content] = []  # line by line
+        self._strips: StripCache[int] = StripCache(self)
+        self._drawn_for = 0  # cells
+
+    def say_lines(self, lines: Iterable[Content]) -> tuple[int, ...]:
+        """Draw these from now on. The numbers of those that say something else than before."""
+        before, self._said = self._said, [*lines]
+        pairs = enumerate(zip_longest(before, self._said))
+        others = tuple(number for number, (old, new) in pairs if not _looks_the_same(old, new))
+        for number in others:
+            self._strips.discard(number)
+        return others
+
+    def strip_of(self, number: int, width: int) -> Strip:
+        """One line as it is drawn."""
+        if number >= len(self._said):
+            return Strip.blank(width, self.visual_style.rich_style)
+        if width != self._drawn_for:
+            self._drawn_for = width
+            self._strips.clear()
+        return self._strips.drawn(number, partial(self._drawn, number, width))
+
+    def _drawn(self, number: int, width: int) -> Strip:
+        line, style = self._said[number], self.visual_style
+        span = self.text_selection.get_span(number) if self.text_selection is not None else None
+        if span is not None:
+            start, end = span
+            chosen = Style.from_styles(self.screen.get_component_styles("screen--selection"))
+            line = line.stylize(chosen, start, len(line) if end < 0 else end)
+        return strip_of_line(self, line.truncate(width), width, style).apply_offsets(0, number)
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._strips.style_updated()
+
+    # Selecting with the mouse.
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        self._strips.clear()
+        super().selection_updated(selection)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        return selection.extract("\n".join(line.plain for line in self._said)), "\n"
+
+
+def _looks_the_same(before: Content | None, now: Content | None) -> bool:
+    return before is not None and now is not None and before.is_same(now)
+
+
+class ScrollBox(VerticalScroll):
+    """Scrolls what does not fit."""
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Textual measures what lies in it as though there were no room for a bar beside it."""
+        kept = self.styles.scrollbar_gutter == "stable"
+        beside = self.styles.scrollbar_size_vertical if kept else 0
+        return super().get_content_height(container, viewport, width - beside)
+
+
+class KeyScroll(ScrollBox):
+    """Scrolls by line, by page, to its ends."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "scroll_up", "Up", show=False, id="sheet.up", tooltip="A line up"),
+        Binding("down", "scroll_down", "Down", show=False, id="sheet.down", tooltip="A line down"),
+        Binding("pageup", "page_up", "Page up", show=False, id="sheet.page_up", tooltip="A page up"),
+        Binding("pagedown", "page_down", "Page down", show=False, id="sheet.page_down", tooltip="A page on"),
+        Binding("home", "scroll_home", "Top", show=False, id="sheet.first", tooltip="To the beginning"),
+        Binding("end", "scroll_end", "End", show=False, id="sheet.last", tooltip="To the end"),
+    ]
+
+
+class FittedText(TextLines):
+    """Made for the width that it gets, while it is laid out. A text that was put in when the width was known
+    had all laid out, and painted, once more."""
+
+    def __init__(self, make: Callable[[int], Content], *, id: str) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(id=id)
+        self._make = make
+        self._made_for = 0
+
+    def made_anew(self) -> None:
+        """It says the same otherwise, on as many lines."""
+        self._made_for = 0
+        self.refresh()
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        self._fit(width)
+        return len(self._said)
+
+    def render_line(self, y: int) -> Strip:
+        width = self.content_size.width
+        self._fit(width)
+        return self.strip_of(y, width)
+
+    def _fit(self, width: int) -> None:
+        if width and self._made_for != width:
+            self._made_for = width
+            most = max(1, width - SCROLLBAR_ROOM)
+            lines = self._make(most).split("\n", allow_blank=True)
+            self.say_lines(
+                part for line in lines for part in (line.wrap(most) if line.cell_length > most else (line,))
+            )
+
+
+CURSOR_GUTTER = 2  # cells before each line, where the cursor stands
+
+
+class LineList(ScrollView, can_focus=True, inherit_bindings=False):
+    """Lines with a cursor. A subclass says how many there are and what each one looks like."""
+
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Up", show=False, id="lines.up", tooltip="The line above"),
+        Binding("down,j", "move(1)", "Down", show=False, id="lines.down", tooltip="The line below"),
+        Binding("pageup", "page(-1)", "Page up", show=False, id="lines.page_up", tooltip="A page up"),
+        Binding("pagedown", "page(1)", "Page down", show=False, id="lines.page_down", tooltip="A page down"),
+        Binding("home", "first", "First", show=False, id="lines.first", tooltip="The first line"),
+        Binding("end", "last", "Last", show=False, id="lines.last", tooltip="The last line"),
+        Binding(
+            "enter", "choose", "Open", show=False, id="lines.choose", tooltip="Open what the cursor is on"
+        ),
+    ]
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--cursor"}
+    KEPT_OFF: ClassVar[int] = SCROLLBAR_ROOM  # cells at the end of each line that are left blank
+    DEFAULT_CSS = """
+    LineList {
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-size-vertical: 1;
+        background: transparent;
+        & > .lines--cursor { background: $block-cursor-blurred-background; }
+        &:focus > .lines--cursor { background: $block-cursor-background; }
+    }
+    """
+
+    cursor: reactive[int] = reactive(0, init=False, repaint=False)
+
+    class Moved(Message):
+        """The cursor stands on another line."""
+
+        def __init__(self, lines: LineList, index: int) -> None:
+            super().__init__()
+            self.lines, self.index = lines, index
+
+        @property
+        def control(self) -> LineList:
+            return self.lines
+
+    class Chosen(Moved):
+        """Enter, or a click on the line under the cursor."""
+
+    @property
+    @abstractmethod
+    def line_count(self) -> int:
+        """How many lines there are, the heading left out."""
+
+    @abstractmethod
+    def line_at(self, index: int, width: int) -> Content:
+        """One line, `width` cells or less; longer ones are cut."""
+
+    def heading(self, width: int) -> Content | None:
+        """A line that stays on top, if there is one."""
+        return None
+
+    @property
+    def has_heading(self) -> bool:
+        return False
+
+    @property
+    def empty(self) -> Content:
+        """What stands there as long as there is no line."""
+        return Content()
+
+    @property
+    def inner_width(self) -> int:
+        """Cells of a line: the scroll bar's, and what keeps it off that, are left out."""
+        return max(0, self.scrollable_content_region.width - self.KEPT_OFF)
+
+    def as_text(self, width: int = 120) -> str:
+        """All lines as plain text."""
+        heading = self.heading(width)
+        lines = [*([heading] if heading is not None else []), *self._all_lines(width)]
+        return "".join(f"{line.plain.rstrip()}\n" for line in lines)
+
+    def _all_lines(self, width: int) -> Iterator[Content]:
+        return (self.line_at(index, width) for index in range(self.line_count))
+
+    def lines_changed(self) -> None:
+        """Measure and draw anew; cursor and scroll stay where they are."""
+        height = self.line_count + self.has_heading
+        if self.virtual_size.height != height:
+            resize_to(self, Size(self.inner_width, height))
+        self.cursor = self.validate_cursor(self.cursor)
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        width = self.inner_width
+        if self.has_heading and y == 0:
+            heading = self.heading(width - CURSOR_GUTTER) or Content()
+            return self._strip(Content(" " * CURSOR_GUTTER) + heading, width)
+        index = y + round(self.scroll_y) - self.has_heading
+        if index == self.line_count == 0:
+            return self._strip(Content(" " * CURSOR_GUTTER) + self.empty, width)
+        if not 0 <= index < self.line_count:
+            return Strip.blank(width + self.KEPT_OFF, self.rich_style)
+        at_cursor = index == self.cursor
+        mark = Content("▸ ") if at_cursor else Content("  ")
+        if at_cursor and self.has_focus:
+            mark = mark.stylize("$accent")
+        return self._strip(
+            mark + self.line_at(index, width - CURSOR_GUTTER), width, "lines--cursor" if at_cursor else ""
+        )
+
+    def _strip(self, content: Content, width: int, component: str = "") -> Strip:
+        style = self.get_visual_style(component) if component else self.visual_style
+        cut = content.truncate(width, ellipsis=True, pad=True)
+        return strip_of_line(self, cut, width + self.KEPT_OFF, style)
+
+    def validate_cursor(self, cursor: int) -> int:
+        return max(0, min(cursor, self.line_count - 1))
+
+    def watch_cursor(self, before: int, now: int) -> None:
+        self.show_cursor_line()
+        self.redraw(before, now)
+        self.post_message(self.Moved(self, self.cursor))
+
+    def redraw(self, *lines: int) -> None:
+        """Draw these lines anew."""
+        above = round(self.scroll_y) - self.has_heading
+        repaint_only(self, (line - above for line in lines if line - above >= self.has_heading))
+
+    def show_cursor_line(self) -> None:
+        """Scroll as little as is needed to see the cursor."""
+        shown = self.size.height - self.has_heading
+        top = round(self.scroll_y)
+        if shown <= 0:
+            return
+        if self.cursor < top:
+            self.scroll_to(y=self.cursor, animate=False, force=True)
+        elif self.cursor >= top + shown:
+            self.scroll_to(y=self.cursor - shown + 1, animate=False, force=True)
+
+    def spots(self) -> Iterator[JumpTarget]:
+        """The rows that are on the screen."""
+        top, heading = round(self.scroll_y), int(self.has_heading)
+        for index, at in rows_on_screen(self, self.line_count, top, heading):
+            yield JumpTarget(at, partial(self.stand_on, index))
+
+    def stand_on(self, index: int) -> None:
+        """Put cursor and focus on this line."""
+        self.focus()
+        self.cursor = index
+
+    def on_resize(self) -> None:
+        self.show_cursor_line()
+
+    def on_click(self, event: events.Click) -> None:
+        index = event.y + round(self.scroll_y) - self.has_heading
+        if (self.has_heading and event.y == 0) or not 0 <= index < self.line_count:
+            return
+        if index == self.cursor:
+            self.action_choose()
+        self.cursor = index
+
+    def action_move(self, by: int) -> None:
+        self.cursor += by
+
+    def action_page(self, direction: int) -> None:
+        self.cursor += direction * max(1, self.size.height - self.has_heading - 1)
+
+    def action_first(self) -> None:
+        self.cursor = 0
+
+    def action_last(self) -> None:
+        self.cursor = self.line_count - 1
+
+    def action_choose(self) -> None:
+        if self.line_count:
+            self.post_message(self.Chosen(self, self.cursor))
+        else:
+            self.app.notify("There is no line here yet: nothing to open.", markup=False)

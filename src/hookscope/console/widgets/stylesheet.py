@@ -1,0 +1,103 @@
+"""A style sheet that gives each widget only the rules that changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypeAlias, cast
+from weakref import WeakKeyDictionary
+
+from textual.css.model import RuleSet, SelectorType
+from textual.css.styles import RulesMap
+from textual.css.stylesheet import Stylesheet
+from textual.dom import DOMNode
+from textual.widget import Widget
+
+RuleValues: TypeAlias = Mapping[str, object]
+StyleCache: TypeAlias = dict[tuple[Any, ...], RulesMap]  # what was found for those that are styled together
+
+
+class SortedRules:
+    """All rule sets of a style sheet, by what they may be for."""
+
+    def __init__(self, rules: list[RuleSet]) -> None:
+        self.rules = rules
+        selectors = [one for rule in rules for found in rule.selector_set for one in found.selectors]
+        self.ids = frozenset(one.name for one in selectors if one.type is SelectorType.ID)
+        self._for: dict[frozenset[str], list[RuleSet]] = {}
+
+    def for_names(self, names: frozenset[str]) -> list[RuleSet]:
+        """Those for what has one of these names, in the order of the sheet."""
+        found = self._for.get(names)
+        if found is None:
+            found = [rule for rule in self.rules if not names.isdisjoint(rule.selector_names)]
+            self._for[names] = found
+        return found
+
+
+class ConsoleStylesheet(Stylesheet):
+    """A mode that changes, or a focus that moves, has parts styled for which most holds that held before.
+
+    Textual looks through all rule sets for each part, and sets all of some forty rules anew; for some of them
+    it paints, whatever they were: it compares them with what a part has made of them, never the same. And
+    for each field of a form it does so four times more, for its cursor and what else looks alike in all.
+    """
+
+    # What each was given last, and how often its styles had changed by then: if not since, all of it holds.
+    _given: ClassVar[WeakKeyDictionary[DOMNode, tuple[RuleValues, int]]] = WeakKeyDictionary()
+    _together: StyleCache | None = None  # with whom the part is styled that is styled now
+    _narrowed: list[RuleSet] | None = None  # the rule sets that may be for it
+    _sorted = SortedRules([])
+
+    @property
+    def rules(self) -> list[RuleSet]:
+        return super().rules if self._narrowed is None else self._narrowed
+
+    def _all_sorted(self) -> SortedRules:
+        everything = super().rules
+        if self._sorted.rules is not everything:
+            self._sorted = SortedRules(everything)
+        return self._sorted
+
+    def apply(self, node: DOMNode, *, animate: bool = False, cache: StyleCache | None = None) -> None:
+        # Textual makes a node of no kind for each detail that a part draws in a style of its own.
+        if type(node) is DOMNode and isinstance(node.parent, Widget) and self._together is not None:
+            self._apply_to_detail(node, node.parent, self._together)
+        else:
+            self._apply(node, animate, cache)
+
+    def _apply(self, node: DOMNode, animate: bool, together: StyleCache | None) -> None:
+        before = self._together, self._narrowed
+        names = frozenset(self.rules_map.keys() & node._selector_names)
+        self._together, self._narrowed = together, self._all_sorted().for_names(names)
+        try:
+            super().apply(node, animate=animate, cache=together)
+        finally:
+            self._together, self._narrowed = before
+
+    def _apply_to_detail(self, detail: DOMNode, part: Widget, together: StyleCache) -> None:
+        """As the same detail of a part beside it, if no rule tells the two from each other: the key is what
+        Textual goes by for the parts themselves."""
+        named = part.id if part.id in self._all_sorted().ids else None
+        state = part._pseudo_classes_cache_key
+        key = (detail.classes, part.parent, named, part.classes, state, part._css_type_name)
+        found = together.get(key)
+        if found is not None:
+            self.replace_rules(detail, found)
+            return
+        self._apply(detail, animate=False, together=None)
+        if not (detail._has_focus_within or detail._has_order_style or detail._has_odd_or_even):
+            together[key] = detail.styles.base.get_rules()
+
+    @classmethod
+    def replace_rules(cls, node: DOMNode, rules: RulesMap, animate: bool = False) -> None:
+        base, now = node.styles.base, cast(RuleValues, rules)
+        before, changes = cls._given.get(node, ({}, -1))
+        if changes != base._updates or (animate and "transitions" in now):
+            super().replace_rules(node, rules, animate)
+        else:
+            for name in before.keys() | now.keys():
+                if before.get(name) != now.get(name):
+                    setattr(base, name, now.get(name))
+            node.notify_style_update()  # though nothing has changed: what lies around it may look different
+        if isinstance(node, Widget):
+            cls._given[node] = now, base._updates

@@ -1,1 +1,0 @@
-"""Other workspaces in the same console."""

@@ -1,0 +1,302 @@
+"""The functions that a Python agent embeds: one engine for the whole process, handlers in this process.
+
+Every handler that `load_hooks` registers runs in the caller's process, with its rights, and without a
+time limit unless one is given: as in the hosts themselves. To run strangers' hooks, use the command
+line or a HookEngine with worker lanes.
+"""
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from hookscope.embedding.host import embedded_host
+from hookscope.engine import argument_checks
+from hookscope.engine.discovery import discover
+from hookscope.engine.hook_engine import HookEngine
+from hookscope.engine.registry import LoadReport
+from hookscope.hosts.dialects import DEFAULT
+from hookscope.model.hook import Hook, LogLine
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.hook_status import Verdict
+from hookscope.model.machine import Machine, real_machine
+from hookscope.model.run import Event, Handler, Run
+from hookscope.model.text import printable
+from hookscope.model.uncalled_hooks import event_kind
+
+log = logging.getLogger("hookscope")
+LEVELS = {"info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
+
+
+class HookFailure(Exception):
+    """An event that fails closed met a handler that failed. `run` has all results.
+
+    No event of HOOK.md folders fails closed; plugin hooks such as `before_tool_call` do, under the dialects
+    of shipped programs. Recorded in openclaw plug-02.
+    """
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run.ending.failure)
+        self.run = run
+
+
+def discover_hooks(
+    workspace_path: str | Path | None = None,
+    bundled_dir: str | Path | None = None,
+    extra_dirs: Iterable[str | Path] = (),
+    internal_config: Mapping[str, Any] | None = None,
+    host_config: Mapping[str, Any] | None = None,
+    dialect: str = DEFAULT.name,
+    *,
+    surroundings: Machine | None = None,
+) -> tuple[Hook, ...]:
+    """The hooks that win their names, in the order in which they would register. Imports nothing.
+
+    Arguments are those of `load_hooks`, and so is what they raise; a folder that is not there holds none.
+    Source: guides 000 and 001, "Hook Discovery"; 004, section 6.
+    """
+    host = embedded_host(
+        workspace_path,
+        bundled_dir,
+        extra_dirs,
+        internal_config,
+        host_config,
+        dialect,
+        surroundings=surroundings,
+    )
+    return discover(host).load_order
+
+
+def check_eligibility(
+    hook: Hook,
+    host_config: Mapping[str, Any] | None = None,
+    internal_config: Mapping[str, Any] | None = None,
+    dialect: str = DEFAULT.name,
+    *,
+    platform: str | None = None,
+    env: Mapping[str, str] | None = None,
+    surroundings: Machine | None = None,
+) -> Verdict:
+    """Every check of one hook. `verdict.eligible` is the seeds' word: enabled or not plays no part.
+
+    `platform` ("linux", "darwin", "win32") and `env` stand in for the real ones; the other arguments are
+    those of `load_hooks`, and so is what they raise. A hook of code alone, or of a kind that the dialect has
+    none of, has no checks. Source: guides 000 ("Eligibility Fields"), 001 ("Eligibility Checks"), 004
+    (section 6).
+    """
+    argument_checks.expect_hook(hook)
+    argument_checks.expect(platform, (str, argument_checks.NONE_TYPE), "platform is a name such as `linux`")
+    argument_checks.expect_mapping(env, "env")
+    argument_checks.expect_machine(surroundings)
+    here = surroundings or real_machine()
+    here = replace(
+        here,
+        platform=here.platform if platform is None else platform,
+        env=here.env if env is None else dict(env),
+    )
+    host = embedded_host(
+        internal_config=internal_config, host_config=host_config, dialect=dialect, surroundings=here
+    )
+    kind = event_kind(hook)
+    if hook.kind == "code" or kind not in host.dialect.kinds:
+        return Verdict(())
+    return Verdict(host.dialect.system_of(kind).gates(hook, host))
+
+
+class _ProcessEngine:
+    """The one engine of this process, made when it is first needed."""
+
+    engine: HookEngine | None = None
+
+
+def process_engine() -> HookEngine:
+    """The engine that the functions of this module share."""
+    if _ProcessEngine.engine is None:
+        _ProcessEngine.engine = HookEngine(embedded_host(host_config={}))
+    return _ProcessEngine.engine
+
+
+async def load_hooks(
+    workspace_path: str | Path | None = None,
+    bundled_dir: str | Path | None = None,
+    extra_dirs: Iterable[str | Path] = (),
+    internal_config: Mapping[str, Any] | None = None,
+    host_config: Mapping[str, Any] | None = None,
+    dialect: str = DEFAULT.name,
+    *,
+    strict: bool = False,
+    surroundings: Machine | None = None,
+) -> LoadReport:
+    """Find, check, import and register all hooks; what was registered before is forgotten.
+
+    Args:
+        workspace_path: the agent's workspace; its `hooks/` is looked in. None: the one in the settings.
+        bundled_dir: the folder of hooks that ship with the program. None: there is none.
+        extra_dirs: more folders, lowest in rank; unlike those of the settings they are not checked.
+        internal_config: the `hooks.internal` settings. None: those in `host_config`.
+        host_config: all settings, for `requires.config`. None, like internal_config: the host's own
+            settings file is read.
+        dialect: whose rules apply: "openclaw", "milady" or "eliza", or a version of one as it was shipped
+            ("milady@2.0.0-alpha.76").
+        strict: one hook that fails to load leaves everything as it was; see `LoadReport.committed`.
+
+    The loop's other tasks get their turns meanwhile: files are read in a thread, and handlers are imported
+    one by one between them.
+
+    Returns the report: counts, `skipped` with reasons, `failed` names. Never raises for what a hook file
+    holds, nor for a folder that is not there. Raises LookupError for an unknown dialect, TypeError for an
+    argument of another type. With `enabled: false` "openclaw" and "eliza" forget what is registered,
+    "openclaw@2026.9" forgets what a load has registered, and all others keep it.
+    Source: guides 000 ("loadHooks"), 001 ("Loading"), 004 ("Loading Process").
+    """
+    import asyncio  # here: a program may import this for its types alone
+
+    host = embedded_host(
+        workspace_path,
+        bundled_dir,
+        extra_dirs,
+        internal_config,
+        host_config,
+        dialect,
+        surroundings=surroundings,
+    )
+    await asyncio.sleep(0)
+    here = process_engine()
+    await asyncio.sleep(0)  # the first time, that imports what runs handlers
+    report = await here.load(host, strict=strict)
+    log_lines(report.log)
+    return report
+
+
+def register_hook(event_key: str, handler: Handler) -> None:
+    """Call `handler(event)`, sync or async, for `type` (all events of it) or `type:action`.
+
+    One handler may be registered several times and is then called as often. Raises TypeError for a key that
+    is no text and what cannot be called, ValueError for an empty key. Source: guides 000 ("Programmatic Hook
+    Registration"), 001 ("Registration").
+    """
+    process_engine().register(event_key, handler)
+
+
+def unregister_hook(event_key: str, handler: Handler) -> bool:
+    """Take back one registration of this handler; False where there was none. A run under way still calls it.
+
+    Raises TypeError for a key that is no text, ValueError for an empty one. Recorded in openclaw disp-04.
+    """
+    return process_engine().unregister(event_key, handler)
+
+
+def registered_keys() -> tuple[str, ...]:
+    """The event keys that somebody listens to, in order of first registration.
+
+    Recorded in openclaw disp-04.
+    """
+    return process_engine().registry.keys()
+
+
+def has_listeners(type: str, action: str = "") -> bool:  # noqa: A002  (the seeds' name)
+    """Would anybody hear this event, under its own key or under its type.
+
+    `HookRunner.has_hooks` asks the same of plugin hooks. Raises TypeError for what is no text, ValueError for
+    an empty type. Recorded in openclaw disp-04.
+    """
+    return process_engine().has_listeners(type, action)
+
+
+def clear_hooks() -> None:
+    """Forget every registration, also those made by code. Workers stay until `close_hooks`.
+
+    Source: guide 000 ("loadHooks").
+    """
+    process_engine().clear()
+
+
+async def close_hooks() -> None:
+    """End the workers of handlers in TypeScript and JavaScript, and forget every registration.
+
+    They end with the program in any case; this is for one that goes on without hooks. What is registered or
+    loaded afterwards begins anew; with nothing open it does nothing.
+    """
+    ending, _ProcessEngine.engine = _ProcessEngine.engine, None
+    if ending is not None:
+        await ending.close()
+
+
+def set_enabled(enabled: bool) -> None:
+    """Open or shut dispatch as a whole; registrations stay. A run then says of each handler why not.
+
+    Plugin hooks are asked all the same. Raises TypeError for anything but True and False.
+    """
+    argument_checks.expect(enabled, bool, "set_enabled takes True or False")
+    process_engine().enabled = enabled
+
+
+def create_hook_event(
+    type: str,  # noqa: A002  (the seeds' name)
+    action: str,
+    session_key: str = "",
+    context: Mapping[str, Any] | None = None,
+    *,
+    timestamp: datetime | None = None,
+) -> HookEvent:
+    """A new event, stamped now (UTC), with no messages. Source: guides 000 and 001, "Creating Events".
+
+    Raises TypeError where a text is none, `context` no mapping or `timestamp` no datetime; ValueError for an
+    empty `type`.
+    """
+    argument_checks.expect_parts(type, action, session_key)
+    argument_checks.expect_mapping(context, "the context of an event")
+    argument_checks.expect(
+        timestamp, (datetime, argument_checks.NONE_TYPE), "the timestamp of an event is a datetime"
+    )
+    return HookEvent(type, action, session_key, dict(context or {}), timestamp)
+
+
+async def trigger_hook(event: HookEvent, *, limit: float | None = None) -> Run:
+    """Call every handler of `event.type` and `event.type:event.action`, and say what each did.
+
+    Handlers run one after another on this one event and may change its `messages` and `context`. One
+    that fails is a result; the others still run. Which key goes first is the dialect's choice.
+
+    Args:
+        limit: seconds for each handler, from its own start. None, the default, and 0 wait for ever, as
+            the hosts do. It ends a handler at its next `await`; only a worker can end one that has none.
+
+    Returns the Run; times in it are seconds.
+
+    Raises:
+        HookFailure: the event fails closed and a handler failed; `failure.run` has all results.
+        TypeError: `event` is no HookEvent, or a part of it or `limit` of another type.
+        ValueError: the event has no type, or `limit` is less than 0 or without end.
+
+    If the caller is cancelled, the handler that runs is cancelled and the rest do not run.
+    Source: guides 000 ("Creating and Dispatching Events"), 004 ("Execution Engine").
+    """
+    argument_checks.expect_hook_event(event)
+    argument_checks.expect_seconds(limit, "limit")
+    here = process_engine()
+    asked = Event(
+        event.type,
+        event.action,
+        event.session_key,
+        event.context,
+        timestamp=event.timestamp,
+        kind=here.host.dialect.kind_of_event(event.key),
+        live=event,
+    )
+    run = await here.fire(here.plan(asked, limit=limit))
+    if run.event.kind == "stream":
+        # Its handlers had an event of another form; what they changed is the same.
+        event.context = dict(run.context)
+    log_lines(run.ending.log)
+    if run.ending.failure is not None:
+        raise HookFailure(run)
+    return run
+
+
+def log_lines(lines: Iterable[LogLine]) -> None:
+    """Log what the host would log; what handlers raised stands in it, and a log may be a terminal."""
+    for line in lines:
+        log.log(LEVELS.get(line.level, logging.INFO), "%s", printable(line.text))

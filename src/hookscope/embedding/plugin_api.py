@@ -1,0 +1,113 @@
+"""What a plugin registers with while the program runs: what it says is heard by the next event."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hookscope.embedding.library import log, process_engine
+from hookscope.engine.argument_checks import NONE_TYPE, expect, expect_key, expect_mapping
+from hookscope.engine.hook_engine import HookEngine
+from hookscope.engine.planning import INTERNAL_OPTION
+from hookscope.model import authoring_api
+from hookscope.model.authoring_api import Declaration
+from hookscope.model.handler_arguments import Handler, adapted
+from hookscope.model.run import Registration
+
+
+class PluginApi(authoring_api.PluginApi):
+    """The `api` of the seeds, for a plugin that is part of this program.
+
+    `api.register_hook({"event": "message-sent", "handler": fn, "priority": 100})`, the same by name, or
+    `api.on("before_tool_call", fn, priority=10)`; `on` decorates too. Handlers take `(event, ctx)` or
+    `(event)`, plain or async. Which priority goes first is the dialect's rule.
+
+    A name that the host does not know is warned about with the nearest known one. A guide leaves open what
+    becomes of it: it is registered and hears what is fired under that name. A host as shipped ignores it.
+    Registrations outlive `load_hooks`; `clear_hooks` and `close_hooks` forget them.
+
+    Source: seeds 003 ("Hook Registration") and 004 (section 8); rules note 6.
+    """
+
+    def __init__(
+        self,
+        id: str = "plugin",  # noqa: A002  (the host's name)
+        config: Mapping[str, Any] | None = None,
+        *,
+        engine: HookEngine | None = None,
+    ) -> None:
+        """`id` stands in logs and results; `engine` is the process's own where none is given.
+
+        Raises TypeError for an argument of another type.
+        """
+        expect(id, str, "the id of a plugin is a text")
+        expect_mapping(config, "the config of a plugin")
+        expect(engine, (HookEngine, NONE_TYPE), "engine is a HookEngine")
+        super().__init__(id, config, told=self._listen)
+        self._engine = engine
+        self._heard: list[tuple[Declaration, Registration]] = []
+
+    def unregister(self, name: str, handler: Handler | None = None) -> bool:
+        """Take back the last registration of `handler` under `name`; without a handler, all of that name.
+
+        False where there was none. A run that is under way still calls it. Raises TypeError for a name that
+        is no text, ValueError for an empty one.
+        """
+        expect_key(name, "before_tool_call")
+        here = self._here()
+        key = here.host.dialect.catalogue().canonical(name)
+        found = [
+            (said, call) for said, call in self._heard if call.key == key and handler in (None, said.handler)
+        ]
+        for pair in found if handler is None else found[-1:]:
+            self._heard.remove(pair)
+            self.declared.remove(pair[0])
+            here.remove(pair[1])
+        return bool(found)
+
+    def unregister_all(self) -> None:
+        """Take back everything that this api registered."""
+        for _, call in self._heard:
+            self._here().remove(call)
+        self._heard.clear()
+        self.declared.clear()
+
+    def replace_older(self) -> None:
+        """Take back what was registered before under this id by another api: the plugin is loaded anew."""
+        own = {call for _, call in self._heard}
+        for call in self._here().lasting:
+            if call.name == self.id and call not in own:
+                self._here().remove(call)
+
+    def _here(self) -> HookEngine:
+        return self._engine if self._engine is not None else process_engine()
+
+    def _listen(self, said: Declaration) -> None:
+        here = self._here()
+        catalogue = here.host.dialect.catalogue()
+        crosses = here.host.dialect.load_rules.crosses and said.options.get(INTERNAL_OPTION) is True
+        key = said.key if crosses else catalogue.canonical(said.key)
+        known = catalogue.by_key.get(key)
+        if not crosses and (known is None or known.kind != "plugin"):
+            ignored = bool(here.host.dialect.version)  # as shipped: rules note 6, "Unknown names are ignored"
+            _warn_about(said.key, self.id, here, ignored=ignored)
+            if ignored:
+                return
+        call = here.register(
+            key,
+            adapted(said.handler),
+            self.id,
+            priority=said.priority,
+            limit=said.limit,
+            options=said.options,
+            lasting=True,
+        )
+        self._heard.append((said, call))
+
+
+def _warn_about(name: str, plugin: str, here: HookEngine, *, ignored: bool) -> None:
+    product = here.host.dialect.product
+    near = here.host.dialect.catalogue().nearest(name.replace("-", "_"), "plugin")
+    meant = f"; did you mean {near}?" if near else ""
+    then = "it is ignored" if ignored else f"{product} never sends it"
+    log.warning("Plugin %s: %s has no plugin hook %r, so %s%s", plugin, product, name, then, meant)

@@ -1,0 +1,117 @@
+"""Check the arguments of the public library: one sentence says what is wrong and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import inf
+
+from hookscope.model.hook import Hook
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.host import Host
+from hookscope.model.machine import Machine
+from hookscope.model.run import Event
+
+ExpectedTypes = type | tuple[type, ...]
+NONE_TYPE = type(None)
+
+
+def type_phrase(value: object) -> str:
+    """What came instead, by its type: `a str`, `an int`, `None`."""
+    name = type(value).__name__
+    return "None" if value is None else f"{'an' if name[:1] in 'aeiouAEIO' else 'a'} {name}"
+
+
+def expect(value: object, kinds: ExpectedTypes, wants: str, then: str = "") -> None:
+    """Raises TypeError where the value is of none of these types: `wants`, what came, and `then`."""
+    if not isinstance(value, kinds):
+        raise TypeError(f"{wants}, not {type_phrase(value)}{f': {then}' if then else ''}")
+
+
+def expect_key(value: object, example: str = "command:new") -> None:
+    """Raises TypeError for what is no text, ValueError for an empty one."""
+    expect(value, str, f"an event key is a text such as `{example}`")
+    if not value:
+        raise ValueError("an event key wants a type, such as `command`, or `command:new`")
+
+
+def expect_mapping(value: object, name: str) -> None:
+    """Raises TypeError for what is neither a mapping nor None."""
+    expect(value, (Mapping, NONE_TYPE), f"{name} is a mapping, such as a dict, or None")
+
+
+def expect_seconds(value: object, name: str) -> None:
+    """Raises TypeError for what is neither a number nor None, ValueError for one that is no time."""
+    wants = f"{name} is a number of seconds, or None for none"
+    expect(value, (int, float, NONE_TYPE), wants)
+    if isinstance(value, bool):
+        raise TypeError(f"{wants}, not a bool")
+    if isinstance(value, int | float) and not 0 <= value < inf:
+        raise ValueError(f"{wants}, not {value!r}")
+
+
+def expect_folders(value: object, name: str) -> None:
+    """Raises TypeError for what is no series of paths; a single one is none."""
+    then = f"put it in brackets, `{name}=[…]`" if _is_path(value) else ""
+    if then or not isinstance(value, Iterable):
+        raise TypeError(f"{name} is a list of folders, not {type_phrase(value)}{f': {then}' if then else ''}")
+
+
+def expect_folder(value: object, name: str) -> None:
+    """Raises TypeError for what is no path. Whether there is such a folder is not asked."""
+    if not _is_path(value):
+        raise TypeError(f"{name} is a folder, as a text or a Path, not {type_phrase(value)}")
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, str) or hasattr(value, "__fspath__")
+
+
+def expect_machine(value: object) -> None:
+    """Raises TypeError for what is neither Surroundings nor None."""
+    then = "leave it out for this machine"
+    expect(value, (Machine, NONE_TYPE), "surroundings is a Surroundings of hookscope.model", then)
+
+
+def expect_host(value: object, wants: str) -> None:
+    """Raises TypeError for what is no Host."""
+    expect(value, Host, wants, "`embedded_host(workspace_path=…)` makes one")
+
+
+def expect_hook(value: object) -> None:
+    """Raises TypeError for what is no Hook."""
+    expect(value, Hook, "check_eligibility takes a Hook", "`discover_hooks(…)` finds them")
+
+
+def expect_hook_event(value: object) -> None:
+    """Raises TypeError for what is no HookEvent, or one whose parts have been made of another type."""
+    then = "`create_hook_event(type, action)` makes one"
+    if isinstance(value, Event):
+        then = f"{then}; `HookEngine.fire` takes an Event"
+    expect(value, HookEvent, "trigger_hook takes a HookEvent", then)
+    assert isinstance(value, HookEvent)
+    _expect_event_parts(value)
+    expect(value.messages, list, "the messages of an event are a list")
+
+
+def expect_parts(kind: object, action: object, session_key: object) -> None:
+    """Raises TypeError where a part of an event is no text, ValueError where its type is empty."""
+    for value, name in ((kind, "type"), (action, "action"), (session_key, "session key")):
+        if not isinstance(value, str):  # asked first: the sentence is made for nobody else
+            expect(value, str, f"the {name} of an event is a text")
+    if not kind:
+        raise ValueError("an event wants a type, such as `command`")
+
+
+def expect_event(value: object) -> None:
+    """Raises TypeError for what is no Event that an engine can plan."""
+    then = "`Event(type, action)` makes one"
+    if isinstance(value, HookEvent):
+        then = f"{then}; `trigger_hook` takes a HookEvent"
+    expect(value, Event, "a HookEngine takes an Event", then)
+    assert isinstance(value, Event)
+    _expect_event_parts(value)
+
+
+def _expect_event_parts(event: Event | HookEvent) -> None:
+    expect_parts(event.type, event.action, event.session_key)
+    expect(event.context, Mapping, "the context of an event is a mapping, such as a dict")

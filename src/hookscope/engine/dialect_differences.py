@@ -1,0 +1,123 @@
+"""How another dialect treats the same hooks: a sentence for each difference. Pure."""
+
+from collections.abc import Iterator, Mapping
+
+from hookscope.model.hook import Hook
+from hookscope.model.hook_status import HookStatus, State
+from hookscope.model.host import Host
+from hookscope.model.inventory import Inventory, RejectedHook
+from hookscope.model.uncalled_hooks import event_kind
+from hookscope.values import dataclass
+
+HookKey = tuple[str, str]
+READS_PREFIX = "does read "  # how the sentence begins on events that only the other one finds
+RUNNABLE = (State.READY, State.UNTRUSTED, State.SILENT)  # trust is Hookscope's, and silence the event's
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedHost:
+    """A host and what a look at it found."""
+
+    host: Host
+    inventory: Inventory
+
+
+def differences_by_hook(one: ScannedHost, other: ScannedHost) -> Mapping[Hook, tuple[str, ...]]:
+    """For each hook of `one` that `other` treats differently: sentences that name the other dialect.
+
+    Hooks are the same where their folders are; those of no folder where module and events are.
+    """
+    rows = {_hook_key(row.hook): row for row in other.inventory.hooks}
+    rejected = {str(item.path): item for item in other.inventory.rejected}
+    told = other.host.dialect.title
+    notes: dict[Hook, tuple[str, ...]] = {}
+    for row in one.inventory.hooks:
+        found = tuple(f"{told}: {text}" for text in _differences(row, one, other, rows, rejected))
+        if found:
+            notes[row.hook] = found
+    return notes
+
+
+def _hook_key(hook: Hook) -> HookKey:
+    place = hook.path or hook.handler
+    return hook.kind, str(place) if place is not None else f"{hook.name} {hook.meta.events}"
+
+
+def _differences(
+    row: HookStatus,
+    one: ScannedHost,
+    other: ScannedHost,
+    rows: Mapping[HookKey, HookStatus],
+    rejected: Mapping[str, RejectedHook],
+) -> Iterator[str]:
+    then = rows.get(_hook_key(row.hook))
+    if then is None:
+        yield _missing(row, rejected)
+        return
+    yield from _file_differences(row, then)
+    yield from _status_differences(row, then)
+    yield from _event_differences(row, then, one.host, other.host)
+    if one.host.dialect.entry_env and not other.host.dialect.entry_env and one.host.entry_env(row.hook.key):
+        yield "the `env` of its entry counts for eligibility only; its handler does not find it"
+
+
+def _missing(row: HookStatus, rejected: Mapping[str, RejectedHook]) -> str:
+    if row.hook.kind == "legacy":
+        return "has no list of handlers in its settings any more"
+    found = rejected.get(str(row.hook.path))
+    if found is not None:
+        return f"does not take this folder for a hook: {found.reason}"
+    return f"does not look for hooks in {row.hook.folder.path}"
+
+
+def _file_differences(row: HookStatus, then: HookStatus) -> Iterator[str]:
+    mine, theirs = row.hook, then.hook
+    read, lost = _events(theirs), [key for key in _events(mine) if key not in _events(theirs)]
+    if lost and not read:
+        yield "reads no events from this HOOK.md" + _first_note(then)
+    elif lost:
+        yield f"does not read {', '.join(lost)} from this HOOK.md"
+    elif read and mine.kind == "folder" and mine.meta.events == ():
+        yield f"{READS_PREFIX}{', '.join(read)} from this HOOK.md"
+    if mine.name != theirs.name:
+        yield f"calls this hook {theirs.name}"
+    if mine.handler is not None and theirs.handler != mine.handler:
+        taken = f"; it loads {theirs.handler.name}" if theirs.handler is not None else ""
+        yield f"never looks at {mine.handler.name}{taken}"
+
+
+def _first_note(then: HookStatus) -> str:
+    return f": {then.hook.meta.notes[0]}" if then.hook.meta.notes else ""
+
+
+def _status_differences(row: HookStatus, then: HookStatus) -> Iterator[str]:
+    mine, theirs = row.verdict.shadowed_by, then.verdict.shadowed_by
+    if theirs is not None and (mine is None or mine.path != theirs.path):
+        yield f"the {theirs.folder.source} hook in {theirs.path} wins over this one"
+    elif mine is not None and theirs is None:
+        yield f"this one wins over the {mine.folder.source} hook in {mine.path}"
+    elif then.state in RUNNABLE:
+        if row.state not in RUNNABLE:
+            yield f"nothing of this keeps it from running: it is {row.state} by the guide alone"
+    elif then.state is not row.state and not _is_explained_by_files(then):
+        yield f"it would be {then.state}" + (f": {then.verdict.why()}" if then.verdict.why() else "")
+
+
+def _is_explained_by_files(then: HookStatus) -> bool:
+    """Is what stops it there a difference of the files, which has its own sentence."""
+    return bool({"events", "handler"} & {gate.name for gate in then.verdict.shut()})
+
+
+def _event_differences(row: HookStatus, then: HookStatus, host: Host, other: Host) -> Iterator[str]:
+    mine, theirs, kind = host.dialect.catalogue(), other.dialect.catalogue(), event_kind(row.hook)
+    for key in dict.fromkeys(_events(then.hook)):
+        if mine.sends(key, kind) and not theirs.sends(key, kind):
+            yield f"never sends {key}"
+            continue
+        known, there = mine.find(key), theirs.find(key)
+        if known is not None and known.delivers and there is not None and not there.delivers:
+            yield f"throws away what is pushed to `messages` on {key}"
+
+
+def _events(hook: Hook) -> tuple[str, ...]:
+    return hook.meta.events or ()

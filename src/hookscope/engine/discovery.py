@@ -1,0 +1,259 @@
+"""Discover hooks: folders, hooks, winners, gates, inventory. Reads disk, runs nothing, writes nothing."""
+
+import gc
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from hookscope.engine.gate_evidence import with_evidence
+from hookscope.engine.settings_entries import recorded_install
+from hookscope.model.hook import Hook, Problem
+from hookscope.model.hook_status import Gate, HookStatus, State, Verdict
+from hookscope.model.host import HookSystem, Host
+from hookscope.model.inventory import FoundHooks, Inventory, RejectedHook
+from hookscope.model.uncalled_hooks import event_kind
+from hookscope.values import dataclass
+
+SETTINGS_GATE, PRECEDENCE_GATE = "settings", "precedence"  # gates that something unread shuts
+
+
+def discover(host: Host) -> Inventory:
+    """All hooks of a host as they stand. Imports no handler; a bad file is a row, never an error."""
+    inventory = Inventory(problems=host.settings.problems + host.problems)
+    with collector_paused():
+        for system in host.dialect.systems:
+            inventory = _merged(inventory, discover_system(system, host))
+    return inventory
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """What a look finds stays and holds no cycles: meanwhile nobody searches it for any."""
+    searching = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if searching:
+            gc.enable()
+
+
+def discover_system(system: HookSystem, host: Host) -> Inventory:
+    """What one hook system of the host makes of the disk."""
+    found = system.find(host)
+    ranking = system.rank(found)
+    shadows: dict[Hook, list[Hook]] = {}
+    for loser, winner in ranking.shadowed_by.items():
+        shadows.setdefault(winner, []).append(loser)
+    losers = [hook for hook in found.hooks if hook in ranking.shadowed_by]
+    unseen = _UnreadableFolders.of(found)
+    fallen: dict[str, list[RejectedHook]] = {}
+    for copy in found.rejected:
+        fallen.setdefault(copy.name, []).append(copy)
+    rows = (
+        unseen.marked(
+            _hook_status(
+                hook, system, host, ranking.shadowed_by.get(hook), tuple(shadows.get(hook, ())), fallen
+            )
+        )
+        for hook in (*ranking.report_order, *losers)
+    )
+    return Inventory(
+        hooks=_with_reached_gate(rows, ranking.load_order, host),
+        rejected=found.rejected,
+        problems=found.problems,
+        log=found.log + ranking.log,
+        load_order=ranking.load_order,
+        report_order=ranking.report_order,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _UnreadableFolders:
+    """What nobody could read, though it is there: a hook in it may replace one of a lower folder."""
+
+    folder: Problem | None  # the highest hooks folder of that kind
+    hooks: Mapping[str, RejectedHook]  # by name, the highest candidate of that kind
+
+    @staticmethod
+    def of(found: FoundHooks) -> "_UnreadableFolders":
+        folders = [problem for problem in found.problems if problem.unseen is not None]
+        hooks = sorted((one for one in found.rejected if one.unseen is not None), key=_unread_rank)
+        return _UnreadableFolders(
+            max(folders, key=_unread_rank, default=None), {one.name: one for one in hooks}
+        )
+
+    def marked(self, row: HookStatus) -> HookStatus:
+        """The row, with a shut gate more where something unread may replace its hook."""
+        hook = row.hook
+        if hook.kind != "folder" or (self.folder is None and not self.hooks):
+            return row
+        same = self.hooks.get(hook.name)
+        if self.folder is not None and hook.folder.rank <= _unread_rank(self.folder):
+            why = self.folder.text
+        elif same is not None and hook.folder.rank <= _unread_rank(same):
+            why = f"{same.path}: {same.reason}"
+        else:
+            return row
+        reason = f"{why}; a hook there may replace this one"
+        missing = ("a readable folder",)
+        gate = Gate(PRECEDENCE_GATE, False, missing=missing, found="not read", reason=reason, reported=False)
+        return replace(row, verdict=replace(row.verdict, gates=(*row.verdict.gates, gate)))
+
+
+def _unread_rank(unread: Problem | RejectedHook) -> int:
+    return unread.unseen if unread.unseen is not None else -1
+
+
+def _hook_status(
+    hook: Hook,
+    system: HookSystem,
+    host: Host,
+    shadowed_by: Hook | None,
+    shadows: tuple[Hook, ...],
+    fallen: Mapping[str, list[RejectedHook]],
+) -> HookStatus:
+    gates = with_settings_gate(system.gates(hook, host), host)
+    rivals = _rejected_rivals(hook, fallen.get(hook.name, ()))
+    verdict = Verdict(
+        tuple([with_evidence(gate, hook, host) if gate.passed is False else gate for gate in gates]),
+        shadowed_by,
+    )
+    return HookStatus(
+        hook=hook,
+        verdict=verdict,
+        shadows=shadows,
+        notes=(
+            *hook.notes,
+            *hook.meta.notes,
+            *_catalogue_notes(hook, host),
+            *_install_notes(hook, host),
+            *rivals,
+            *(_winner_notes(shadows) if shadows and verdict.state is State.BROKEN else ()),
+        ),
+    )
+
+
+def with_settings_gate(gates: Sequence[Gate], host: Host) -> Sequence[Gate]:
+    """The gates; where nobody knows what the settings say, a shut one more: they may switch the hook off."""
+    unread = host.settings.unread
+    if not unread or any(gate.name == SETTINGS_GATE and gate.passed is False for gate in gates):
+        return gates
+    rest = [gate for gate in gates if gate.name != SETTINGS_GATE]
+    reason = f"{unread}; it may switch this hook off"
+    missing = ("readable settings",)
+    return (
+        *rest,
+        Gate(SETTINGS_GATE, False, missing=missing, found="not read", reason=reason, reported=False),
+    )
+
+
+def _with_reached_gate(
+    rows: Iterable[HookStatus], load_order: Sequence[Hook], host: Host
+) -> tuple[HookStatus, ...]:
+    """The rows; those that the load never reaches, because something before them ends it, say so."""
+    rows = tuple(rows)
+    stops = {row.hook for row in rows if row.verdict.stops_load is not None}
+    first = next((place for place, hook in enumerate(load_order) if hook in stops), None)
+    if any(problem.stops_load for problem in host.problems):
+        first, where = -1, "the settings"
+    elif first is None:
+        return rows
+    else:
+        where = load_order[first].name
+    gate = Gate("reached", False, found="no", reason=f"never reached: the load ends at {where}")
+    missed = set(load_order[first + 1 :])
+    return tuple(
+        replace(row, verdict=replace(row.verdict, gates=(*row.verdict.gates, gate)))
+        if row.hook in missed
+        else row
+        for row in rows
+    )
+
+
+def _install_notes(hook: Hook, host: Host) -> list[str]:
+    found = recorded_install(hook, host)
+    return [f"{host.dialect.product} installed it with {found.id}, from {found.origin}"] if found else []
+
+
+def _catalogue_notes(hook: Hook, host: Host) -> list[str]:
+    key = (unsent_event_notes, hook.meta.events, hook.kind, hook.meta.of_folders)
+    known: list[str] | None = host.known.get(key)
+    if known is None:
+        known = host.known[key] = unsent_event_notes(hook.meta.events or (), hook, host, hook.meta.of_folders)
+    return known
+
+
+def unsent_event_notes(
+    events: Sequence[str], hook: Hook, host: Host, of_folders: Collection[str] = frozenset()
+) -> list[str]:
+    """A sentence for each of these events that the host never sends, beside ones that it does.
+
+    `of_folders` are those that a plugin registered with hooks of folders.
+    """
+    catalogue, crosses = host.dialect.catalogue(), host.dialect.load_rules.crosses
+    notes = []
+    for key in dict.fromkeys(events):
+        kind = "folder" if key in of_folders else event_kind(hook)
+        if catalogue.sends(key, kind):
+            continue
+        later = host.dialect.later_plugin if kind == "plugin" else host.dialect.later
+        if key in later:
+            notes.append(f"{key} is not in {host.dialect.product}'s guide; {later[key]} sends it")
+            continue
+        known = catalogue.find(key)
+        if other := catalogue.elsewhere(key):
+            notes.append(f"{key}: {other} sends this event, {host.dialect.name} does not")
+        elif known is not None and key in of_folders and known.kind == "plugin":
+            notes.append(
+                f"{key} is heard with `on`: handlers that `registerHook` registers are not called for it"
+            )
+        elif known is not None and kind == "folder" and known.kind == "plugin":
+            notes.append(f"{key} is a plugin hook's name; HOOK.md folders never hear it")
+        elif known is not None and kind == "plugin" and known.kind == "folder":
+            way = "a plugin hears it with `registerHook`, not with `on`"
+            none = "handlers of plugins are not called for it"
+            if host.dialect.later_plugin:  # a program that goes on where the guide ends
+                programs = ", ".join(dict.fromkeys(host.dialect.later_plugin.values()))
+                none += f" in its guide; {programs} calls those that `registerHook` registers"
+            notes.append(f"{key} is an event of HOOK.md folders; {way if crosses else none}")
+        elif known is not None and known.key == key:
+            notes.append(f"{key}: {host.dialect.product} documents this event and never sends it")
+        else:
+            from hookscope.model.event_typos import (  # here: most listen to what is sent
+                replacement_hint,
+                unsent_event,
+            )
+
+            what = replacement_hint(unsent_event(key, kind, catalogue))
+            if hook.kind == "stream":
+                notes.append(f"{key}: accepted, but no such event exists{what}")
+            else:
+                notes.append(f"{key} is no event of {host.dialect.product}{what}")
+    return notes
+
+
+def _winner_notes(shadows: Sequence[Hook]) -> list[str]:
+    """Of a hook that wins and never runs: the ones that it keeps from running."""
+    losers = ", ".join(f"the {hook.folder.source} copy in {hook.path}" for hook in shadows)
+    return [f"it wins over {losers} and never runs itself: rename it, or take it away"]
+
+
+def _rejected_rivals(hook: Hook, rejected: Sequence[RejectedHook]) -> list[str]:
+    """A copy of the same name that was meant to win, and is no hook at all."""
+    return [
+        f"a {copy.source} copy in {copy.path} does not count: {copy.reason}"
+        for copy in rejected
+        if copy.path != hook.path
+    ]
+
+
+def _merged(one: Inventory, other: Inventory) -> Inventory:
+    return Inventory(
+        hooks=one.hooks + other.hooks,
+        rejected=one.rejected + other.rejected,
+        problems=one.problems + other.problems,
+        log=one.log + other.log,
+        load_order=one.load_order + other.load_order,
+        report_order=one.report_order + other.report_order,
+    )

@@ -1,0 +1,207 @@
+"""Read the handlers' source without running it.
+
+exports of Python in full, of scripts brackets and default export.
+"""
+
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+from hookscope.engine.planning import MAPPED_ROLE
+from hookscope.formats.positions import FormatError
+from hookscope.formats.python_source import Export, read_exports
+from hookscope.formats.script_source import check_brackets, unusable_default_export
+from hookscope.model.hook import FilePosition, Hook
+from hookscope.model.hook_status import Gate, HookStatus, Verdict
+from hookscope.model.host import Host
+from hookscope.model.inventory import Inventory
+from hookscope.model.machine import Files
+from hookscope.model.text import error_reason, nearest_word
+from hookscope.values import dataclass
+
+LARGEST_HANDLER = 1_048_576  # bytes; a larger one is left to the load
+LARGEST_DIGEST = 8 * 1_048_576  # bytes; there is no digest of a larger one
+LARGEST_SCRIPT = 65_536  # bytes; of a larger one nothing is said before its load
+SCRIPT_LANGUAGES = ("typescript", "javascript")
+KNOWN_AFTER_LOAD = "known after a load"
+ONE_ARGUMENT_KINDS = ("folder", "legacy")  # kinds of hooks whose handlers get the event and nothing else
+WRONG_ARGUMENTS = "other arguments"
+REGISTER_NAMES = {"register", "activate"}  # what plugins are called by, now and in older programs
+PLUGIN_EXPORTS = ("plugin", "default")  # an object, or a function, in place of `register`
+
+
+def examine(inventory: Inventory, host: Host) -> Inventory:
+    """The inventory with an `export` gate for each hook, and unreadable handlers as broken."""
+    return replace(inventory, hooks=tuple(examine_hook(row, host) for row in inventory.hooks))
+
+
+def examine_hook(row: HookStatus, host: Host) -> HookStatus:
+    """One hook with its handler read."""
+    handler, export = _source_gates(row.hook, host)
+    notes = (*row.notes, *_changed_since_trust_notes(row.hook, host), *_script_notes(row.hook, host))
+    gates: list[Gate] = []
+    for gate in row.verdict.gates:
+        if gate.name != "handler":
+            gates.append(gate)
+        elif gate.passed is False:
+            gates += [gate, Gate("export", None, found="not reached")]
+        else:
+            gates += [handler or gate, export]
+    return HookStatus(row.hook, Verdict(tuple(gates), row.verdict.shadowed_by), row.shadows, notes)
+
+
+def _script_notes(hook: Hook, host: Host) -> list[str]:
+    """What its default export is, where it is plainly nothing to call. A load fails, and says it again."""
+    path = hook.handler
+    if path is None or hook.language not in SCRIPT_LANGUAGES:
+        return []
+    try:
+        wrong = uncallable_export(hook, host.surroundings.files.read(path, LARGEST_SCRIPT + 1))
+    except OSError:  # the load says it
+        return []
+    return [f"{path.name}:{wrong.line} {wrong.text}, so that a load fails"] if wrong is not None else []
+
+
+@dataclass(frozen=True, slots=True)
+class UncallableExport:
+    """A default export in whose place a function is wanted."""
+
+    text: str  # what a sentence says behind the file's name
+    then: str
+    line: int
+
+
+def uncallable_export(hook: Hook, source: bytes) -> UncallableExport | None:
+    """What a script exports in the place of a function, where its text alone says so."""
+    is_plugin = hook.kind == "plugin" and hook.role != MAPPED_ROLE
+    if not (is_plugin or (hook.kind in ONE_ARGUMENT_KINDS and hook.meta.export == "default")):
+        return None
+    found = unusable_default_export(source)
+    if found is None:
+        return None
+    methods = f" with {', '.join(map('`{}`'.format, found.members[:5]))}" if found.members else ""
+    exported = f"exports {found.kind}{methods}"
+    if not is_plugin:
+        then = "Write `export default` before the function that is called with the event."
+        return UncallableExport(f"{exported}; a function is wanted", then, found.line)
+    may_register = found.members is None or REGISTER_NAMES & (found.named | set(found.members))
+    if found.kind != "a class" and may_register:
+        return None
+    then = "Write `export default { id, register(api) { … } }`, or a function of `api`."
+    return UncallableExport(f"{exported}; a plugin is a function, or has `register`", then, found.line)
+
+
+def _changed_since_trust_notes(hook: Hook, host: Host) -> list[str]:
+    """A trusted handler that somebody else has changed since. The user's own edits are the user's."""
+    path = hook.handler
+    known = host.trust.digests.get(path) if path is not None and host.trust.digests else None
+    facts = host.surroundings.files.facts(path) if path is not None and known is not None else None
+    if (
+        path is None
+        or facts is None
+        or not facts.foreign
+        or handler_digest(path, host.surroundings.files) == known
+    ):
+        return []
+    return [f"{path.name} belongs to another user and has changed since its folder was trusted"]
+
+
+def handler_digest(path: Path, files: Files) -> str | None:
+    """The first half of a handler file's SHA-256, in hexadecimal; None where it cannot be read, or is larger
+    than anybody's handler."""
+    from hashlib import sha256  # here: OpenSSL takes a while to load, and looks seldom ask
+
+    try:
+        source = files.read(path, LARGEST_DIGEST + 1)
+    except OSError:
+        return None
+    return sha256(source).hexdigest()[:32] if len(source) <= LARGEST_DIGEST else None
+
+
+def _source_gates(hook: Hook, host: Host) -> tuple[Gate | None, Gate]:
+    """The `handler` gate where the source is at fault, and the `export` gate. What a module of several
+    handlers exports is the loader's to say."""
+    unknown = _unknown_export_gate(hook.meta.export)
+    path = hook.handler
+    if path is not None and hook.kind == "folder" and hook.language in SCRIPT_LANGUAGES:
+        return _script_gate(path, host.surroundings.files), unknown
+    if path is None or hook.language != "python":
+        return None, unknown
+    try:
+        source = host.surroundings.files.read(path, LARGEST_HANDLER + 1)
+        if len(source) > LARGEST_HANDLER:
+            return None, unknown
+        exports = read_exports(source)
+    except OSError as error:
+        reason = f"{path.name} cannot be read: {error_reason(error)}"
+        return Gate("handler", False, found="unreadable", reason=reason, place=FilePosition(path)), unknown
+    except FormatError as error:
+        return _parse_error_gate(path, error), Gate("export", None, found="not reached")
+    if hook.kind == "stream" or (hook.kind == "plugin" and any(door in exports for door in PLUGIN_EXPORTS)):
+        return None, unknown
+    return None, export_gate(exports, hook.meta.export, path, called=hook.kind in ONE_ARGUMENT_KINDS)
+
+
+def _script_gate(path: Path, files: Files) -> Gate | None:
+    """A script whose brackets surely do not fit. Its host's own list does not look."""
+    try:
+        check_brackets(files.read(path, LARGEST_SCRIPT + 1))
+    except OSError:  # the load says it
+        return None
+    except FormatError as error:
+        return replace(_parse_error_gate(path, error), reported=False)
+    return None
+
+
+def _parse_error_gate(path: Path, error: FormatError) -> Gate:
+    place = FilePosition(path, error.span.line, error.span.column)
+    return Gate("handler", False, found="does not parse", reason=f"{path.name}, {error}", place=place)
+
+
+@lru_cache(maxsize=256)
+def _unknown_export_gate(export: str) -> Gate:
+    return Gate("export", None, needed=(export,), found=KNOWN_AFTER_LOAD)
+
+
+def export_gate(exports: dict[str, Export], wanted: str, path: Path, *, called: bool = True) -> Gate:
+    """Is the wanted export there and a function. `default` means `default` if defined, else `handler`.
+
+    `called`: with the event alone, so that one of two arguments is none.
+    """
+    names = ("default", "handler") if wanted == "default" else (wanted,)
+    found = next((exports[name] for name in names if name in exports), None)
+    if found is None:
+        if "*" in exports:
+            return Gate("export", None, needed=names, found=f"bound while it runs: {KNOWN_AFTER_LOAD}")
+        return _missing_export_gate(exports, names[-1], path)
+    place = FilePosition(path, found.line)
+    match found.kind:
+        case "function" | "async function" if called and found.misfit is not None:
+            count = f"{found.misfit} arguments" if found.misfit else "no argument"
+            reason = f"`{found.name}` in {path.name} asks for {count}; it is called with one, the event"
+            return Gate("export", False, names[-1:], (found.name,), WRONG_ARGUMENTS, reason, place=place)
+        case "function" | "async function":
+            at = f"{path.name}:{found.line}"
+            return Gate(
+                "export", True, needed=names[-1:], found=f"{found.name}, {found.kind}, {at}", place=place
+            )
+        case "class":
+            reason = f"`{found.name}` in {path.name} is a class; a function is wanted"
+            return Gate("export", False, names[-1:], (found.name,), "a class", reason, place=place)
+        case _:
+            known = f"{found.name}, {KNOWN_AFTER_LOAD}"
+            return Gate("export", None, needed=names[-1:], found=known, place=place)
+
+
+def _missing_export_gate(exports: dict[str, Export], name: str, path: Path) -> Gate:
+    functions = [export.name for export in exports.values() if "function" in export.kind]
+    near = nearest_word(name, functions)
+    like = (f"{near} is there; {name} is needed",) if near else ()
+    if near:
+        then = f"; did you mean {near}?"
+    elif functions:
+        then = f"; it defines {', '.join(functions[:5])}"
+    else:
+        then = "; it defines no function"
+    reason = f"{path.name} has no `{name}`{then}"
+    return Gate("export", False, (name,), (name,), "absent", reason, place=FilePosition(path), near=like)

@@ -1,0 +1,384 @@
+"""HookEngine: scan, load, plan and fire for one Host. Executors and recorder are handed in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from hookscope.engine import argument_checks
+from hookscope.engine.discovery import discover
+from hookscope.engine.examination import examine
+from hookscope.engine.loading import (
+    FirstImports,
+    Loading,
+    kept_registrations,
+    registrations_left_on,
+    without_folder_hooks,
+)
+from hookscope.engine.plan_variants import (
+    all_switched_off,
+    injected_faults,
+    with_injected_faults,
+    with_limit,
+    without_hooks,
+)
+from hookscope.engine.planning import (
+    NO_REASONS,
+    late_registrations,
+    make_plan,
+    registrations_of,
+)
+from hookscope.engine.registry import LoadReport, PlanCache, Registry
+from hookscope.model.executor import Recorder, RunListener
+from hookscope.model.hook import Language, LogLine
+from hookscope.model.host import Host
+from hookscope.model.inventory import Inventory, StrictLoadState
+from hookscope.model.run import Code, Event, Handler, Plan, Registration, Run
+from hookscope.otel import listener as of_process
+from hookscope.runtime.executors import (
+    NODE_LANGUAGES,
+    Executors,
+    in_process_executors,
+    with_node_executor,
+)
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from hookscope.runtime.firing import Firing
+    from hookscope.runtime.stepper import Stepper
+
+
+class HookEngine:
+    """The hooks of one host: what is there, what is registered, and what an event does.
+
+    The registry is replaced as a whole: a run keeps the generation that it started with. `look`, `plan` and
+    `fire` are called in one thread at a time; an engine that is closed neither loads nor fires.
+
+    Source: guides 000 ("loadHooks") and 004 ("Execution Engine").
+    """
+
+    def __init__(
+        self,
+        host: Host,
+        lanes: Executors | None = None,
+        recorder: Recorder | None = None,
+        *,
+        without: Mapping[Language, str] = NO_REASONS,
+        listener: RunListener | None = None,
+    ) -> None:
+        """Without lanes, Python handlers run in the caller's own process, others in a Node if one is found.
+
+        `without` says what handlers lack for whose language there is no lane. `listener` hears of every run;
+        where none is given, the process's OpenTelemetry, if it has set one up. Raises TypeError for no Host.
+        """
+        argument_checks.expect_host(host, "a HookEngine takes a Host")
+        self.host = host
+        self.lanes = lanes or in_process_executors()
+        self._finds_node = lanes is None
+        self._without = without
+        self.recorder = recorder
+        self.listener = listener
+        self.inventory = Inventory()
+        self.registry = Registry()
+        self.enabled = True
+        self._closed = False
+        self._load_turn: asyncio.Lock | None = None
+        self._sources = StrictLoadState()
+        self._first = FirstImports(_with_digest)
+        self._plans = PlanCache()
+        self._late_count = 0  # of the handlers that plugins had registered late, when we asked last
+
+    def look(self, host: Host | None = None) -> Inventory:
+        """Look at the host's hooks, handlers' sources included, and register what may run. Runs nothing.
+
+        `host` replaces the engine's host: settings and surroundings are those of its opening.
+        """
+        self._take(host)
+        self.inventory = examine(discover(self.host), self.host)
+        self._provide_node(self.inventory)
+        self.registry = self.registry.with_registrations(registrations_of(self.inventory, self.host))
+        return self.inventory
+
+    async def load(
+        self, host: Host | None = None, *, strict: bool = False, only: str | None = None
+    ) -> LoadReport:
+        """Look, import every hook that may run, and register those that load.
+
+        Replaces all registrations, also those made by code (guide 000, "loadHooks") unless the host keeps
+        them. With `strict`, one hook that fails to load leaves everything as it was (recorded in openclaw
+        load-03); the report's `refusal` is the host's sentence. With `only`, the hooks of that name alone.
+        Other tasks of the loop get their turns meanwhile; a second load waits for the first.
+        Raises RuntimeError once the engine is closed, TypeError where `host` is no Host.
+        """
+        self._expect_open()
+        if host is not None:
+            argument_checks.expect_host(host, "a HookEngine looks at a Host")
+        import asyncio  # here: a look loads nothing that waits
+
+        if self._load_turn is None or not self._load_turn.locked():
+            self._load_turn = asyncio.Lock()  # of this loop
+        async with self._load_turn:
+            return await self._load(host, strict=strict, only=only)
+
+    async def _load(self, host: Host | None, *, strict: bool, only: str | None) -> LoadReport:
+        import asyncio  # here: as above
+
+        before = self.host
+        self._take(host)
+        off = self.host.hooks_setting("enabled")[0] is False
+        inventory = await asyncio.to_thread(
+            discover, self.host
+        )  # it reads thousands of files, and loads none
+        if only is not None:
+            chosen = tuple(hook for hook in inventory.load_order if hook.name == only)
+            inventory = replace(inventory, load_order=chosen)
+        if off:
+            self._switch_off()
+            inventory = without_folder_hooks(inventory)
+            if not inventory.load_order:
+                return LoadReport(log=self._said_off())
+        self._provide_node(inventory)
+        sources, refused = self._left_behind(inventory, strict=strict and not off)
+        if strict:
+            inventory = replace(inventory, load_order=sources.in_order(inventory.load_order))
+        loading = Loading(self.host, inventory, strict=strict, first=self._first)
+        if refused is not None:
+            loading.refuse(*refused)
+        await loading.take_all(lambda code: self.lanes.load(code, self._without))
+        report = loading.report()
+        if strict and (report.failed or report.stopped):
+            self.host = before
+            return replace(report, registered=0, committed=False)
+        self._commit(loading, sources, off)
+        return replace(report, refusal="", log=(*(self._said_off() if off else ()), *report.log))
+
+    def _commit(self, loading: Loading, sources: StrictLoadState, off: bool) -> None:
+        """From here on what was loaded is what is registered."""
+        self._set_dispatch(not off)
+        self._sources = sources
+        self.inventory = loading.inventory()
+        left = registrations_left_on(self.registry, self.host) if off else ()
+        first, last = kept_registrations(self.registry, self.host)
+        self.registry = self.registry.with_registrations((*left, *first, *loading.registrations, *last))
+        self._plans = PlanCache()
+        self.lanes.keep_only([call.target for call in self.registry.registrations])
+
+    def _take(self, host: Host | None) -> None:
+        if host is not None:
+            argument_checks.expect_host(host, "a HookEngine looks at a Host")
+            self.host = host
+
+    def _expect_open(self) -> None:
+        if self._closed:
+            raise RuntimeError("this HookEngine is closed, and its workers are gone: make another one")
+
+    def _set_dispatch(self, on: bool) -> None:
+        """All hooks are switched on or off: where the host says so, for events too."""
+        if self.host.dialect.load_rules.off_closes:
+            self.enabled = on
+
+    def _left_behind(
+        self, inventory: Inventory, *, strict: bool
+    ) -> tuple[StrictLoadState, tuple[str, str] | None]:
+        """What this load leaves behind for later ones; of a strict one, the hook that ends it, and why."""
+        look_of = self.host.dialect.load_rules.strict_look
+        if look_of is None:
+            return StrictLoadState(), None
+        if not strict:
+            return look_of.sources(self.host, inventory.load_order), None
+        return look_of.check(self.host, self._sources)
+
+    def _provide_node(self, inventory: Inventory) -> None:
+        """A lane for TypeScript and JavaScript, once a hook wants it. Its workers have no limits."""
+        if not self._finds_node or not any(row.hook.language in NODE_LANGUAGES for row in inventory.hooks):
+            return
+        self._finds_node = False
+        self.lanes, self._without = with_node_executor(self.lanes, self.host)
+
+    def _switch_off(self) -> None:
+        """The settings switch all HOOK.md folders off; hooks of plugins have a switch of their own."""
+        self._set_dispatch(False)
+        self._sources = StrictLoadState()
+        if self.host.dialect.clears_when_off:
+            self.inventory = Inventory()
+            first, last = kept_registrations(self.registry, self.host)
+            self.registry = self.registry.with_registrations((*first, *last))
+
+    def _said_off(self) -> tuple[LogLine, ...]:
+        text = self.host.dialect.texts.off
+        return (LogLine("info", text),) if text else ()
+
+    def register(
+        self,
+        key: str,
+        handler: Handler,
+        name: str | None = None,
+        *,
+        priority: float = 0,
+        limit: float | None = None,
+        options: Mapping[str, Any] | None = None,
+        lasting: bool = False,
+    ) -> Registration:
+        """Call `handler` for every event of `key`: `command`, or `command:new`. It comes last of its key.
+
+        `priority` and `options` are for events whose host looks at them; `limit` in seconds. With `lasting`
+        no load forgets it. `remove` takes back the registration that is returned.
+        Raises TypeError for what cannot be called or is of another type, ValueError for an empty key and for
+        a limit that is less than 0 or without end.
+        """
+        argument_checks.expect_key(key)
+        argument_checks.expect(priority, (int, float), "a priority is a number")
+        argument_checks.expect_seconds(limit, "limit")
+        if not callable(handler):
+            raise TypeError(f"a handler is a function; {type(handler).__name__} cannot be called")
+        name = name or str(getattr(handler, "__name__", "handler"))
+        call = Registration(
+            key,
+            name,
+            handler,
+            priority=priority,
+            limit=limit,
+            limit_from="its registration",
+            options=options or {},
+            lasting=lasting,
+        )
+        self.registry = self.registry.with_call(call)
+        return call
+
+    def remove(self, call: Registration) -> bool:
+        """Take back this very registration; False where it is not registered any more."""
+        before, self.registry = self.registry, self.registry.without(call)
+        return self.registry is not before
+
+    @property
+    def lasting(self) -> tuple[Registration, ...]:
+        """The registrations by code that no load forgets, in order."""
+        return tuple(call for call in self.registry.registrations if call.lasting)
+
+    def unregister(self, key: str, handler: Handler) -> bool:
+        """Take back one registration of `handler` under `key`; False where there is none."""
+        argument_checks.expect_key(key)
+        first = next((call for call in self.registry.by_key.get(key, ()) if call.target is handler), None)
+        return first is not None and self.remove(first)
+
+    def clear(self) -> None:
+        """Forget every registration."""
+        self.registry = self.registry.with_registrations(())
+
+    def has_listeners(self, type: str, action: str = "") -> bool:  # noqa: A002  (the seeds' name)
+        """Would anybody hear this event."""
+        argument_checks.expect_parts(type, action, "")
+        event = Event(type, action)
+        return self.hears(replace(event, kind=self.host.dialect.kind_of_event(event.key)))
+
+    def hears(self, event: Event) -> bool:
+        """Is anybody registered for this event. Raises LookupError where the host has none of its kind."""
+        argument_checks.expect_event(event)
+        keys = self.host.dialect.system_of(event.kind).keys(event)
+        self._hear_late()
+        return any(key in self.registry.by_key for key in keys)
+
+    def plan(self, event: Event, *, only: str | None = None, limit: float | None = None) -> Plan:
+        """Who would run for this event and who not, each with the reason. Runs nothing.
+
+        `limit` is for each handler, in place of its own: seconds, 0 for none. Raises TypeError for what is no
+        Event, LookupError where the host has no hooks of its kind, and as `register` for a limit.
+        """
+        argument_checks.expect_event(event)
+        if limit is not None:
+            argument_checks.expect_seconds(limit, "limit")
+        if event.kind != "folder":
+            self._hear_late()
+        plan = self._plans.of(
+            event,
+            (only, limit),
+            self.registry,
+            self.host,
+            lambda: with_limit(self._plan_of(event, only), limit),
+        )
+        if plan.event is not event:
+            plan = plan.of(event, self.host.dialect.system_of(event.kind).policy(event))
+        if self.enabled or event.kind == "plugin":  # the switch is that of hooks, not of plugins
+            return plan
+        return all_switched_off(plan)
+
+    def _hear_late(self) -> None:
+        """Register what plugins have registered since they were loaded."""
+        count = self.lanes.late_count
+        if count == self._late_count:
+            return
+        self._late_count = count
+        late = late_registrations(self.registry, self.host, self.lanes.late_of)
+        if late:
+            self.registry = self.registry.with_registrations((*self.registry.registrations, *late))
+
+    def _plan_of(self, event: Event, only: str | None) -> Plan:
+        return make_plan(
+            event,
+            self.registry,
+            self.inventory,
+            self.host,
+            languages=self.lanes.languages,
+            without=self._without,
+            only=only,
+        )
+
+    def fire(
+        self,
+        event: Event | Plan,
+        *,
+        only: str | None = None,
+        complete: Callable[[Run], Awaitable[Run]] | None = None,
+        follow: Callable[[Event], Plan] | None = None,
+        stepper: Stepper | None = None,
+    ) -> Firing:
+        """Run an event, or a plan made before. Iterate the Firing for steps, await it for the Run.
+
+        `complete` has the last word on the Run, before its end is recorded. `follow` plans the events that
+        this one causes; else they are fired at all who hear them, or at the one hook of the plan. With a
+        `stepper` the run waits before each handler until somebody says a word to it. Raises
+        RuntimeError outside of a running event loop and once the engine is closed, and what `plan` raises.
+        """
+        # Not by the room's door, which takes as long as a handler.
+        from hookscope.runtime.firing import Firing
+
+        self._expect_open()
+        plan = event if isinstance(event, Plan) else self.plan(event, only=only)
+        broken = injected_faults(plan)  # and so they stay for what it causes
+        listener = self.listener or of_process()
+
+        def caused(then: Event) -> Plan:
+            next_plan = follow(then) if follow else self.plan(then, only=plan.only)
+            return self._prepared(without_hooks(with_injected_faults(next_plan, broken), plan.left_out))
+
+        return Firing(
+            self._prepared(plan),
+            self.lanes.of if stepper is None else stepper.lanes(self.lanes.of),
+            recorder=self.recorder,
+            follow=caused,
+            complete=complete,
+            begins=partial(listener.begins, dialect=self.host.dialect.name) if listener is not None else None,
+        )
+
+    def _prepared(self, plan: Plan) -> Plan:
+        """The plan with its event as it is fired this once."""
+        system = self.host.dialect.system_of(plan.event.kind)
+        event = system.prepare(plan.event, self.host, os.urandom(16))
+        return plan if event is plan.event else plan.of(event, plan.policy)
+
+    async def close(self) -> None:
+        """End all workers and wait until they are gone. Nothing is loaded or fired here any more."""
+        self._closed = True
+        await self.lanes.close()
+
+
+def _with_digest(code: Code) -> Code:
+    from hookscope.runtime.content_digests import (
+        with_digest,  # here: few hosts have files that they import once
+    )
+
+    return with_digest(code)

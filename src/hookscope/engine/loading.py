@@ -1,0 +1,321 @@
+"""One load: which hooks are imported, what each registers, what is kept, and what is reported."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+
+from hookscope.engine.discovery import unsent_event_notes
+from hookscope.engine.planning import (
+    accepted_module,
+    declared_registrations,
+    folder_events_of,
+    handler_code,
+    without_duplicates,
+)
+from hookscope.engine.registry import LoadReport, Registry
+from hookscope.model.failure import Failure
+from hookscope.model.hook import Hook, LogLine
+from hookscope.model.hook_status import Gate, HookStatus, State
+from hookscope.model.host import Host
+from hookscope.model.inventory import Inventory
+from hookscope.model.run import Code, Handler, Module, Registration
+from hookscope.model.uncalled_hooks import event_kind
+
+TURN_SECONDS = 0.005  # seconds of loading, after which other tasks get their turn
+DEFAULT_EMOJI = "🔗"
+NO_FUNCTION = "NoHandler"  # the failure of a file that loads and has no function to call
+IS_CLASS = "ClassHandler"  # and of one that has a class in its place
+LOADED_GATE = Gate("load", True, found="loaded")
+LOADER_CHECKED_GATES = (
+    "handler",
+    "sent",
+)  # a missing file fails by itself; what is never sent loads all the same
+
+LoadCode = Callable[[Code], Awaitable["Handler | Code | Module | Failure | str"]]
+
+
+def kept_registrations(
+    registry: Registry, host: Host
+) -> tuple[tuple[Registration, ...], tuple[Registration, ...]]:
+    """The registrations by code that a load leaves alone: those before what it registers, those behind.
+
+    No load forgets the lasting ones. A host that keeps the others too only takes its own out from between
+    them, and so they come first from then on, key by key in the order in which the keys came up.
+    """
+    calls = registry.registrations
+    last = tuple(call for call in calls if call.lasting)
+    if not host.dialect.load_rules.keeps_code:
+        return (), last
+    places = {key: place for place, key in enumerate(registry.keys())}
+    kept = [call for call in calls if call.hook is None and not call.lasting]
+    return tuple(sorted(kept, key=lambda call: places[call.key])), last
+
+
+def registrations_left_on(registry: Registry, host: Host) -> tuple[Registration, ...]:
+    """The folder hooks of the last load, where the host forgets none of them when it is switched off."""
+    if host.dialect.clears_when_off:
+        return ()
+    calls = registry.registrations
+    return tuple(call for call in calls if call.hook is not None and event_kind(call.hook) == "folder")
+
+
+def without_folder_hooks(inventory: Inventory) -> Inventory:
+    """Only the hooks that the switch of HOOK.md folders does not concern are to be loaded."""
+    rest = tuple(hook for hook in inventory.load_order if event_kind(hook) != "folder")
+    return replace(inventory, load_order=rest)
+
+
+class FirstImports:
+    """What a host imports once and keeps for as long as it runs, whatever becomes of the file."""
+
+    def __init__(self, with_digest: Callable[[Code], Code]) -> None:
+        self._with_digest = with_digest  # of what its folder holds now, unless it brings one
+        self._digests: dict[Path, str] = {}
+        self._threw: dict[Path, Failure] = {}
+
+    async def load(self, load: LoadCode, code: Code) -> Handler | Code | Module | Failure | str:
+        """As it was when it was imported first, or as it threw then; as it is where nothing was imported, for
+        a mistake in its syntax or a file that it lacks, or where its worker is another one."""
+        if code.path in self._threw:
+            return self._threw[code.path]
+        code = self._with_digest(replace(code, digest=self._digests.get(code.path, "")))
+        outcome = await load(code)
+        if isinstance(outcome, Failure) and outcome.type not in (NO_FUNCTION, IS_CLASS):
+            if _module_threw(outcome):
+                self._threw[code.path] = outcome
+        elif not isinstance(outcome, str):
+            self._digests[code.path] = code.digest
+        return outcome
+
+
+def _module_threw(failure: Failure) -> bool:
+    """Did the module itself throw as it ran; else nothing of it was imported."""
+    unresolved = failure.own_text.startswith("Cannot find ") and "imported from" in failure.own_text
+    return bool(failure.frames) and failure.type != "SyntaxError" and not unresolved
+
+
+class Loading:
+    """One load: takes hooks in load order, and knows what the report will say."""
+
+    def __init__(
+        self, host: Host, inventory: Inventory, *, strict: bool = False, first: FirstImports | None = None
+    ) -> None:
+        """`strict`: the first failure ends it, and is said by the report alone. `first`: of earlier loads."""
+        self.host = host
+        self._strict = strict
+        self._first = first
+        self._looked = inventory
+        self.gates: dict[Hook, Gate] = {}
+        self.declared: dict[Hook, tuple[str, ...]] = {}  # events of the modules that were loaded
+        self.crossed: dict[Hook, frozenset[str]] = {}  # of those, a plugin's: the ones of hook folders
+        self.notes: dict[Hook, tuple[str, ...]] = {}  # what the events say that a module brought
+        self.texts = host.dialect.texts
+        self.rules = host.dialect.load_rules
+        self.refusal = ""
+        self.registrations: list[Registration] = []
+        self.discovered = sum(hook.kind != "legacy" for hook in inventory.load_order)
+        self.eligible = self.registered = 0
+        self.skipped: list[str] = []
+        self.failures: dict[str, Failure] = {}
+        self.failed: list[str] = []
+        self.stopped = ""
+        self.told: list[LogLine] = []
+        self.log = [LogLine(problem.logged, problem.text) for problem in host.problems if problem.logged]
+        end = next((problem for problem in host.problems if problem.stops_load), None)
+        if end is not None:
+            self.stopped, self.discovered = end.text, 0
+            return
+        self.log += inventory.log
+        self._say("info", self.texts.discovered, count=self.discovered)
+
+    def _say(self, level: str, template: str | None, **parts: object) -> None:
+        if template is not None:
+            self.log.append(LogLine(level, template.format(**parts)))
+
+    async def take_all(self, load: LoadCode) -> None:
+        """Load the hooks of the inventory in load order, up to the one that ends it, if any does.
+
+        Other tasks get their turn between two hooks.
+        """
+        import asyncio  # here: a look loads nothing that waits
+
+        rows, since = {row.hook: row for row in self._looked.hooks}, perf_counter()
+        for hook in self._looked.load_order:
+            if self.stopped or (self._strict and self.failed):
+                break
+            await self._take(rows[hook], load)
+            if perf_counter() - since > TURN_SECONDS:
+                await asyncio.sleep(0)
+                since = perf_counter()
+
+    async def _take(self, row: HookStatus, load: LoadCode) -> None:
+        """Load one hook, or say why not."""
+        hook = row.hook
+        if (end := row.verdict.stops_load) is not None:
+            self.stopped = f"{hook.name}: {end.reason}"
+            return
+        if not row.verdict.eligible:
+            self._skip(hook, *row.verdict.reasons(State.BLOCKED))
+            return
+        if hook.kind != "legacy":
+            self.eligible += 1
+        if not row.verdict.enabled:
+            self._skip(hook, *row.verdict.reasons(State.OFF))
+            return
+        shut = {
+            gate.name: gate.reason for gate in row.verdict.shut() if gate.name not in LOADER_CHECKED_GATES
+        }
+        if hook.kind == "legacy" and "path" in shut:
+            self.log.append(LogLine("warn", shut["path"]))
+            self.failed.append(hook.told)
+        elif shut and not (self.rules.imports_idle and shut.keys() == {"events"}):
+            fails = "events" in shut and self.rules.no_events is not None
+            if "events" in shut and not (fails and self._strict):
+                self._say("warn", self.texts.no_events, name=hook.name)
+            if fails:
+                self.failed.append(hook.told)
+                self._refuse(self.rules.failed.format(name=hook.name, error=self.rules.no_events))
+            else:
+                self._skip(hook, *shut.values())
+        else:
+            await self._load(hook, load)
+
+    async def _load(self, hook: Hook, load: LoadCode) -> None:
+        if hook.kind != "plugin":
+            self._say("warn", self.texts.loading.get(hook.folder.source))
+        code = handler_code(hook, self.host)
+        first = self._first if hook.folder.source in self.rules.imports_once else None
+        outcome = await (load(code) if first is None else first.load(load, code))
+        if isinstance(outcome, Failure) and outcome.type == IS_CLASS and self.rules.takes_classes:
+            outcome = code
+        if isinstance(outcome, Module):
+            outcome = accepted_module(outcome, self.host)
+        if isinstance(outcome, str):
+            self._skip(hook, outcome)
+        elif isinstance(outcome, Failure):
+            self._fail(hook, outcome)
+        elif isinstance(outcome, Module):
+            self.log += outcome.log
+            self.told += [LogLine(line.level, f"{hook.name}: {line.text}") for line in outcome.log]
+            self._register_module(hook, outcome)
+        elif not hook.meta.events:
+            self._say("warn", self.texts.no_events, name=hook.name)
+            self._skip(hook, "no events")
+        else:
+            calls = [Registration(key, hook.name, outcome, hook) for key in hook.meta.heard]
+            self._register(hook, calls, hook.meta.events)
+
+    def _register_module(self, hook: Hook, module: Module) -> None:
+        """What it declares; names that the host does not know are warned about (rules-openclaw section 6)."""
+        declared = declared_registrations(module, hook, self.host)
+        calls, doubles = without_duplicates(declared, self.registrations)
+        self.log += [LogLine("error", f"{hook.name}: {double}") for double in doubles]
+        self._register(hook, calls, [call.key for call in calls])
+        self.declared[hook] = tuple(dict.fromkeys(call.key for call in calls))
+        self.crossed[hook] = folder_events_of(calls)
+        self.notes[hook] = tuple(unsent_event_notes(self.declared[hook], hook, self.host, self.crossed[hook]))
+        lines = [LogLine("warn", f"{hook.name}: {note}") for note in self.notes[hook]]
+        self.log += lines
+        self.told += lines
+
+    def _register(self, hook: Hook, calls: list[Registration], named: Sequence[str]) -> None:
+        events = list(named) if hook.kind == "folder" else list(dict.fromkeys(named))
+        self.registrations += calls
+        self.gates[hook] = LOADED_GATE
+        self.registered += 1
+        self._warn_of_strangers(hook, events)
+        if hook.kind == "legacy" and self.texts.legacy_registered is not None:
+            for event in events:
+                self._say("info", self.texts.legacy_registered, event=event, module=hook.told)
+            return
+        emoji = DEFAULT_EMOJI if hook.meta.emoji is None else hook.meta.emoji
+        self._say("info", self.texts.registered, emoji=emoji, name=hook.name, events=", ".join(events))
+
+    def _warn_of_strangers(self, hook: Hook, events: list[str]) -> None:
+        """Events that the host does not know: they are registered, and never come."""
+        looks = self.texts.never_sent and hook.kind == "folder"
+        known = self.host.dialect.catalogue().keys_of("folder") if looks else ()
+        strangers = [key for key in events if key not in known] if known else []
+        if strangers and self.texts.never_sent:
+            what = "event" if len(strangers) == 1 else "events"
+            self._say("warn", self.texts.never_sent, name=hook.name, what=what, events=", ".join(strangers))
+
+    def refuse(self, name: str, sentence: str) -> None:
+        """This hook ends the load, before anything of it is imported."""
+        self.failed.append(name)
+        self._refuse(sentence)
+
+    def _refuse(self, sentence: str) -> None:
+        self.refusal = self.refusal or sentence
+
+    def _skip(self, hook: Hook, *reasons: str) -> None:
+        self.skipped.append(f"{hook.told}: {', '.join(reasons)}")
+
+    def _fail(self, hook: Hook, failure: Failure) -> None:
+        self.failed.append(hook.told)
+        self.failures[hook.name] = failure
+        self.gates[hook] = Gate(
+            "load", False, found=failure.type, reason=f"{failure.type}: {failure.message}"
+        )
+        parts = {
+            "file": hook.told if hook.kind == "legacy" else hook.handler,
+            "name": hook.name,
+            "export": hook.meta.export if hook.meta.export_written is None else hook.meta.export_written,
+            "type": failure.type,
+            "error": failure.message,
+            "plain": failure.own_text,
+        }
+        has_none = failure.type in (NO_FUNCTION, IS_CLASS)
+        if not self._strict:
+            level, text = ("warn", self.texts.no_function) if has_none else ("error", self.texts.not_loaded)
+            self._say(level, text, **parts)
+        if has_none:
+            parts["error"] = self.rules.no_function.format(**parts)
+        if self.rules.reworded is not None:
+            parts["error"] = self.rules.reworded(failure, str(parts["file"]))
+        self._refuse(self.rules.failed.format(**parts))
+
+    def inventory(self) -> Inventory:
+        """The inventory with a `load` gate for every hook that was imported, or failed to be."""
+        return replace(
+            self._looked,
+            hooks=tuple(
+                replace(
+                    row,
+                    verdict=replace(row.verdict, gates=(*row.verdict.gates, self.gates[row.hook])),
+                    notes=(*row.notes, *self.notes.get(row.hook, ())),
+                    declared=self.declared.get(row.hook),
+                    crossed=self.crossed.get(row.hook, frozenset()),
+                )
+                if row.hook in self.gates
+                else row
+                for row in self._looked.hooks
+            ),
+        )
+
+    def report(self) -> LoadReport:
+        """What the load did."""
+        if not self.stopped:
+            self._say(
+                "info",
+                self.texts.complete,
+                registered=self.registered,
+                discovered=self.discovered,
+                skipped=len(self.skipped),
+                failed=len(self.failed),
+            )
+        return LoadReport(
+            discovered=self.discovered,
+            eligible=self.eligible,
+            registered=self.registered,
+            skipped=tuple(self.skipped),
+            failed=tuple(self.failed),
+            log=tuple(self.log),
+            told=tuple(self.told),
+            failures=dict(self.failures),
+            refusal=self.refusal,
+            stopped=self.stopped,
+        )

@@ -1,0 +1,332 @@
+"""From an inventory to registrations, and from a registry to a plan. Pure: nothing is read or run."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from typing import Any
+
+from hookscope.engine.registry import Registry
+from hookscope.model.failure import Failure
+from hookscope.model.hook import Hook, HookKind, Language
+from hookscope.model.hook_status import HookStatus, State
+from hookscope.model.host import Arrangement, Host
+from hookscope.model.inventory import Inventory
+from hookscope.model.run import (
+    CallGroup,
+    Code,
+    Declared,
+    Event,
+    EventKind,
+    Handler,
+    Module,
+    ModuleShape,
+    NotRun,
+    Plan,
+    Registration,
+)
+from hookscope.model.uncalled_hooks import (
+    UncalledHook,
+    event_kind,
+    excluded_reason,
+    may_be_called,
+    uncalled_by_event,
+    uncalled_hooks_of,
+)
+
+NEEDS_NODE = "needs Node, which nobody has looked for"
+NO_REASONS: Mapping[Language, str] = {}
+INTERNAL_OPTION = "internal"  # the option of a plugin's handler that is meant for the events of hook folders
+REGISTER_OPTION = "register"  # and the one that, being false, has it listed and never called
+MAPPED_ROLE = "mapped"  # the role of a plugin hook that settings define: its module is the handler alone
+SHAPE_OF_KIND: Mapping[HookKind, ModuleShape] = {"stream": "stream", "plugin": "plugin"}
+
+ModuleOf = Callable[[Hook], Module | None]
+ALL_LANGUAGES: frozenset[Language] = frozenset({"python", "typescript", "javascript", "unknown"})
+
+
+HANDLER_GATES = frozenset({"handler", "export"})  # shut by what stands in the handler's file
+
+
+def registrations_of(
+    inventory: Inventory,
+    host: Host,
+    held: Callable[[Code], bool] | None = None,
+    module_of: ModuleOf | None = None,
+) -> tuple[Registration, ...]:
+    """A registration for every event of every hook that may run, in load order.
+
+    Silent hooks are among them: fired by hand, they run. So are hooks that only an edit of their
+    handler's file has broken, where `held` says that a version from before is still loaded. Of a hook whose
+    module is loaded (`module_of`) it is what the module declares, else what its file says it listens to.
+    """
+    standings = {row.hook: row for row in inventory.hooks}
+    found: list[Registration] = []
+    for hook in inventory.load_order:
+        if not (may_be_called(standings[hook]) or (held and is_held(standings[hook], host, held))):
+            continue
+        module = module_of(hook) if module_of is not None else None
+        if module is not None:
+            found += without_duplicates(declared_registrations(module, hook, host), found)[0]
+        else:
+            found += [registration_of(key, hook, host) for key in hook.meta.heard]
+    return tuple(found)
+
+
+def accepted_module(module: Module, host: Host) -> Module | Failure:
+    """The loaded module, or why the host fails where it registers what that takes from nobody."""
+    refuses = host.dialect.load_rules.refuses
+    return (refuses(module) if refuses is not None else None) or module
+
+
+def with_late(module: Module, late: Sequence[Declared]) -> Module:
+    """The module with what it has registered since it was loaded."""
+    known = [one.target for one in module.declares]
+    new = tuple(one for one in late if one.target not in known)
+    return replace(module, declares=(*module.declares, *new)) if new else module
+
+
+def late_registrations(
+    registry: Registry, host: Host, late_of: Callable[[Code], Sequence[Declared]]
+) -> list[Registration]:
+    """What plugins have registered since they were loaded, and is not in the registry yet."""
+    calls = [call for call in registry.registrations if call.hook is not None and call.hook.kind == "plugin"]
+    known = [call.target for call in calls]
+    found = []
+    for hook in dict.fromkeys(call.hook for call in calls if call.hook is not None):
+        new = tuple(one for one in late_of(handler_code(hook, host)) if one.target not in known)
+        found += declared_registrations(Module(new), hook, host)
+    return found
+
+
+def declared_registrations(module: Module, hook: Hook, host: Host) -> list[Registration]:
+    """The registrations of a loaded module, under the host's spelling of its events."""
+    crosses = host.dialect.load_rules.crosses
+    return [
+        folder_event_registration(item.key.strip(), hook, item.target, item.options)
+        if crosses and item.options.get(INTERNAL_OPTION) is True
+        else _declared_registration(item, hook, host)
+        for item in module.declares
+        if not (
+            crosses
+            and item.options.get(INTERNAL_OPTION) is True
+            and item.options.get(REGISTER_OPTION) is False
+        )
+    ]
+
+
+def folder_events_of(calls: Sequence[Registration]) -> frozenset[str]:
+    """Of the events of a plugin: those of hook folders."""
+    return frozenset(call.key for call in calls if call.hears == "folder")
+
+
+def without_duplicates(
+    calls: Sequence[Registration], before: Sequence[Registration]
+) -> tuple[list[Registration], list[str]]:
+    """Those whose name no other plugin's hook of folder events has; a sentence for each that is left out."""
+    taken = {_own_name(call): call for call in reversed(before) if call.hears == "folder" and _own_name(call)}
+    kept = [call for call in calls if not (call.hears == "folder" and _own_name(call) in taken)]
+    gone = dict.fromkeys(_own_name(call) for call in calls if call not in kept)
+    return kept, [f"hook already registered: {name} ({taken[name].name})" for name in gone]
+
+
+def _own_name(call: Registration) -> str:
+    return str(call.options.get("name") or "").strip()
+
+
+def folder_event_registration(
+    key: str, hook: Hook, target: Handler | Code, options: Mapping[str, Any]
+) -> Registration:
+    """A plugin's handler of an event of hook folders: no priority, and no limit meant for its own events."""
+    return Registration(key, hook.name, target, hook, options=options, hears="folder")
+
+
+def _declared_registration(item: Declared, hook: Hook, host: Host) -> Registration:
+    key = host.dialect.catalogue().registered(item.key)
+    limit, where = _limit_of(hook, key)
+    if limit is None:
+        limit, where = item.limit, "its registration"
+    return Registration(
+        key, hook.name, item.target, hook, item.priority, limit, options=item.options, limit_from=where
+    )
+
+
+def _limit_of(hook: Hook, key: str) -> tuple[float | None, str]:
+    """What is said for this event, else for all of the hook's; and where."""
+    return hook.meta.limits.get(key, hook.meta.limits.get("run")), limits_from(hook)
+
+
+def limits_from(hook: Hook) -> str:
+    """Where the limits of a hook are said: of a plugin the user says them. Empty: in its HOOK.md."""
+    return "the settings" if hook.kind == "plugin" else ""
+
+
+def registration_of(key: str, hook: Hook, host: Host) -> Registration:
+    """A hook's handler under one of its events."""
+    code = handler_code(hook, host)
+    if code.shape in ("stream", "plugin"):
+        code = replace(code, member=key)
+    if key in hook.meta.of_folders:
+        return folder_event_registration(key, hook, code, {INTERNAL_OPTION: True})
+    run, where = _limit_of(hook, key)
+    load = hook.meta.limits.get("load")
+    priority = hook.meta.priorities.get(key, hook.meta.priority)
+    return Registration(key, hook.name, code, hook, priority, run, load, limit_from=where)
+
+
+def is_held(row: HookStatus, host: Host, held: Callable[[Code], bool]) -> bool:
+    """Is it broken by its handler's file alone, and a version from before still loaded."""
+    shut = {gate.name for gate in row.verdict.shut()}
+    if row.state is not State.BROKEN or not shut <= HANDLER_GATES or row.hook.handler is None:
+        return False
+    return held(handler_code(row.hook, host))
+
+
+def handler_code(hook: Hook, host: Host) -> Code:
+    """Where the handler's code lies, with the environment of its entry laid on."""
+    assert hook.handler is not None
+    return Code(
+        path=hook.handler,
+        export=hook.meta.export,
+        root=hook.root or hook.path or hook.handler.parent,
+        language=hook.language,
+        env=host.entry_env(hook.key) if host.dialect.entry_env else {},
+        plain=host.dialect.load_rules.plain,
+        shape="arguments" if hook.role == MAPPED_ROLE else SHAPE_OF_KIND.get(hook.kind, "hook"),
+        beside=hook.beside,
+        plugin=hook.name if hook.kind == "plugin" and hook.role != MAPPED_ROLE else "",
+        config=hook.meta.config,
+        tools=hook.meta.tools,
+        settings=host.settings.value if hook.kind == "plugin" else {},
+        within=None if host.trust.homes is None else hook.leads_out or hook.real,
+    )
+
+
+def make_plan(
+    event: Event,
+    registry: Registry,
+    inventory: Inventory,
+    host: Host,
+    *,
+    languages: frozenset[Language] = ALL_LANGUAGES,
+    without: Mapping[Language, str] = NO_REASONS,
+    only: str | None = None,
+    barred: Callable[[Registration], str] | None = None,
+    forced: Sequence[Registration] = (),
+    bystanders: Sequence[UncalledHook] | None = None,
+) -> Plan:
+    """Who would run for `event`, in order, and who would not and why. Runs nothing.
+
+    `languages` are those that somebody can run here, `without` says what each other one lacks. `only` leaves
+    out all hooks but the one of that name; `barred` those for which it gives a reason. `forced` are calls
+    of hooks that would not run: they come behind those that do, where the host's order allows it.
+    `bystanders` are those of the inventory, where they are known already. Raises LookupError where the host
+    has no events of this kind.
+    """
+    system = host.dialect.system_of(event.kind)
+    keys = system.keys(event)
+    heard = tuple(call for call in registry.listeners(keys) if _is_of_kind(call, event.kind))
+    if forced:
+        heard = (*_without(forced, heard), *forced)
+    off = partial(_switched_off_reason, host)
+    left_out = [
+        (
+            call,
+            _exclusion_reason(call, languages, without, only)
+            or off(call)
+            or (barred(call) if barred else ""),
+        )
+        for call in heard
+    ]
+    arranged = system.arrange(event, tuple(call for call, reason in left_out if not reason))
+    arranged, by_force = _with_forced(arranged, forced) if forced else (arranged, frozenset[Registration]())
+    if bystanders is None:
+        bystanders = uncalled_hooks_of(inventory, host)
+    missed = uncalled_by_event(
+        bystanders, {call.hook for call in heard if call.hook is not None}, keys, event.kind
+    )
+    nearly: Iterable[NotRun] = (
+        NotRun(copy.name or copy.path.name, copy.reason) for copy in inventory.rejected if not copy.ignored
+    )
+    if only is not None:
+        missed = [_as_excluded(item, only) for item in missed]
+        nearly = (item for item in nearly if item.name == only)
+    refused = (_excluded_call(call, reason, only) for call, reason in left_out if reason)
+    known = host.dialect.catalogue().find(event.key)
+    return Plan(
+        event=event,
+        generation=registry.generation,
+        groups=arranged.groups,
+        not_run=_unique(chain(refused, arranged.left_out, missed, nearly)),
+        policy=system.policy(event),
+        delivers=known is not None and known.delivers,
+        forced=by_force,
+        assumed=host.surroundings.assumed,
+        only=only,
+        needs=known.needs if known is not None else {},
+    )
+
+
+def _is_of_kind(call: Registration, kind: EventKind) -> bool:
+    """A folder hook hears no plugin hook, whatever it names: hosts keep a registry for each kind. A handler
+    of a plugin may be registered with that of folders."""
+    return call.hook is None or (call.hears or event_kind(call.hook)) == kind
+
+
+def _without(forced: Sequence[Registration], calls: Sequence[Registration]) -> tuple[Registration, ...]:
+    """The calls but for those of hooks that are called by force."""
+    hooks = {call.hook for call in forced}
+    return tuple(call for call in calls if call.hook not in hooks)
+
+
+def _with_forced(
+    arranged: Arrangement, forced: Sequence[Registration]
+) -> tuple[Arrangement, frozenset[Registration]]:
+    """With those calls that the host itself would leave out, behind all others; and which calls are forced.
+
+    A host's arrangement may have put copies in their place, with its own limits.
+    """
+    hooks = {call.hook for call in forced}
+    placed = [call for group in arranged.groups for call in group.calls if call.hook in hooks]
+    there = {(call.key, id(call.target)) for call in placed}
+    missing = tuple(call for call in forced if (call.key, id(call.target)) not in there)
+    groups = (*arranged.groups, *((CallGroup(missing),) if missing else ()))
+    left_out = tuple(item for item in arranged.left_out if item.hook is None or item.hook not in hooks)
+    return Arrangement(groups, left_out), frozenset((*placed, *missing))
+
+
+def _as_excluded(item: NotRun, only: str) -> NotRun:
+    """Whatever else stops one that was not asked for is told by no run of another."""
+    if item.name == only or not (item.listens or item.near):
+        return item
+    unasked = replace(item, near="")
+    return replace(unasked, reason=excluded_reason(only), left_out="unasked") if item.listens else unasked
+
+
+def _excluded_call(call: Registration, reason: str, only: str | None) -> NotRun:
+    return NotRun(call.name, reason, call.hook, left_out="" if only in (None, call.name) else "unasked")
+
+
+def _exclusion_reason(
+    call: Registration, languages: frozenset[Language], without: Mapping[Language, str], only: str | None
+) -> str:
+    if only is not None and call.name != only:
+        return excluded_reason(only)
+    if isinstance(call.target, Code) and call.target.language not in languages:
+        return f"{call.target.path.name} {without.get(call.target.language, NEEDS_NODE)}"
+    return ""
+
+
+def _switched_off_reason(host: Host, call: Registration) -> str:
+    """A plugin's handler of events of hook folders shares their switch, and no gate of its own says so."""
+    if call.hears != "folder" or host.hooks_setting("enabled")[0] is not False:
+        return ""
+    return "all hooks of folder events are switched off in the settings"
+
+
+def _unique(reasons: "chain[NotRun]") -> tuple[NotRun, ...]:
+    """A hook that stands under two keys of the event is left out once."""
+    seen: dict[object, NotRun] = {}
+    for item in reasons:
+        seen.setdefault((item.hook or item.name, item.reason), item)
+    return tuple(seen.values())

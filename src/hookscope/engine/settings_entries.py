@@ -1,0 +1,167 @@
+"""What a host's settings say about single hooks.
+
+packs recorded as installed, and entries that belong to no hook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from hookscope.engine.gate_evidence import similar_among
+from hookscope.formats.positions import KeyPath
+from hookscope.model.hook import FilePosition, Hook
+from hookscope.model.host import Host
+from hookscope.model.inventory import Inventory
+from hookscope.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class HostInstall:
+    """One pack in the host's own record (guide 004, "HookInstallRecord")."""
+
+    id: str
+    source: str = ""  # npm, path, archive
+    spec: str = ""
+    version: str = ""
+    hooks: tuple[str, ...] = ()
+    folder: Path | None = None
+    place: FilePosition | None = None
+
+    @property
+    def origin(self) -> str:
+        """Where it came from, for people."""
+        said = (self.source, self.spec, self.version if not self.spec.endswith(f"@{self.version}") else "")
+        return " ".join(part for part in said if part) or "a place that is not said"
+
+
+def host_installs(host: Host) -> tuple[HostInstall, ...]:
+    """The host's own record, in its order; empty where its settings have none that it reads."""
+    known: tuple[HostInstall, ...] | None = host.known.get(host_installs)
+    if known is None:
+        listed, where = host.hooks_setting("installs")
+        rows = listed.items() if isinstance(listed, Mapping) and not host.settings.refusal else ()
+        known = tuple(_read_install(str(key), value, where, host) for key, value in rows)
+        host.known[host_installs] = known
+    return known
+
+
+def recorded_install(hook: Hook, host: Host) -> HostInstall | None:
+    """The first pack of the host's own record that this hook came with; None where it came with none."""
+    index: _InstallIndex | None = host.known.get(_InstallIndex)
+    if index is None:
+        index = host.known[_InstallIndex] = _InstallIndex.of(host_installs(host))
+    return index.find(hook)
+
+
+@dataclass(frozen=True, slots=True)
+class _InstallIndex:
+    """Which pack has a hook, without asking each of them: by place in the record, the first counts."""
+
+    rows: tuple[HostInstall, ...]
+    folders: Mapping[Path, int]
+    names: Mapping[str, int]  # of hooks of packs that name no folder
+    all_names: Mapping[str, int]
+
+    @staticmethod
+    def of(rows: tuple[HostInstall, ...]) -> _InstallIndex:
+        folders: dict[Path, int] = {}
+        names: dict[str, int] = {}
+        all_names: dict[str, int] = {}
+        for number, row in enumerate(rows):
+            if row.folder is not None:
+                folders.setdefault(row.folder, number)
+            for name in row.hooks:
+                all_names.setdefault(name, number)
+                if row.folder is None:
+                    names.setdefault(name, number)
+        return _InstallIndex(rows, folders, names, all_names)
+
+    def find(self, hook: Hook) -> HostInstall | None:
+        """The first pack whose folder holds the hook, or that has none and lists the hook's name."""
+        if not self.rows:
+            return None
+        places = []
+        if hook.path is not None:
+            above = (hook.path, *hook.path.parents)
+            places = [self.folders[path] for path in above if path in self.folders]
+        names = self.all_names if hook.path is None else self.names
+        if hook.kind == "folder" and hook.name in names:
+            places.append(names[hook.name])
+        return self.rows[min(places)] if places else None
+
+
+def _read_install(key: str, value: object, where: KeyPath, host: Host) -> HostInstall:
+    place = host.settings.locate((*where, key))
+    if not isinstance(value, Mapping):
+        return HostInstall(key, place=place)
+
+    def text(*names: str) -> str:
+        found = (value.get(name) for name in names)
+        return next((one for one in found if isinstance(one, str) and one), "")
+
+    folder, hooks = text("installPath"), value.get("hooks")
+    return HostInstall(
+        key,
+        text("source"),
+        text("resolvedSpec", "spec", "sourcePath"),
+        text("resolvedVersion", "version"),
+        tuple(one for one in hooks if isinstance(one, str)) if isinstance(hooks, list) else (),
+        host.surroundings.absolute(folder) if folder else None,
+        place,
+    )
+
+
+HOOK_MEMBERS = (
+    "handler",
+    "module",
+    "path",
+    "events",
+    "event",
+)  # an entry with these was meant to make a hook
+
+
+@dataclass(frozen=True, slots=True)
+class OrphanedEntry:
+    """An entry without a hook."""
+
+    key: str
+    path: KeyPath  # in the settings
+    place: FilePosition | None
+    near: tuple[str, ...] = ()  # keys of hooks that were perhaps meant
+    written: tuple[str, ...] = ()  # what it says of a hook, as though that made one
+
+    @property
+    def setting(self) -> str:
+        """Its dotted path."""
+        return ".".join(map(str, self.path))
+
+    @property
+    def then(self) -> str:
+        """The next step."""
+        if self.near:
+            return f"did you mean {self.near[0]}?"
+        if self.written:
+            return f"{' and '.join(self.written)} in an entry make none; a folder with a HOOK.md does"
+        return "mend its name, or take it out"
+
+
+def orphaned_entries(inventory: Inventory, host: Host) -> tuple[OrphanedEntry, ...]:
+    """Every entry of the hooks settings whose key no hook has, winner or loser, in their order."""
+    return tuple(_find_orphans(inventory, host))
+
+
+def _find_orphans(inventory: Inventory, host: Host) -> Iterator[OrphanedEntry]:
+    keys = {row.hook.key: None for row in inventory.hooks if row.hook.kind == "folder"}
+    names = keys.keys() | {row.hook.name for row in inventory.hooks}
+    names |= {item.name for item in inventory.rejected}  # its own row says what is wrong with it
+    names |= host.dialect.ships  # whether its folder is looked at or not
+    for base in host.dialect.layout.hooks:
+        where = (*base, "entries")
+        entries = host.settings.get(where)
+        for key, entry in entries.items() if isinstance(entries, Mapping) else ():
+            if key not in names:
+                path, said = (*where, key), entry if isinstance(entry, Mapping) else {}
+                written = tuple(member for member in HOOK_MEMBERS if member in said)
+                near = similar_among(key, tuple(keys), host)
+                yield OrphanedEntry(key, path, host.settings.locate(path), near, written)

@@ -1,0 +1,101 @@
+"""Read environment variables from a `.env` file and from what `env` or `env -0` printed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import field
+
+from hookscope.formats.positions import BYTE_ORDER_MARK
+from hookscope.values import dataclass
+
+_ASSIGNMENT = re.compile(
+    r"""^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*
+    ( "(?:\\"|[^"])*" | '(?:\\'|[^'])*' | `(?:\\`|[^`])*` | [^#\n]* )""",
+    re.MULTILINE | re.VERBOSE,
+)
+
+
+def read_dotenv(source: bytes) -> dict[str, str]:
+    """The variables that the file sets; the last of equal names counts. Other lines are passed over.
+
+    Values may stand in quotes, over several lines too; `\\n` in double quotes is a line end. Without
+    quotes a value ends at a `#`. Never raises.
+    """
+    text = (
+        source.decode("utf-8", "replace")
+        .removeprefix(BYTE_ORDER_MARK)
+        .replace("\r\n", "\n")
+        .replace("\r", "\n")
+    )
+    return {found[1]: _unquoted(found[2].strip()) for found in _ASSIGNMENT.finditer(text)}
+
+
+def _unquoted(written: str) -> str:
+    if len(written) < 2 or written[0] != written[-1] or written[0] not in "\"'`":
+        return written
+    inner = written[1:-1]
+    return inner.replace("\\n", "\n").replace("\\r", "\r") if written[0] == '"' else inner
+
+
+VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PRINTED_LINE = re.compile(
+    r"([A-Za-z_][\w.()%-]*)=(.*)", re.DOTALL
+)  # bash's exported functions have odd names
+
+
+@dataclass(frozen=True, slots=True)
+class FileEnvironment:
+    """What a file sets. Whole: it is all that a program would have; else it is laid over what is there."""
+
+    variables: Mapping[str, str] = field(repr=False)  # values may be secrets
+    whole: bool
+
+
+def read_environment(source: bytes) -> FileEnvironment:
+    """The variables of a file, whichever of the three forms it has; it is whole where it sets PATH.
+
+    With null bytes it is what `env -0` prints and what a kernel keeps. Without them it is what `env`
+    prints if PATH stands in it bare, and no line is empty, a comment or an `export`; else a `.env` file.
+    Never raises.
+    """
+    if b"\0" in source:
+        return _file_environment(read_block(source))
+    text = source.decode("utf-8", "replace").removeprefix(BYTE_ORDER_MARK).replace("\r\n", "\n")
+    lines = text.rstrip("\n").split("\n")
+    return _file_environment(_printed_variables(lines) if _is_printed(lines) else read_dotenv(source))
+
+
+def read_block(source: bytes) -> dict[str, str]:
+    """The environment of a process as its kernel keeps it: `NAME=value`, null bytes between. The first of
+    equal names counts, as it does for `getenv`."""
+    found: dict[str, str] = {}
+    for part in source.split(b"\0"):
+        name, sign, value = part.decode("utf-8", "surrogateescape").partition("=")
+        if sign and name:
+            found.setdefault(name, value)
+    return found
+
+
+def _file_environment(variables: Mapping[str, str]) -> FileEnvironment:
+    return FileEnvironment(variables, "PATH" in variables)
+
+
+def _is_printed(lines: list[str]) -> bool:
+    if not any(line.startswith("PATH=") and line[5:6] not in ("'", '"', "`") for line in lines):
+        return False
+    return not any(not line.strip() or line.lstrip().startswith(("#", "export ")) for line in lines)
+
+
+def _printed_variables(lines: list[str]) -> dict[str, str]:
+    """What `env` prints: a line that sets nothing belongs to the value before it."""
+    found: dict[str, str] = {}
+    last = ""
+    for line in lines:
+        match = _PRINTED_LINE.fullmatch(line)
+        if match is not None:
+            last = match[1]
+            found[last] = match[2]
+        elif last:
+            found[last] += f"\n{line}"
+    return found

@@ -1,0 +1,172 @@
+"""YAML with tags, anchors and aliases, and the indentation errors that some hosts tolerate."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import yaml
+
+from hookscope.formats.positions import FormatError, span_at
+from hookscope.formats.yaml_nodes import YamlProblem, compose_yaml, plain_value
+
+FULL_YAML_LIMIT: Final = 8 * 1024  # characters; PyYAML in Python takes some tenths of a second for them
+_MOST: Final = 10_000  # values; aliases of aliases would make any number
+_YAML: Final = "tag:yaml.org,2002:"
+_TYPES: Final[dict[str, tuple[type, ...]]] = {
+    "null": (type(None),),
+    "bool": (bool,),
+    "int": (int,),
+    "float": (float, int),
+}
+
+
+def read_full_yaml(text: str) -> object:
+    """As `read_yaml`. Tags of numbers and words are heeded, any other makes text of what is written; what
+    stands under a list or mapping as its key is left out.
+
+    Raises:
+        FormatError: not one YAML document, a key twice, an alias of nothing or within what it names, more
+            than 64 collections in one another, over 10,000 values or 8,192 characters.
+    """
+    try:
+        node = compose_yaml(text, FULL_YAML_LIMIT, whole=True)
+        return None if node is None else _Values().of(node)
+    except YamlProblem as wrong:
+        raise FormatError(wrong.problem, span_at(text, wrong.start, wrong.end)) from None
+
+
+class _Values:
+    """What the nodes of one document mean; a node that several aliases name is made anew for each.
+
+    Not the walk of `yaml12`: its nodes are a tree and bounded by the text, these are a graph, whose aliases
+    may lead round or multiply, and whose scalars have tags.
+    """
+
+    def __init__(self) -> None:
+        self._open: set[int] = set()
+        self._made = 0
+
+    def of(self, node: yaml.Node) -> object:
+        self._made += 1
+        if self._made > _MOST:
+            raise _format_error(f"more than {_MOST:,} values in one document", node)
+        if isinstance(node, yaml.ScalarNode):
+            return _scalar(node)
+        if id(node) in self._open:
+            raise _format_error("an alias stands within what it names", node)
+        self._open.add(id(node))
+        value = self._items(node) if isinstance(node, yaml.SequenceNode) else self._members(node)
+        self._open.discard(id(node))
+        return value
+
+    def _items(self, node: yaml.SequenceNode) -> list[object]:
+        return [self.of(item) for item in node.value]
+
+    def _members(self, node: yaml.Node) -> dict[str, object]:
+        members: dict[str, object] = {}
+        for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):  # a key that no text can ask for
+                self.of(key)
+                self.of(value)
+                continue
+            if key.value in members:
+                raise _format_error(f"the key `{key.value}` stands twice", key)
+            members[key.value] = self.of(value)
+        return members
+
+
+def _format_error(problem: str, node: yaml.Node) -> YamlProblem:
+    return YamlProblem(problem, node.start_mark.index, node.start_mark.index)
+
+
+def _scalar(node: yaml.ScalarNode) -> object:
+    """A tag of another kind makes text of what is written, as `!!str` does."""
+    if node.tag is None:
+        return node.value if node.style else plain_value(node.value)
+    value = plain_value(node.value)
+    return value if type(value) in _TYPES.get(str(node.tag).removeprefix(_YAML), ()) else node.value
+
+
+# A line at the margin that is no key, comment, or last bracket: it goes on with what was begun above it.
+_AT_THE_MARGIN: Final = re.compile(r"^(?![ \t\n#}\]-]|[A-Za-z0-9_-]+:(?:[ \t\n]|\Z)).", re.MULTILINE)
+# A block in a block, and an indented line that opens what it does not close.
+_NESTED: Final = re.compile(
+    r"""^[^\s#][^\n]*:[ ]*\n(?:[ ]*\n)*[ ]+["']?[A-Za-z0-9_-]+["']?[ ]*:""", re.MULTILINE
+)
+# What a line opens and closes again; then any sign that is left may open something for the lines below it.
+_QUOTED: Final = re.compile(r"""(?<=[\s\[{,])(?:"[^"\\\n]*"|'[^'\n]*')""")
+_IN_BRACKETS: Final = re.compile(r"\[[^\[\]{}\n]*\]|\{[^\[\]{}\n]*\}")
+_OPEN: Final = re.compile(r"""^[ ][^\n]*[\[{"']""", re.MULTILINE)
+_OPEN_AT_THE_MARGIN: Final = re.compile(r"""^[^\s#][^\n]*:[ \t]+[\[{"']""", re.MULTILINE)
+_GLUED: Final = re.compile(r"""["'\]}]#""")
+_MOST_IN_ONE_ANOTHER: Final = 8  # brackets that are taken away; more are looked at by the parser
+
+
+def starts_too_far_left(text: str) -> bool:
+    """Whether a line does that goes on with a value in brackets or quotes; False for what is no YAML."""
+    if not (
+        _AT_THE_MARGIN.search(text)
+        or (_NESTED.search(text) and _may_stay_open(text, _OPEN))
+        or (_OPEN_AT_THE_MARGIN.search(text) and _may_stay_open(text, _OPEN_AT_THE_MARGIN))
+    ):
+        return False
+    try:
+        node = compose_yaml(text, len(text), whole=len(text) <= FULL_YAML_LIMIT)
+    except YamlProblem:
+        return False
+    lines = text.split("\n")
+    return any(
+        _too_far_left(lines[number], column, value, ends=number == value.end_mark.line)
+        for value, column in _values_in_blocks(node)
+        for number in range(value.start_mark.line + 1, value.end_mark.line + 1)
+    )
+
+
+def has_glued_comment(text: str) -> bool:
+    """Whether a `#` stands right behind a value in brackets or quotes; False for what is no YAML."""
+    if not _GLUED.search(text):
+        return False
+    try:
+        node = compose_yaml(text, len(text), whole=len(text) <= FULL_YAML_LIMIT)
+    except YamlProblem:
+        return False
+    return any(text[value.end_mark.index :].startswith("#") for value, _ in _values_in_blocks(node))
+
+
+def _may_stay_open(text: str, sign: re.Pattern[str]) -> bool:
+    """Whether a line that bears the sign perhaps opens what it does not close."""
+    bare = _QUOTED.sub("", text)
+    for _ in range(_MOST_IN_ONE_ANOTHER):
+        bare, found = _IN_BRACKETS.subn("", bare)
+        if not found:
+            break
+    return sign.search(bare) is not None
+
+
+def _values_in_blocks(root: yaml.Node | None) -> Iterator[tuple[yaml.Node, int]]:
+    """Each value in brackets or quotes that stands in a block, with the column of its key or dash."""
+    open_nodes, done = [root] if root else [], set[int]()
+    while open_nodes:
+        node = open_nodes.pop()
+        if id(node) in done or not isinstance(node, yaml.CollectionNode) or node.flow_style:
+            continue
+        done.add(id(node))
+        column = node.start_mark.column
+        values = [value for _, value in node.value] if isinstance(node, yaml.MappingNode) else node.value
+        for value in values:
+            quoted = isinstance(value, yaml.ScalarNode) and value.style in ("'", '"')
+            if quoted or (isinstance(value, yaml.CollectionNode) and value.flow_style):
+                yield value, column
+        open_nodes += values
+
+
+def _too_far_left(line: str, column: int, value: yaml.Node, *, ends: bool) -> bool:
+    said = line.lstrip(" ")
+    if not said.strip() or len(line) - len(said) > column:
+        return False
+    if isinstance(value, yaml.ScalarNode):
+        return True
+    last_bracket = ends and said[0] in "]}" and len(line) - len(said) == column
+    return not (last_bracket or said.startswith("#"))

@@ -1,0 +1,76 @@
+"""Key paths, spans and offsets in a text, and the one error that every reader raises."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from hookscope.values import dataclass
+
+KeyPath: TypeAlias = tuple[str | int, ...]
+"""The way to a value: the key in a mapping, the index from 0 in a list. `()` is the whole document."""
+
+
+def path_steps(text: str) -> tuple[str, ...]:
+    """A path of names as people write it, taken apart: `a.b..c` has three steps."""
+    return tuple(step for step in text.split(".") if step)
+
+
+def dotted_path(path: KeyPath) -> str:
+    """A path as people write it: `hooks.extraDirs.0`."""
+    return ".".join(map(str, path))
+
+
+BYTE_ORDER_MARK = "\ufeff"
+
+MAX_DEPTH = 64
+"""Collections in one another that a reader follows: no honest file comes near, and no stack is at risk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where a value stands: line and column from 1 for people, offsets from 0 for edits.
+
+    Offsets count characters of the whole file as `text_of` gives it, so `text_of(source)[start:end]` is
+    what stands there. Columns count characters too; a byte order mark has none.
+    """
+
+    line: int
+    column: int
+    start: int
+    end: int
+
+
+class FormatError(ValueError):
+    """A file that cannot be read, and where it goes wrong. Readers raise nothing else, whatever the bytes."""
+
+    def __init__(self, problem: str, span: Span) -> None:
+        super().__init__(problem, span)  # both, so that a copy or a pickle can be made from `args`
+        self.problem = problem
+        self.span = span
+
+    def __str__(self) -> str:
+        return f"line {self.span.line}, column {self.span.column}: {self.problem}"
+
+
+def text_of(source: bytes) -> str:
+    """The text that every offset counts in: UTF-8, with a byte order mark kept as its first character.
+
+    Nothing is dropped and no line ending changed, so `text_of(source).encode() == source`, and the bytes
+    before an offset are `text_of(source)[:offset].encode()`.
+
+    Raises:
+        FormatError: the bytes are not UTF-8.
+    """
+    try:
+        return source.decode()
+    except UnicodeDecodeError as error:
+        before = source[: error.start].decode()
+        where = span_at(before, len(before), len(before))
+        raise FormatError(f"byte 0x{source[error.start]:02X} is not UTF-8 text", where) from None
+
+
+def span_at(text: str, start: int, end: int) -> Span:
+    """The span of `text[start:end]`. A line ends with a line feed, as it does for editors."""
+    line_start = text.rfind("\n", 0, start) + 1
+    marks = text.startswith(BYTE_ORDER_MARK) and line_start == 0 and start > 0
+    return Span(text.count("\n", 0, start) + 1, start - line_start + 1 - marks, start, end)

@@ -1,0 +1,370 @@
+"""Read objects, calls, the default export and bracket errors from the tokens of a JavaScript or TypeScript file.."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal, TypeAlias
+
+from hookscope.formats.positions import BYTE_ORDER_MARK, FormatError, span_at
+from hookscope.formats.script_tokens import TokenizedScript, read_script, string_value
+from hookscope.values import dataclass
+
+_MODIFIERS = frozenset({"async", "get", "set"})
+_DEEPEST_VALUE = 32  # names that stand for names, and calls around calls: no honest file comes near
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectMember:
+    """A member of an object literal. Its value stands from `start` up to `end`; a method is its own."""
+
+    name: str
+    start: int
+    end: int
+
+
+def object_members(script: TokenizedScript, index: int) -> tuple[ObjectMember, ...] | None:
+    """The members of the object literal whose `{` this is, as written.
+
+    None where the text does not say them all: computed keys, spreads, numbers, or no object at all.
+    """
+    close = script.partner.get(index)
+    if close is None or script.tokens[index].text != "{":
+        return None
+    found: list[ObjectMember] = []
+    at = index + 1
+    while at < close:
+        member = _object_member(script, at, close)
+        if member is None:
+            return None
+        found.append(member)
+        at = member.end + 1  # behind its comma
+    return tuple(found)
+
+
+def _object_member(script: TokenizedScript, at: int, close: int) -> ObjectMember | None:
+    first = at
+    while _is_modifier(script, at) or script.is_at(at, "*"):
+        at += 1
+    name = _member_name(script, at)
+    if name is None:
+        return None
+    after = at + 1
+    if script.is_at(after, ":"):
+        end = end_of_value(script, after + 1, close)
+        return ObjectMember(name, after + 1, end) if end > after + 1 else None
+    if script.is_at(after, "(") or script.is_at(after, "<"):
+        body = _end_of_method(script, after, close)
+        return None if body is None else ObjectMember(name, first, body)
+    shorthand = script.kind_at(at) == "name" and at == first and (after == close or script.is_at(after, ","))
+    return ObjectMember(name, at, after) if shorthand else None
+
+
+def _is_modifier(script: TokenizedScript, at: int) -> bool:
+    """`async`, `get`, `set` in front of a key; they may be keys themselves."""
+    token = script.tokens[at]
+    if token.kind != "name" or token.text not in _MODIFIERS:
+        return False
+    return script.kind_at(at + 1) in ("name", "string", "number") or script.is_at(at + 1, "*")
+
+
+def _member_name(script: TokenizedScript, at: int) -> str | None:
+    token = script.tokens[at]
+    if token.kind == "name":
+        return None if token.text[0] == "#" or "\\" in token.text else token.text
+    return None if token.text[:1] == "`" else string_value(token)
+
+
+def end_of_value(script: TokenizedScript, at: int, close: int) -> int:
+    """Where an expression ends: at its comma, or at the bracket around it."""
+    while at < close and not script.is_at(at, ","):
+        at = skip_value(script, at)
+    return min(at, close)
+
+
+def _end_of_method(script: TokenizedScript, at: int, close: int) -> int | None:
+    """A method ends with its body: types in front of that may have commas of their own."""
+    while at < close:
+        is_body = script.is_at(at, "{")
+        at = skip_value(script, at)
+        if is_body and (at == close or script.is_at(at, ",")):
+            return at
+    return None
+
+
+def skip_value(script: TokenizedScript, at: int) -> int:
+    """Behind this token, or behind the whole of the brackets that it opens."""
+    return script.partner.get(at, at) + 1 if script.tokens[at].kind == "open" else at + 1
+
+
+def call_arguments(script: TokenizedScript, index: int) -> tuple[tuple[int, int], ...] | None:
+    """Start and end of each argument of the call whose `(` this is; None where it does not close."""
+    close = script.partner.get(index)
+    if close is None:
+        return None
+    found: list[tuple[int, int]] = []
+    at = index + 1
+    while at < close:
+        end = end_of_value(script, at, close)
+        found.append((at, end))
+        at = end + 1
+    return tuple(found)
+
+
+def text_at(script: TokenizedScript, start: int, end: int) -> str | None:
+    """The text that an expression is; None where it is more or other than one string."""
+    return string_value(script.tokens[start]) if end == start + 1 else None
+
+
+def texts_at(script: TokenizedScript, start: int, end: int) -> tuple[str, ...] | None:
+    """The text that an expression is, or the texts of a list; None where one of them is anything else."""
+    if not script.is_at(start, "["):
+        text = text_at(script, start, end)
+        return None if text is None else (text,)
+    if script.partner.get(start) != end - 1:
+        return None
+    places = range(start + 1, end - 1)
+    texts = [text_at(script, at, at + 1) for at in places[::2]]
+    if not all(script.is_at(at, ",") for at in places[1::2]):
+        return None
+    return None if None in texts else tuple(text for text in texts if text is not None)
+
+
+def whole_number_at(script: TokenizedScript, start: int, end: int) -> int | None:
+    """The whole number that an expression is, with its sign; None for any other expression."""
+    sign = -1 if script.is_at(start, "-") else 1
+    start += script.is_at(start, "-") or script.is_at(start, "+")
+    if end != start + 1 or script.kind_at(start) != "number" or len(script.tokens[start].text) > 20:
+        return None
+    try:
+        number = float(script.tokens[start].text.replace("_", ""))
+    except ValueError:
+        return None
+    return sign * int(number) if number.is_integer() else None
+
+
+def default_export(script: TokenizedScript) -> int | None:
+    """Where the expression behind `export default`, or `module.exports =`, begins; None without either."""
+    for at in top_level(script):
+        if script.is_at(at, "export", "default"):
+            return at + 2
+        if script.is_at(at, "module", ".", "exports", "="):
+            return at + 4
+    return None
+
+
+def top_level(script: TokenizedScript) -> Iterator[int]:
+    """The tokens that stand in no brackets."""
+    at = 0
+    while at < len(script.tokens):
+        yield at
+        at = skip_value(script, at)
+
+
+def object_at(script: TokenizedScript, at: int, wrapper: str, depth: int = 0) -> int | None:
+    """The `{` of the object literal that an expression is; None where the text does not say it.
+
+    Seen through are brackets, a call of `wrapper`, a function that returns one, and a constant's name.
+    """
+    if depth > _DEEPEST_VALUE or at >= len(script.tokens):
+        return None
+    if script.is_at(at, "async"):
+        return object_at(script, at + 1, wrapper, depth + 1)
+    if script.is_at(at, "function"):
+        return _object_of_function(script, at + 1, wrapper, depth)
+    if script.is_at(at, "{"):
+        return at
+    behind = skip_value(script, at)
+    if script.is_at(at, "("):
+        if _arrow(script, behind) is not None:
+            return _object_of_arrow(script, behind, wrapper, depth)
+        return object_at(script, at + 1, wrapper, depth + 1)
+    if script.kind_at(at) != "name":
+        return None
+    if script.is_at(behind, "=>"):
+        return _object_of_arrow(script, behind, wrapper, depth)
+    if script.is_at(at, wrapper):
+        call = _behind_types(script, behind)
+        return object_at(script, call + 1, wrapper, depth + 1) if script.is_at(call, "(") else None
+    constant = constant_at(script, script.tokens[at].text) if ends_at(script, behind) else None
+    return None if constant is None else object_at(script, constant, wrapper, depth + 1)
+
+
+def ends_at(script: TokenizedScript, at: int) -> bool:
+    """Does an expression end here: nothing follows that would make another value of it."""
+    if at >= len(script.tokens) or script.kind_at(at) in ("close", "name"):
+        return True
+    return script.is_at(at, ";") or script.is_at(at, ",")
+
+
+def _behind_types(script: TokenizedScript, at: int) -> int:
+    """Behind `<…>`, where a call has type arguments."""
+    if not script.is_at(at, "<"):
+        return at
+    depth = 0
+    while at < len(script.tokens):
+        depth += script.is_at(at, "<") - script.is_at(at, ">")
+        at = skip_value(script, at)
+        if depth == 0:
+            break
+    return at
+
+
+def _arrow(script: TokenizedScript, at: int) -> int | None:
+    """The `=>` behind parameters, and perhaps behind a type; None where there is none."""
+    if script.is_at(at, "=>"):
+        return at
+    if not script.is_at(at, ":"):
+        return None
+    while at < len(script.tokens) and script.kind_at(at) != "close":
+        if script.is_at(at, "=>"):
+            return at
+        if script.is_at(at, ";") or script.is_at(at, "="):
+            return None
+        at = skip_value(script, at)
+    return None
+
+
+def _object_of_arrow(script: TokenizedScript, behind: int, wrapper: str, depth: int) -> int | None:
+    arrow = _arrow(script, behind)
+    if arrow is None:
+        return None
+    if script.is_at(arrow + 1, "{"):
+        return _returned(script, arrow + 1, wrapper, depth)
+    return object_at(script, arrow + 1, wrapper, depth + 1)
+
+
+def _object_of_function(script: TokenizedScript, at: int, wrapper: str, depth: int) -> int | None:
+    while at < len(script.tokens) and not script.is_at(at, "{"):
+        if script.kind_at(at) == "close" or script.is_at(at, ";"):
+            return None
+        at = skip_value(script, at)
+    return _returned(script, at, wrapper, depth)
+
+
+def _returned(script: TokenizedScript, body: int, wrapper: str, depth: int) -> int | None:
+    """The object that a function returns; None where a `return` stands in a branch before."""
+    close = script.partner.get(body)
+    if close is None:
+        return None
+    at = body + 1
+    while at < close and not script.is_at(at, "return"):
+        behind = skip_value(script, at)
+        if any(script.is_at(inner, "return") for inner in range(at, behind)):
+            return None
+        at = behind
+    return object_at(script, at + 1, wrapper, depth + 1) if at < close else None
+
+
+def constant_at(script: TokenizedScript, name: str) -> int | None:
+    """Where the value of a top-level `const NAME = …` begins; None unless there is exactly one."""
+    found = [at for at in top_level(script) if script.is_at(at, "const", name)]
+    if len(found) != 1:
+        return None
+    at = found[0] + 2
+    if script.is_at(at, ":"):
+        while at < len(script.tokens) and not script.is_at(at, "=") and not script.is_at(at, ";"):
+            at = skip_value(script, at)
+    return at + 1 if script.is_at(at, "=") else None
+
+
+DefaultExportKind: TypeAlias = Literal["an object", "a list", "a text", "a number", "a class"]
+
+LONGEST_DEFAULT_EXPORT = 65_536  # bytes; of more nothing is said
+_FUNCTION = re.compile(rb"export\s+default\s+(?:async\b|function\b|\()")  # most are: no token is read of them
+_DEFAULT = re.compile(rb"export\s+default\b|\bmodule\s*\.\s*exports\s*=")
+_DEEPEST_EXPORT = 8  # names that stand for names
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultExport:
+    """A default export that is no function."""
+
+    kind: DefaultExportKind
+    line: int
+    members: tuple[str, ...] | None = None  # of an object; None: the text does not say all of them
+    named: frozenset[str] = frozenset()  # every name in the file: what is not among them, it does not export
+
+
+def unusable_default_export(source: bytes) -> DefaultExport | None:
+    """What stands in the place of a function, where the text says so; None for all else. Never raises."""
+    if len(source) > LONGEST_DEFAULT_EXPORT or _FUNCTION.search(source) or not _DEFAULT.search(source):
+        return None
+    script = read_script(source)
+    start = default_export(script) if script is not None else None
+    if script is None or start is None:
+        return None
+    named = frozenset(token.text for token in script.tokens if token.kind == "name")
+    if not script.is_at(start - 2, "export") and named & {"__esModule", "default", "defineProperty"}:
+        return None
+    kind, at = _export_kind(script, start)
+    if kind is None:
+        return None
+    members = object_members(script, at) if kind == "an object" else ()
+    names = None if members is None else tuple(member.name for member in members)
+    return DefaultExport(kind, script.tokens[start].line, names, named)
+
+
+def _export_kind(script: TokenizedScript, at: int, depth: int = 0) -> tuple[DefaultExportKind | None, int]:
+    """What the expression that begins there is, and where that begins."""
+    if depth > _DEEPEST_EXPORT or at >= len(script.tokens):
+        return None, at
+    if script.is_at(at, "class") or script.is_at(at, "abstract", "class"):
+        return "a class", at
+    kinds: dict[str, DefaultExportKind] = {"{": "an object", "[": "a list"}
+    behind, token = skip_value(script, at), script.tokens[at]
+    if not ends_at(script, behind):
+        return None, at
+    if token.kind == "open":
+        return kinds.get(token.text), at
+    if token.kind in ("string", "number"):
+        return ("a text" if token.kind == "string" else "a number"), at
+    if token.kind != "name":
+        return None, at
+    if any(script.is_at(place, "class", token.text) for place in top_level(script)):
+        return "a class", at
+    value = constant_at(script, token.text)
+    return (None, at) if value is None else _export_kind(script, value, depth + 1)
+
+
+_SKIPPED_TOKENS = re.compile(  # comments, strings, and templates without holes
+    r"""//[^\n\r\u2028\u2029]*+|/\*(?:[^*]|\*(?!/))*+\*/"""
+    r"""|"(?:[^"\\\n\r]|\\[^\r])*+"|'(?:[^'\\\n\r]|\\[^\r])*+'|`[^`\\$]*+`"""
+)
+_AMBIGUOUS = frozenset("/`\"'\\")
+_PAIRS = (("(", ")"), ("[", "]"), ("{", "}"))
+LONGEST_BALANCED = 65_536  # bytes; of more nothing is said
+
+
+def _brackets_match(text: str) -> bool:
+    return all(text.count(one) == text.count(other) for one, other in _PAIRS)
+
+
+def check_brackets(source: bytes) -> None:
+    """Raises FormatError where a bracket surely has no partner."""
+    if len(source) > LONGEST_BALANCED:
+        return
+    try:
+        text = source.decode()
+    except UnicodeDecodeError:
+        return
+    if _brackets_match(text):  # nearly always: what stands in strings is even too
+        return
+    left = _SKIPPED_TOKENS.sub(" ", text)
+    if _brackets_match(left) or not _AMBIGUOUS.isdisjoint(left):
+        return
+    script = read_script(source)
+    if script is None:
+        return
+    alone = [
+        token
+        for at, token in enumerate(script.tokens)
+        if token.kind in ("open", "close") and at not in script.partner
+    ]
+    opened = [token for token in alone if token.kind == "open"]
+    if not alone:
+        return
+    token = opened[-1] if opened else alone[0]
+    start = token.start + text.startswith(BYTE_ORDER_MARK)
+    what = "is never closed" if opened else "closes nothing"
+    raise FormatError(f"`{token.text}` {what}", span_at(text, start, start + len(token.text)))

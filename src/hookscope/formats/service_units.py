@@ -1,0 +1,239 @@
+"""Read the unit files of systemd and the property lists of launchd jobs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import field
+
+from hookscope.formats.environment_files import VARIABLE_NAME
+from hookscope.formats.positions import BYTE_ORDER_MARK, FormatError, Span
+from hookscope.values import dataclass
+
+_ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "s": " ",
+            "\\": "\\", '"': '"', "'": "'"}  # fmt: skip
+_NUMBERED = re.compile(r"x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})")
+_SPACES = " \t\n\r"
+_SPECIFIER = re.compile(r"%(.)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class UnitSetting:
+    """One assignment of a unit file."""
+
+    section: str
+    key: str
+    value: str
+    line: int  # where it begins
+
+
+def read_unit(source: bytes) -> tuple[UnitSetting, ...]:
+    """All assignments in their order. What is neither section nor assignment is passed over. Never raises.
+
+    A `\\` at a line's very end joins the next one to it; comments between the two are left out. Behind it a
+    blank ends the line, as systemd reads it.
+    """
+    text = source.decode("utf-8", "replace").removeprefix(BYTE_ORDER_MARK)
+    section, found = "", []
+    for number, line in _joined(text):
+        if line.startswith("[") and line.endswith("]"):
+            section = line[1:-1]
+            continue
+        key, sign, value = line.partition("=")
+        if sign and key.strip(_SPACES):
+            found.append(UnitSetting(section, key.strip(_SPACES), value.strip(_SPACES), number))
+    return tuple(found)
+
+
+def _joined(text: str) -> Iterator[tuple[int, str]]:
+    begun, parts = 0, list[str]()
+    for number, raw in enumerate(text.split("\n"), 1):
+        line = raw.removesuffix("\r").lstrip(_SPACES)
+        if line.startswith(("#", ";")) or (not line and not parts):
+            continue
+        begun = begun if parts else number
+        if (len(line) - len(line.rstrip("\\"))) % 2:  # an even number of them are escaped ones
+            parts.append(line[:-1])
+            continue
+        yield begun, " ".join([*parts, line]).strip(_SPACES)
+        parts = []
+    if parts:
+        yield begun, " ".join(parts).strip(_SPACES)
+
+
+def unit_words(text: str) -> tuple[tuple[str, ...], str]:
+    """A value cut at blanks, quotes and escapes undone; and why the rest is ignored, if it is."""
+    words, word, quote, at = list[str](), None, "", 0
+    while at < len(text):
+        sign = text[at]
+        at += 1
+        if sign == "\\":
+            taken = _unescaped(text, at)
+            if taken is None:
+                return tuple(words), f"`\\{text[at : at + 1]}` is no escape"
+            at, sign = taken
+            word = (word or "") + sign
+        elif quote:
+            quote, word = ("", word) if sign == quote else (quote, (word or "") + sign)
+        elif sign in "'\"":
+            quote, word = sign, word or ""
+        elif sign in _SPACES:
+            words += [word] if word is not None else []
+            word = None
+        else:
+            word = (word or "") + sign
+    if quote:
+        return tuple(words), f"a {quote} is never closed"
+    return (*words, *([word] if word is not None else [])), ""
+
+
+def _unescaped(text: str, at: int) -> tuple[int, str] | None:
+    """What follows a backslash, and where it ends."""
+    if text[at : at + 1] in _ESCAPED:
+        return at + 1, _ESCAPED[text[at]]
+    match = _NUMBERED.match(text, at)
+    if match is None:
+        return None
+    digits = next(group for group in match.groups() if group is not None)
+    value = int(digits, 8 if match[4] is not None else 16)
+    return (match.end(), chr(value)) if 0 < value < 0x110000 and not 0xD800 <= value < 0xE000 else None
+
+
+def unit_word(text: str) -> str:
+    """A text as one word of a unit: the inverse of `unit_words` for it, with `%` kept from being expanded."""
+    escaped = text.replace("%", "%%").replace("\\", "\\\\").replace('"', '\\"').replace("'", "\\'")
+    escaped = escaped.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+    return f'"{escaped}"' if " " in text or not text else escaped
+
+
+def expand_specifiers(text: str, specifiers: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
+    """The text with `%h` and the like filled in, and those that are not known: they stay as written."""
+    unknown: dict[str, None] = {}
+
+    def filled(match: re.Match[str]) -> str:
+        if match[1] == "%":
+            return "%"
+        if match[1] not in specifiers:
+            unknown[match[0]] = None
+            return match[0]
+        return specifiers[match[1]]
+
+    return _SPECIFIER.sub(filled, text), tuple(unknown)
+
+
+def parse_assignment(word: str) -> tuple[str, str] | None:
+    """`NAME=value` of a unit's Environment=; None where the name could be no variable's."""
+    name, sign, value = word.partition("=")
+    return (name, value) if sign and VARIABLE_NAME.fullmatch(name) and "\0" not in value else None
+
+
+_COMMENT = re.compile(r"[ \t]*[#;]")
+_ENV_LINE = re.compile(r"[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*=")
+
+
+def read_environment_file(source: bytes) -> dict[str, str]:
+    """What EnvironmentFile= reads: no `export`, no `$NAME`; a `#` begins a comment at a line's start only.
+
+    Values may stand in quotes, several one after another; the last of equal names counts. Never raises.
+    """
+    text = source.decode("utf-8", "replace").removeprefix(BYTE_ORDER_MARK).replace("\r\n", "\n")
+    found: dict[str, str] = {}
+    at = 0
+    while at < len(text):
+        head = _ENV_LINE.match(text, at)
+        if head is None:
+            at = _line_end(text, at)
+            continue
+        at, found[head[1]] = _setting_value(text, head.end())
+    return found
+
+
+def _line_end(text: str, at: int) -> int:
+    """Behind this line; a comment goes on behind a backslash."""
+    comment = _COMMENT.match(text, at) is not None
+    while True:
+        end = text.find("\n", at)
+        if end < 0:
+            return len(text)
+        if not (comment and text[at:end].endswith("\\")):
+            return end + 1
+        at = end + 1
+
+
+def _setting_value(text: str, at: int) -> tuple[int, str]:
+    """A value from behind its `=` to the end of its line; where the next line begins."""
+    value, quote, bare = "", "", False  # bare: blanks at its end are not part of it
+    kept = 0  # how much of the value no trimming may take
+    while at < len(text):
+        sign = text[at]
+        at += 1
+        if quote == "'":
+            quote, value = ("", value) if sign == "'" else (quote, value + sign)
+        elif quote:
+            if sign == '"':
+                quote = ""
+            elif sign == "\\" and at < len(text):
+                value, at = value + _in_quotes(text[at]), at + 1
+            else:
+                value += sign
+        elif sign == "\n":
+            break
+        elif sign in "'\"" and not bare:
+            quote = sign
+        elif sign == "\\" and at < len(text):
+            bare, value, at = True, value + text[at].replace("\n", ""), at + 1
+            kept = len(value)
+            continue
+        elif bare or sign not in _SPACES:
+            bare, value = True, value + sign
+            continue
+        else:
+            continue
+        kept = len(value)
+    return at, value[:kept] + value[kept:].rstrip(_SPACES)
+
+
+def _in_quotes(sign: str) -> str:
+    """What a backslash and this mean between double quotes."""
+    return "" if sign == "\n" else sign if sign in '"\\`$' else f"\\{sign}"
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchdJob:
+    """The parts of a property list that decide what its program sees. What has another type is left out."""
+
+    label: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)  # values may be secrets
+    user: str = ""
+    folder: str = ""
+
+
+def read_launchd(source: bytes) -> LaunchdJob:
+    """A property list, as XML or binary.
+
+    Raises:
+        FormatError: it is no property list, or no dictionary.
+    """
+    import plistlib  # here: few read one
+
+    try:
+        value = plistlib.loads(source)
+    except Exception as error:  # of a parser, of offsets, of dates: the module promises no type
+        raise FormatError(f"no property list: {str(error) or type(error).__name__}", _PLIST_HEAD) from None
+    if not isinstance(value, Mapping):
+        raise FormatError("the property list is no dictionary", _PLIST_HEAD)
+    listed = value.get("EnvironmentVariables")
+    pairs = listed.items() if isinstance(listed, Mapping) else ()
+    return LaunchdJob(
+        _plist_text(value.get("Label")),
+        {name: text for name, text in pairs if isinstance(name, str) and isinstance(text, str)},
+        _plist_text(value.get("UserName")),
+        _plist_text(value.get("WorkingDirectory")),
+    )
+
+
+_PLIST_HEAD = Span(1, 1, 0, 0)
+
+
+def _plist_text(value: object) -> str:
+    return value if isinstance(value, str) else ""

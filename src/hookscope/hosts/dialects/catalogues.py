@@ -1,0 +1,43 @@
+"""The event catalogues, and the sequences of events, that stand beside the dialects."""
+
+from collections.abc import Mapping
+from functools import cache, partial
+from pathlib import Path
+
+from hookscope.model.event_catalogue import Catalogue, EventTypo, read_catalogue
+
+DATA_FOLDER = Path(__file__).parent
+
+
+@cache
+def catalogue(*names: str, others: tuple[tuple[str, str], ...] = (), hyphens: bool = True) -> Catalogue:
+    """The catalogues in `<name>.yaml` of this folder, as one; each is read when it is asked for something.
+
+    `others`: dialects of other versions, each with the name of its catalogue. `hyphens`: may plugins write
+    them in the names of their hooks.
+    """
+    elsewhere = {dialect: partial(_read_catalogue_file, name) for dialect, name in others}
+    return Catalogue.joined(
+        *(partial(_read_catalogue_file, name) for name in names),
+        others=elsewhere,
+        mistaken=mistaken_names,
+        hyphens=hyphens,
+    )
+
+
+@cache
+def mistaken_names() -> Mapping[str, EventTypo]:
+    """Names that authors write for events and that are none, by name."""
+    from hookscope.model.event_typos import read_event_typos  # here: most hooks listen to what is sent
+
+    return read_event_typos(read_data_file("mistaken_names"))
+
+
+@cache
+def _read_catalogue_file(name: str) -> Catalogue:
+    return read_catalogue(read_data_file(name))
+
+
+def read_data_file(name: str) -> bytes:
+    """`<name>.yaml` of this folder."""
+    return (DATA_FOLDER / f"{name}.yaml").read_bytes()

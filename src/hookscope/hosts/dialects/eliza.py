@@ -1,0 +1,76 @@
+"""Eliza, as its guide says (seed 000)."""
+
+from functools import partial
+from pathlib import Path
+
+from hookscope.hosts.dialects.catalogues import catalogue
+from hookscope.hosts.dialects.guide_rules import REQUIREMENTS, guide_gates, lowest_first_places
+from hookscope.hosts.folders import FolderSystem, gates
+from hookscope.hosts.folders.hook_discovery import FolderShape, FolderTexts
+from hookscope.hosts.folders.legacy_handlers import LegacyRule
+from hookscope.model.host import Dialect, Host, HostLayout, LoaderMessages, PackRules, SwitchRules
+
+STATE = "~/.eliza"
+
+
+def legacy_roots(host: Host) -> tuple[Path, ...]:
+    """Source: guide 000, "Legacy Handler Config": a file under ~/.eliza/."""
+    return (host.surroundings.files.real(host.surroundings.absolute(STATE)),)
+
+
+def error_text(key: str, event: str, message: str) -> str:
+    """Source: guide 000, "Error Handling": the key that matched."""
+    return f'[hooks] Handler error for "{key}": {message}'
+
+
+LEGACY = LegacyRule(
+    roots=legacy_roots,
+    links_resolved=True,
+    refusal='[hooks] Rejected legacy handler: module path "{module}" is outside ~/.eliza/',
+)
+TEXTS = LoaderMessages(
+    discovered="[hooks] Discovered {count} hooks",
+    registered="[hooks] {emoji} Registered: {name} -> {events}",
+    complete="[hooks] Load complete: {registered}/{discovered} registered, {skipped} skipped, "
+    "{failed} failed",
+    not_loaded="[hooks] Failed to load handler {file}: {error}",
+    no_function='[hooks] Handler at {file} does not export a function as "{export}"',
+    no_events='[hooks] Hook "{name}" has no events configured',
+    off="[hooks] Internal hooks disabled",
+)
+
+FOLDER_TEXTS = FolderTexts(
+    no_handler="[hooks] Hook at {folder} has HOOK.md but no handler",
+    bad_header="[hooks] Invalid frontmatter in {file}",
+)
+
+ELIZA = Dialect(
+    name="eliza",
+    title="Eliza, as its guide says",
+    product="Eliza",
+    layout=HostLayout(
+        state=STATE,
+        settings="eliza.json",
+        state_variable="ELIZA_STATE_DIR",
+        settings_variable="ELIZA_CONFIG_PATH",
+        program="elizaos",
+        packages=("@elizaos/cli", "elizaos"),
+    ),
+    systems=(
+        FolderSystem(
+            shape=FolderShape(
+                "eliza", ("handler.ts", "handler.mjs", "handler", "index.ts", "index.mjs", "index")
+            ),
+            places=lowest_first_places(STATE),
+            rules=guide_gates(gates.any_path_gate, LEGACY),
+            always_skips=REQUIREMENTS | {"os"},  # "Bypass eligibility checks entirely"
+            error_text=error_text,
+            texts=FOLDER_TEXTS,
+            legacy=LEGACY,
+        ),
+    ),
+    texts=TEXTS,
+    switching=SwitchRules(notices="Eliza notices when it loads its hooks again."),
+    packs=PackRules("eliza"),
+    catalogue=partial(catalogue, "eliza"),
+)

@@ -1,0 +1,49 @@
+"""Eliza, npm package @elizaos/agent 2.0.0-beta.2, as it was recorded."""
+
+from dataclasses import replace
+from functools import partial
+
+from hookscope.hosts.dialects.catalogues import catalogue
+from hookscope.hosts.dialects.eliza import ELIZA, STATE
+from hookscope.hosts.dialects.shipped_rules import (
+    CATALOGUE,
+    LEGACY_REGISTERED,
+    LOAD_RULES,
+    REFUSED_MODULE,
+    lowest_first_labelled,
+    resolved_roots,
+    shipped_folder_system,
+)
+from hookscope.hosts.folders import folder_system_of, unchecked_gates
+from hookscope.hosts.folders.legacy_handlers import LegacyRule
+
+LEGACY = LegacyRule(roots=resolved_roots, links_resolved=True, refusal=REFUSED_MODULE, literal=True)
+RUNTIME_PROGRAMS = ("node",)  # it looks in the folder of the program that runs it
+GUIDE = folder_system_of(ELIZA)
+
+ELIZA_BETA_2 = replace(
+    ELIZA,
+    name="eliza@2.0.0-beta.2",
+    title="Eliza 2.0.0-beta.2, as shipped",
+    version="2.0.0-beta.2",
+    layout=replace(ELIZA.layout, bundles=False),
+    systems=(
+        shipped_folder_system(
+            GUIDE,
+            LEGACY,
+            lowest_first_labelled(STATE, "eliza"),
+            unchecked_gates.find_on_path_or_known(RUNTIME_PROGRAMS),
+            ("bins", "anyBins", "config"),
+            error="Error: {error}",
+        ),
+    ),
+    texts=replace(
+        ELIZA.texts,
+        legacy_registered=LEGACY_REGISTERED,
+        not_loaded="[hooks] Failed to load handler {file}: {type}: {plain}",
+    ),
+    clears_when_off=False,  # it returns before clearing, whatever its guide shows
+    load_rules=LOAD_RULES,
+    entry_env=False,
+    catalogue=partial(catalogue, CATALOGUE),
+)

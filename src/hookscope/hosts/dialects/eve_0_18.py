@@ -1,0 +1,112 @@
+"""Eve, npm package eve 0.18.1, as it was recorded."""
+
+import re
+from dataclasses import replace
+from functools import partial
+
+from hookscope.hosts.dialects.catalogues import catalogue
+from hookscope.hosts.dialects.eve import (
+    BUILD,
+    EVE,
+    build_failure,
+    bundled_error_text,
+    swallowed_error_log,
+)
+from hookscope.hosts.dialects.eve_sessions import SESSIONS_0_18
+from hookscope.hosts.streams import stream_system_of
+from hookscope.hosts.streams.module_folders import AgentLayout, FileRules
+from hookscope.hosts.streams.stream_events import (
+    ContextRule,
+    session_failed,
+    session_waiting,
+    step_failed,
+    turn_failed,
+)
+from hookscope.hosts.streams.stream_policy import FailureRule
+from hookscope.model.failure import Failure
+from hookscope.model.hook import LogLine
+from hookscope.model.host import LoadRules
+from hookscope.model.run import Event, Registration
+
+# Written while the model's answer is handled: a throw there is the model's own (eve 12, rules note 3.1.2).
+IN_THE_MODEL_STEP = frozenset(
+    {
+        "reasoning.appended",
+        "reasoning.completed",
+        "message.appended",
+        "message.completed",
+        "actions.requested",
+        "action.result",
+        "step.completed",
+    }
+)
+AGENT_LAYOUT = AgentLayout(
+    frozenset({"channels", "connections", "hooks", "instructions", "lib", "sandbox", "schedules", "skills"})
+    | {"subagents", "tools"},
+    of_root=frozenset({"channels"}),
+)
+FILE = re.compile(r' from "([^"]+)" ')  # in the sentence of a refused module
+FAILED = re.compile(r'Failed to execute the hook export "[^"]*" from "([^"]+)": (.*)', re.DOTALL)
+REPEATED = 'Step "step//eve@0.18.1//turnStep" failed after 3 retries: {error}'
+
+
+def throw_log(event: Event, call: Registration, failure: Failure) -> LogLine:
+    """What it says of a throw: nothing names the hook (eve 11 and 12)."""
+    if event.type in IN_THE_MODEL_STEP:
+        text = f"model call failed — parking session for retry by the user: {failure.own_text}"
+        return LogLine("error", f"[eve:harness.tool-loop] {text}")
+    text = (
+        f"workflow loop threw — emitting terminal session.failed: {REPEATED.format(error=failure.own_text)}"
+    )
+    return LogLine("error", f"[eve:execution.workflow-entry] {text}")
+
+
+def events_after_throw(event: Event, failure: Failure) -> tuple[Event, ...]:
+    """What comes of an event fired by hand. In a session the step is run three times more before that."""
+    message = failure.own_text
+    if event.type in IN_THE_MODEL_STEP:
+        failed = (build(event, "MODEL_CALL_FAILED", message) for build in (step_failed, turn_failed))
+        return (*failed, session_waiting(event, token=False))
+    return (session_failed(event, "FatalError", REPEATED.format(error=message), outside=True),)
+
+
+def load_error_text(failure: Failure, file: str) -> str:
+    """Its words for a module that is no hook: other quotes, and the step that fails (eve 08, 09, 21)."""
+    if failure.type == BUILD:
+        return failure.message
+    if failed := FAILED.match(failure.message):
+        return f'Failed to attach hook handlers from "{failed[1]}": {bundled_error_text(failed[2], file)}'
+    text = re.sub(r"for (events\.\S+)\.$", r'for "\1".', failure.message)
+    text = text.replace("to expose events as", "to expose `events` as")
+    place = FILE.search(text)
+    return f'Failed to attach hook handlers from "{place[1]}": {text}' if place else text
+
+
+EVE_0_18 = replace(
+    EVE,
+    load_rules=LoadRules(failed="{error}", reworded=load_error_text, refuses=build_failure),
+    name="eve@0.18",
+    title="Eve 0.18.1, as shipped",
+    version="0.18.1",
+    catalogue=partial(catalogue, "eve_0_18", others=(("eve@0.80", "eve_0_80"),)),
+    later={},
+    systems=(
+        replace(
+            stream_system_of(EVE),
+            failures=FailureRule(
+                stops=True, swallowed=swallowed_error_log, logged=throw_log, follows=events_after_throw
+            ),
+            context=ContextRule(
+                ids=False,
+                shows_envelope=False,
+                dataless=frozenset({"session.completed"}),
+                session=("id", "auth", "turn", "parent"),
+                methods=("getSandbox", "getSkill"),
+            ),
+            sessions=SESSIONS_0_18,
+            files=FileRules(tests=False, declarations=False, household=AGENT_LAYOUT),
+            unheard={"subagent.called": "subagent.called reaches the channel and the stream, and no hook"},
+            marks_python=True,
+        ),
+    ),
+)

@@ -1,0 +1,106 @@
+"""Eve, npm package eve 0.80.1, as it was recorded."""
+
+import json
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from hookscope.hosts.dialects.catalogues import catalogue
+from hookscope.hosts.dialects.eve import (
+    BUILD,
+    EVE,
+    build_failure,
+    bundled_error_text,
+    swallowed_error_log,
+)
+from hookscope.hosts.dialects.eve_0_18 import AGENT_LAYOUT as EVE_0_18_HOUSEHOLD
+from hookscope.hosts.dialects.eve_sessions import SESSIONS_0_80
+from hookscope.hosts.streams import stream_system_of
+from hookscope.hosts.streams.module_folders import AgentLayout, FileRules
+from hookscope.hosts.streams.stream_events import ContextRule, session_waiting, turn_cancelled
+from hookscope.hosts.streams.stream_policy import FailureRule
+from hookscope.model.failure import Failure
+from hookscope.model.hook import LogLine
+from hookscope.model.host import LoadRules
+from hookscope.model.run import Event, Registration
+
+AGENT_LAYOUT = AgentLayout(
+    EVE_0_18_HOUSEHOLD.folders | {"extensions", "instrumentation", "memory"},
+    of_root=EVE_0_18_HOUSEHOLD.of_root | {"instrumentation"},
+    generated=frozenset({".devtools", ".eve", ".next", ".output", ".vercel", "node_modules"}),
+    dockerfile=True,
+    strict_headers=True,
+    skill_names=True,
+    package="eve",
+)
+MALFORMED = "Malformed"  # the failure of a module that is not what its place in the agent asks for
+VOCABULARY = partial(catalogue, "eve_0_80", others=(("eve@0.18", "eve_0_18"),))
+
+
+def throw_log(event: Event, call: Registration, failure: Failure) -> LogLine:
+    """A hook's throw is logged, and that is all (eve 11, 12, 20)."""
+    error = f"{failure.type}: {failure.own_text}" if failure.type else failure.own_text
+    return _line("error", "stream event hook failed", event, call, subscription=call.key, error=error)
+
+
+def ignored_cancel_log(event: Event, call: Registration) -> LogLine:
+    """A cancel on an event that belongs to no running turn (eve 15)."""
+    return _line("warn", "ctx.cancel() ignored: the event is not part of a running turn", event, call)
+
+
+def _line(level: str, text: str, event: Event, call: Registration, **more: Any) -> LogLine:
+    session = event.ctx.get("session", {})
+    told = {
+        "hook": call.name,
+        **more,
+        "eventId": event.meta.get("id"),
+        "eventType": event.type,
+        "sessionId": session.get("id"),
+    }
+    return LogLine(level, f"[eve:hooks] {text} {json.dumps(told, ensure_ascii=False, default=str)}")
+
+
+def load_error_text(failure: Failure, file: str) -> str:
+    """Why it does not compile: the shape in its own words (eve 08, 09, 21), else the module that threw."""
+    if failure.type == BUILD:
+        return failure.message
+    if failure.type == MALFORMED:
+        return bundled_error_text(failure.message, file)
+    return f"Failed to evaluate authored module:\n  {file}"
+
+
+def events_after_cancel(event: Event) -> tuple[Event, ...]:
+    """Source: eve 14."""
+    return turn_cancelled(event), session_waiting(event, token=True)
+
+
+EVE_0_80 = replace(
+    EVE,
+    name="eve@0.80",
+    title="Eve 0.80.1, as shipped",
+    version="0.80.1",
+    load_rules=LoadRules(failed="{error}", reworded=load_error_text, refuses=build_failure),
+    since="0.68.0",  # when a throw came to be logged only, and `ctx.cancel()` came (rules note 3.1)
+    systems=(
+        replace(
+            stream_system_of(EVE),
+            vocabulary=VOCABULARY,
+            failures=FailureRule(
+                stops=False,
+                swallowed=swallowed_error_log,
+                logged=throw_log,
+                cancelled=events_after_cancel,
+                ignored=ignored_cancel_log,
+            ),
+            context=ContextRule(
+                session=("id", "auth", "turn", "parent", "schedule", "predecessor"),
+                methods=("getSandbox", "cancel"),
+            ),
+            sessions=SESSIONS_0_80,
+            files=FileRules(household=AGENT_LAYOUT),
+            marks_python=True,
+        ),
+    ),
+    catalogue=VOCABULARY,
+    later={},
+)

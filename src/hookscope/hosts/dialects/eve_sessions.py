@@ -1,0 +1,110 @@
+"""Eve's sessions: the guide's, and those of 0.18.1 and 0.80.1 as they were recorded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from hookscope.hosts.dialects.catalogues import catalogue
+from hookscope.hosts.streams.session_rules import Delegation, SessionRules, ThrowEffect
+from hookscope.model.hook import LogLine
+
+if TYPE_CHECKING:
+    from hookscope.hosts.streams.session_messages import SessionAgent
+
+SCRIPTED_MODEL = "eve-mock/model"  # what the stand-in for a model is called
+NO_ANSWER = "The model did not return a response. Please try again."
+
+
+def _runtime(version: str, *, model: bool = False) -> Callable[[SessionAgent], Mapping[str, Any]]:
+    """What session.started says of who runs it."""
+
+    def runtime(agent: SessionAgent) -> Mapping[str, Any]:
+        told = {"agentId": agent.name, "agentName": agent.name, "eveVersion": version}
+        return {**told, "modelId": SCRIPTED_MODEL} if model else told
+
+    return runtime
+
+
+def _failure_log(kind: str, data: Mapping[str, Any]) -> LogLine | None:
+    """What the programs log of a turn or session that fails (eve 11, 12 and 13)."""
+    code, details = data.get("code"), data.get("details")
+    if kind == "turn.failed" and code == "MODEL_CALL_FAILED" and isinstance(details, Mapping):
+        text = "model call failed — parking session for retry by the user"
+        return _line("harness.tool-loop", text, error=details.get("message"))
+    if kind == "session.failed" and code == "FatalError":
+        text = "workflow loop threw — emitting terminal session.failed"
+        return _line("execution.workflow-entry", text, code=code)
+    return None
+
+
+def _line(source: str, text: str, **told: object) -> LogLine:
+    return LogLine("error", f"[eve:{source}] {text} {json.dumps(told, ensure_ascii=False)}")
+
+
+@cache
+def _cancellable() -> frozenset[str]:
+    """The events of 0.80.1 that belong to a running turn (eve 14 and 15)."""
+    return frozenset(event.key for event in catalogue("eve_0_80").events if event.cancellable)
+
+
+SESSIONS_0_18 = SessionRules(
+    sentence="a hook's throw fails the turn while the model's answer is handled; elsewhere the step is run "
+    "four times, and then the session fails (0.18.1)",
+    runtime=_runtime("0.18.1", model=True),
+    logged=_failure_log,
+    throw=ThrowEffect.REPEATS,
+    delegation=Delegation.AWAITED,
+    reopens=True,
+    hook_failed="FatalError",
+    repeated='Step "step//eve@0.18.1//turnStep" failed after 3 retries: {error}',
+    model=SCRIPTED_MODEL,
+    delegated="The caller delegated the following task to you. Complete it and return the final result "
+    "directly.",
+    workflow="workflow//eve//workflowEntry",
+    no_answer=NO_ANSWER,
+    no_answer_name="Empty model response",
+    empty_fails=True,
+    so_far=True,
+    output_fails=True,
+    failures_first=True,
+)
+GUIDE_SESSIONS = replace(
+    SESSIONS_0_18,
+    sentence="a hook's throw fails the turn, and in the failure cascade the session (Eve's guide)",
+    runtime=_runtime("", model=True),
+    logged=lambda kind, data: None,  # the guide names no log
+    throw=ThrowEffect.SURFACES,
+    reopens=False,
+    delegated="",  # the guide tells of no words before the caller's
+    hook_failed="HOOK_FAILED",  # the guide gives its failures no code
+    tells_calls=True,
+    failures_first=False,
+)
+SESSIONS_0_80 = SessionRules(
+    sentence="a hook's throw is logged, and the turn goes on; ctx.cancel() ends it (0.80.1)",
+    runtime=_runtime("0.80.1"),
+    logged=_failure_log,
+    throw=ThrowEffect.LOGGED,
+    delegation=Delegation.TASK,
+    cancels=lambda kind: kind in _cancellable(),
+    model=SCRIPTED_MODEL,
+    stream_path="/eve/v1/session/{session}/stream",
+    delegated="The caller delegated the following task to you. Complete it and return the result directly. "
+    "The caller may send follow-up messages after you answer.",
+    receipt="{name} works on it as task {task}; a message will bring the result",
+    task_failed="The agent's turn failed: {error}\n"
+    "This task has ended; to retry, call {name} without taskId.",
+    no_answer=NO_ANSWER,
+    no_answer_name="Empty model response",
+    error_names=True,
+    labels=True,
+    parts=True,
+    names_model=True,
+    tells_terminal=True,
+    tells_token=True,
+    wants_message=True,
+)

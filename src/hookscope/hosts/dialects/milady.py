@@ -1,0 +1,57 @@
+"""Milady, as its guide says (seed 001)."""
+
+from functools import partial
+from pathlib import Path
+
+from hookscope.hosts.dialects.catalogues import catalogue
+from hookscope.hosts.dialects.eliza import FOLDER_TEXTS, TEXTS, error_text
+from hookscope.hosts.dialects.guide_rules import REQUIREMENTS, guide_gates, lowest_first_places
+from hookscope.hosts.folders import FolderSystem, gates
+from hookscope.hosts.folders.hook_discovery import FolderShape
+from hookscope.hosts.folders.legacy_handlers import LegacyRule
+from hookscope.model.host import Dialect, Host, HostLayout, PackRules, SwitchRules
+
+STATE = "~/.milady"
+
+
+def legacy_roots(host: Host) -> tuple[Path, ...]:
+    """The hooks folders, accepted extra ones among them. Source: guide 001, "Path Safety"."""
+    return tuple(folder.path for folder in host.folders)
+
+
+LEGACY = LegacyRule(
+    roots=legacy_roots,
+    links_resolved=False,
+    refusal='[hooks] Rejected legacy handler: module path "{module}" is outside allowed hook directories',
+)
+
+MILADY = Dialect(
+    name="milady",
+    title="Milady, as its guide says",
+    product="Milady",
+    layout=HostLayout(
+        state=STATE,
+        settings="milady.json",
+        state_variable="MILADY_STATE_DIR",
+        settings_variable="MILADY_CONFIG_PATH",
+        program="milady",
+        packages=("milady", "miladyai"),
+        hooks=(("hooks", "internal"), ("hooks",)),  # the guide writes `hooks.entries`, `hooks.load`
+    ),
+    systems=(
+        FolderSystem(
+            shape=FolderShape("milady", ("handler.ts", "handler", "index.ts", "index")),
+            places=lowest_first_places(STATE),
+            rules=guide_gates(gates.allowed_roots_gate, LEGACY),
+            always_skips=REQUIREMENTS,  # "bypasses all eligibility checks except OS"
+            error_text=error_text,
+            texts=FOLDER_TEXTS,
+            legacy=LEGACY,
+        ),
+    ),
+    texts=TEXTS,
+    switching=SwitchRules(notices="Milady notices when it loads its hooks again."),
+    clears_when_off=False,  # switched off, it returns before clearing
+    packs=PackRules("milady"),
+    catalogue=partial(catalogue, "milady"),
+)

@@ -1,0 +1,153 @@
+"""OpenClaw's internal hooks and those of its plugins, as its guides say (seeds 003 and 004)."""
+
+from functools import partial
+from pathlib import Path
+
+from hookscope.hosts.dialects.catalogues import catalogue
+from hookscope.hosts.dialects.guide_rules import REQUIREMENTS, guide_gates
+from hookscope.hosts.folders import FolderSystem, gates
+from hookscope.hosts.folders.hook_discovery import FolderShape
+from hookscope.hosts.folders.legacy_handlers import LegacyRule
+from hookscope.hosts.folders.search_paths import (
+    MANAGED,
+    WORKSPACE,
+    accept_any_folder,
+    bundled_folder,
+    extra_folders,
+    hooks_folder,
+)
+from hookscope.hosts.plugins import PluginSystem
+from hookscope.hosts.plugins.mapped_handlers import MappingRules
+from hookscope.hosts.plugins.merge_rules import GUIDE_MERGE_RULES
+from hookscope.hosts.plugins.plugin_discovery import PluginShape
+from hookscope.hosts.plugins.plugin_gates import PLUGIN_GATES
+from hookscope.hosts.plugins.plugin_sources import plugin_places
+from hookscope.model.hook import Folder, Problem
+from hookscope.model.host import Dialect, Host, HostLayout, LoaderMessages, PackRules, SwitchRules
+
+
+def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
+    """Highest first, which is also the order of registering: workspace, managed, bundled, extra.
+
+    Source: guide 004 section 6, which names the first three; extra folders add to them.
+    """
+    extra, problems = extra_folders(host, 10, accept_any_folder)
+    managed = hooks_folder(host, MANAGED, host.state / "hooks", 30)
+    workspace = hooks_folder(host, WORKSPACE, host.workspace / "hooks", 40)
+    return (workspace, managed, *bundled_folder(host, 20), *extra), problems
+
+
+def legacy_roots(host: Host) -> tuple[Path, ...]:
+    """The workspace and the hooks folders. The guide asks for "path safety" and names no roots."""
+    folders = [folder.real for folder in host.folders_of("folder") if folder.real is not None]
+    return (host.surroundings.files.real(host.workspace), *folders)
+
+
+def error_text(key: str, event: str, message: str) -> str:
+    """Source: guide 004 section 4, "Execution Engine": the event, not the key that matched."""
+    return f"Hook error [{event}]: {message}"
+
+
+LEGACY = LegacyRule(
+    roots=legacy_roots,
+    links_resolved=True,
+    refusal='Handler module "{module}" is outside the workspace and the hooks folders',
+)
+
+LATER_EVENTS = (  # seed 004 has the type `session` and none of its events
+    "gateway:pre-restart",
+    "gateway:shutdown",
+    "message:preprocessed",
+    "message:transcribed",
+    "session",
+    "session:auto-reset",
+    "session:compact:after",
+    "session:compact:before",
+    "session:patch",
+)
+LATER_PLUGIN_EVENTS = (
+    "agent_turn_prepare",
+    "before_agent_finalize",
+    "before_agent_reply",
+    "before_agent_run",
+    "before_dispatch",
+    "before_install",
+    "before_model_resolve",
+    "channel_pairing_requested",
+    "cron_changed",
+    "cron_reconciled",
+    "heartbeat_prompt_contribution",
+    "inbound_claim",
+    "model_call_ended",
+    "model_call_started",
+    "reply_dispatch",
+    "reply_payload_sending",
+    "resolve_exec_env",
+    "skill_changed",
+    "skill_proposal_changed",
+    "skill_proposal_evaluate",
+    "subagent_delivery_target",
+    "subagent_ended",
+    "subagent_progress",
+    "subagent_spawned",
+)
+CATALOGUE = partial(catalogue, "openclaw", "openclaw_plugins")
+MANIFEST = "openclaw.plugin.json"  # of a plugin
+PLUGINS = PluginSystem(
+    shape=PluginShape(
+        manifest=MANIFEST,
+        package_key="openclaw",
+        elsewhere=(".codex-plugin/plugin.json", ".claude-plugin/plugin.json"),
+    ),
+    places=partial(plugin_places, manifest=MANIFEST),
+    mappings=MappingRules(setting=("plugins", "hooks")),
+    gate_rules=PLUGIN_GATES,
+    order="lower first",  # guide 003, "Execution Model"
+    rules=GUIDE_MERGE_RULES,
+    catalogue=CATALOGUE,
+    one_object=True,  # guide 003 calls handlers with one object that has sessionKey, channel, direction
+)
+
+OPENCLAW = Dialect(
+    name="openclaw",
+    title="OpenClaw, as its guide says",
+    product="OpenClaw",
+    layout=HostLayout(
+        state="~/.openclaw",
+        settings="openclaw.json",
+        state_variable="OPENCLAW_STATE_DIR",
+        settings_variable="OPENCLAW_CONFIG_PATH",
+        workspace_variable="OPENCLAW_WORKSPACE_DIR",
+        program="openclaw",
+        packages=("openclaw",),
+        version_path=("meta", "lastTouchedVersion"),
+        own_bundled="dist/bundled",
+    ),
+    systems=(
+        FolderSystem(
+            shape=FolderShape("openclaw", ("handler.ts", "handler.js", "index.ts", "index.js")),
+            places=places,
+            rules=guide_gates(gates.own_folder_gate, LEGACY),
+            always_skips=REQUIREMENTS | {"os"},  # "Bypass eligibility checks"
+            error_text=error_text,
+            legacy=LEGACY,
+            type_first=True,
+        ),
+        PLUGINS,
+    ),
+    texts=LoaderMessages(
+        not_loaded="Failed to load hook {name}: {error}",
+        no_function="Handler '{export}' from {name} is not a function",
+        no_events="Hook '{name}' has no events defined in metadata",
+    ),
+    switching=SwitchRules(
+        also_true=(("hooks", "internal", "enabled"),),
+        refuses_blocked=True,
+        notices="OpenClaw notices when its gateway is restarted.",
+    ),
+    packs=PackRules("openclaw"),
+    later=dict.fromkeys(LATER_EVENTS, "openclaw@2026.9"),
+    later_plugin=dict.fromkeys(LATER_PLUGIN_EVENTS, "openclaw@2026.9"),
+    catalogue=CATALOGUE,
+    sequences=("openclaw_sequences",),
+)

@@ -1,0 +1,335 @@
+"""OpenClaw 2026.9 as shipped, in the way that version 2026.9.6 was recorded to behave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from operator import attrgetter
+
+from hookscope.hosts.dialects.catalogues import catalogue
+from hookscope.hosts.dialects.guide_rules import REQUIREMENTS
+from hookscope.hosts.dialects.openclaw import MANIFEST, OPENCLAW, PLUGINS
+from hookscope.hosts.dialects.openclaw_2026_9_command import OpenClawCommand
+from hookscope.hosts.dialects.openclaw_2026_9_settings import (
+    agents_in,
+    loaded_settings,
+    settings_issues,
+    unknown_key_advice,
+)
+from hookscope.hosts.folders import FolderSystem, gates, shipped_gates
+from hookscope.hosts.folders.folder_policy import error_chain_text
+from hookscope.hosts.folders.hook_collections import CollectionRules, find_in_collections
+from hookscope.hosts.folders.hook_discovery import FolderShape, FolderTexts
+from hookscope.hosts.folders.precedence import SourcePolicy, rank_by_source
+from hookscope.hosts.folders.search_paths import (
+    BUNDLED,
+    EXTRA,
+    MANAGED,
+    WORKSPACE,
+    BundleRules,
+    accept_any_folder,
+    bundle_folders,
+    bundled_folder,
+    extra_folders,
+    hooks_folder,
+)
+from hookscope.hosts.folders.strict_reload import StrictFolders
+from hookscope.hosts.plugins.mapped_handlers import MappingRules
+from hookscope.hosts.plugins.plugin_access import access_of
+from hookscope.hosts.plugins.plugin_policy import PluginTexts
+from hookscope.hosts.plugins.plugin_sources import plugin_places
+from hookscope.hosts.plugins.shipped_merge_rules import (
+    FAIL_CLOSED_EVENTS,
+    FROZEN_EVENTS,
+    SEPARATE_COPY_EVENTS,
+    SHIPPED_MERGE_RULES,
+    merge_prompt_build,
+)
+from hookscope.hosts.plugins.shipped_plugin_gates import checked_plugins, shipped_plugin_gates
+from hookscope.hosts.plugins.tool_names import ToolNames
+from hookscope.hosts.settings.closed_schema import path_text
+from hookscope.model.failure import Failure
+from hookscope.model.hook import Folder, Hook, Problem
+from hookscope.model.hook_status import Gate
+from hookscope.model.host import (
+    Dialect,
+    Host,
+    LoaderMessages,
+    LoadRules,
+    PackRules,
+    SettingsRules,
+    SwitchRules,
+)
+from hookscope.model.run import ASYNC_REGISTER, MISNAMED, UNNAMED, Module
+
+_GROUPS = {
+    "group:openclaw": (
+        "code_execution secrets web_search web_fetch x_search memory_search memory_get sessions "
+        "sessions_list sessions_history sessions_search conversations_list conversations_send "
+        "conversations_turn sessions_send sessions_spawn github_identity_status github_publish "
+        "agents_wait sessions_yield subagents session_status suggest_task dismiss_task browser screen "
+        "theme dashboard terminal portal show_widget message heartbeat_respond automations gateway "
+        "plugins openclaw nodes computer mobile_ui agents_list get_goal create_goal update_goal "
+        "progress_card ask_user skill_workshop view_image image_generate music_generate video_generate "
+        "tts pdf"
+    ),
+    "group:fs": "ls read write edit apply_patch",
+    "group:runtime": "exec process code_execution secrets",
+    "group:web": "web_search web_fetch x_search",
+    "group:memory": "memory_search memory_get",
+    "group:sessions": (
+        "sessions sessions_list sessions_history sessions_search conversations_list conversations_send "
+        "conversations_turn sessions_send sessions_spawn github_identity_status github_publish "
+        "agents_wait sessions_yield subagents session_status suggest_task dismiss_task"
+    ),
+    "group:ui": "browser screen theme dashboard terminal portal canvas show_widget",
+    "group:messaging": "message",
+    "group:automation": "heartbeat_respond automations gateway plugins openclaw",
+    "group:nodes": "nodes computer mobile_ui",
+    "group:agents": "agents_list get_goal create_goal update_goal progress_card ask_user skill_workshop",
+    "group:media": "view_image image_generate music_generate video_generate tts pdf",
+}
+TOOLS = ToolNames(
+    {name: tuple(tools.split()) for name, tools in _GROUPS.items()},
+    {"bash": "exec", "apply-patch": "apply_patch", "cron": "automations"},
+    strangers=frozenset({"bash", "exec_command", "apply-patch", "Write", "Edit", "agent"}),
+    no_stranger="entries must use canonical OpenClaw tool ids",
+)
+
+
+FROM_BUNDLED, FROM_PLUGIN = "openclaw-bundled", "openclaw-plugin"
+FROM_MANAGED, FROM_WORKSPACE = "openclaw-managed", "openclaw-workspace"
+
+# rules-openclaw section 1: what a newcomer of one source may take the name of
+POLICY = SourcePolicy(
+    replaces={
+        FROM_PLUGIN: frozenset({FROM_BUNDLED}),
+        FROM_MANAGED: frozenset({FROM_BUNDLED, FROM_PLUGIN, FROM_MANAGED}),
+        FROM_WORKSPACE: frozenset({FROM_WORKSPACE}),
+    },
+    refusal='[hooks/workspace] Ignoring {source} hook "{name}" because it cannot override {other} hook code',
+)
+BUNDLES = BundleRules(manifest=".codex-plugin/plugin.json")
+COLLECTIONS = CollectionRules(
+    namespaces=("openclaw", "clawdbot"),
+    package_key="openclaw",
+    install_labels={
+        "bundled": "Bundled with OpenClaw",
+        "npm": "Install {package} (npm)",
+        "git": "Install from {repository}",
+        "": "Run installer",
+    },
+    may_be_hooks=frozenset({EXTRA}),
+)
+CONFIG = shipped_gates.ConfigGate(
+    true_when_absent=frozenset({"workspace.dir", "browser.enabled", "browser.evaluateEnabled"}),
+    as_loaded=loaded_settings,
+)
+
+
+def settings_gate(hook: Hook, host: Host) -> Gate:
+    """Does the program take its settings: its own schema, and those of the plugins."""
+    gate, rules = shipped_gates.settings_gate(hook, host), host.dialect.settings_rules
+    issues = PLUGIN_HOOKS.refused(host) if gate.passed else ()
+    if not issues:
+        return gate
+    lines = (rules.issue.format(path=path_text(path), text=text) for path, text in issues)
+    reason = " ".join(rules.refusal.format(file=host.settings.file, issues=" ".join(lines)).split())
+    return replace(
+        gate, passed=False, missing=("valid settings",), found="refused", reason=reason, setting=issues[0][0]
+    )
+
+
+# Requirements as the lists show them, the events, then what only the loader asks.
+RULES: Mapping[str, gates.GateRule] = {
+    "settings": settings_gate,
+    "handler": gates.handler_gate,
+    "os": gates.cached_by_field(attrgetter("meta.os"))(
+        shipped_gates.ReportedOsGate(aliases={"macos": "darwin"})
+    ),
+    "bins": shipped_gates.bins_gate,
+    "anyBins": shipped_gates.any_bins_gate,
+    "env": shipped_gates.env_gate,
+    "config": gates.cached_by_field(attrgetter("meta.requires.config"))(CONFIG),
+    "enabled": shipped_gates.EnabledGate("workspace hook (disabled by default)"),
+    "events": shipped_gates.events_gate,
+    "osOfLoader": shipped_gates.loader_os_gate,
+    "switch": shipped_gates.loader_switch_gate,
+    "selected": shipped_gates.selected_gate,
+    "trusted": gates.trusted_gate,
+    "sent": gates.sent_gate,
+}
+
+
+def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
+    """Lowest first, in the order of merging: bundled, plugins, extra, managed, workspace (disc-01).
+
+    Extra folders count as managed, and relative ones from the current folder (disc-16).
+    """
+    extra, problems = extra_folders(
+        host, 30, accept_any_folder, label=FROM_MANAGED, base=host.surroundings.cwd
+    )
+    return (
+        *bundled_folder(host, 10, label=FROM_BUNDLED),
+        *bundle_folders(host, 20, FROM_PLUGIN, BUNDLES),
+        *extra,
+        hooks_folder(host, MANAGED, host.state / "hooks", 30, label=FROM_MANAGED),
+        hooks_folder(host, WORKSPACE, host.workspace / "hooks", 40, label=FROM_WORKSPACE),
+    ), problems
+
+
+def places_of_plugins(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
+    """The guide's folders, and the program's own beside them: `extensions`."""
+    return plugin_places(
+        host,
+        ("workspace", host.workspace / ".openclaw" / "extensions"),
+        ("managed", host.state / "extensions"),
+        manifest=MANIFEST,
+    )
+
+
+def error_text(key: str, event: str, message: str) -> str:
+    """The event, not the key that matched (disp-02)."""
+    return f"[internal-hooks] Hook error [{event}]: {message}"
+
+
+def plugin_failure(module: Module) -> Failure | None:
+    """Why the program fails a plugin that registers this, in its words. The first that it comes to."""
+    for asked in module.asked:
+        if asked.startswith(MISNAMED):
+            manifest, _, own = asked.removeprefix(MISNAMED).partition("\n")
+            text = f'plugin id mismatch (config uses "{manifest}", export uses "{own}")'
+            return Failure("Error", text, phase="load")
+    if UNNAMED in module.asked:
+        return Failure("Error", "hook registration missing name", phase="load")
+    if (failure := TOOLS.refused(module)) is not None:
+        return failure
+    waits = ASYNC_REGISTER in module.asked
+    return Failure("Error", "plugin register must be synchronous", phase="load") if waits else None
+
+
+CATALOGUE = partial(catalogue, "openclaw_2026_9", "openclaw_2026_9_plugins", hyphens=False)
+NO_EVENTS = "Hook has no events defined in metadata"
+FAILED = "[hooks:loader] Failed to load hook {name}: "
+TRUSTED_CODE = "[hooks:loader] Loading {} hook code into the gateway process. Hooks are trusted local code."
+
+FOLDERS = FolderSystem(
+    shape=FolderShape(
+        "openclaw",
+        ("handler.ts", "handler.js", "index.ts", "index.js"),
+        older_namespaces=COLLECTIONS.namespaces[1:],
+        follows_links=False,
+        handler_must_stay=True,
+        reports_real_handler=True,
+        marks_python=True,
+    ),
+    places=places,
+    rules=RULES,
+    always_skips=REQUIREMENTS,  # not the platform, not the switch (req-05)
+    error_text=error_text,
+    texts=FolderTexts(
+        no_handler='[hooks/workspace] Hook "{name}" has HOOK.md but no readable handler in {folder}',
+        oversized="[hooks/workspace] Ignoring oversized hook metadata {file}: "
+        "file exceeds the {limit}-byte limit",
+        out_of_package='[hooks/workspace] Ignoring out-of-package hook path "{entry}" in {folder} '
+        "(must be within package directory)",
+    ),
+    type_first=True,
+    words=error_chain_text,
+    finder=partial(find_in_collections, rules=COLLECTIONS),
+    ranker=partial(rank_by_source, policy=POLICY),
+)
+
+GATES_OF_PLUGINS = shipped_plugin_gates(
+    MANIFEST, frozenset({"openclaw", "@openclaw/plugin-sdk"}), memory="memory-core", settings=settings_gate
+)
+PLUGIN_HOOKS = replace(
+    PLUGINS,
+    shape=replace(PLUGINS.shape, access=access_of, marks_python=True),
+    places=places_of_plugins,
+    gate_rules=GATES_OF_PLUGINS,
+    refuses=checked_plugins(GATES_OF_PLUGINS).issues,
+    mappings=MappingRules(setting=None),  # its closed schema knows no such key
+    order="higher first",  # plug-01
+    rules={
+        **SHIPPED_MERGE_RULES,
+        "before_prompt_build": replace(
+            SHIPPED_MERGE_RULES["before_prompt_build"], merge=merge_prompt_build(TOOLS)
+        ),
+    },
+    words=PluginTexts(longest=500),
+    catalogue=CATALOGUE,
+    apart=SEPARATE_COPY_EVENTS,
+    frozen=FROZEN_EVENTS,
+    fails_closed=FAIL_CLOSED_EVENTS,
+    one_object=False,
+)
+
+OPENCLAW_2026_9 = Dialect(
+    name="openclaw@2026.9",
+    title="OpenClaw 2026.9, as shipped",
+    product="OpenClaw",
+    version="2026.9",
+    layout=replace(OPENCLAW.layout, bundled_variable="OPENCLAW_BUNDLED_HOOKS_DIR", agents=agents_in),
+    systems=(
+        FOLDERS,
+        PLUGIN_HOOKS,
+    ),
+    texts=LoaderMessages(
+        not_loaded=FAILED + "{error}",
+        no_function=FAILED + "Handler '{export}' is not a function",
+        no_events=FAILED + NO_EVENTS,
+        loading={
+            EXTRA: TRUSTED_CODE.format("managed"),
+            MANAGED: TRUSTED_CODE.format("managed"),
+            WORKSPACE: TRUSTED_CODE.format("workspace"),
+        },
+        never_sent="[hooks:loader] Hook '{name}' subscribes to {what} {events} not emitted by "
+        "OpenClaw core — likely a typo; unless a plugin emits it, the hook never fires. "
+        "Known events: https://docs.openclaw.ai/automation/hooks",
+    ),
+    ships=frozenset(
+        {"boot-md", "bootstrap-extra-files", "command-logger", "compaction-notifier", "session-memory"}
+    ),
+    switching=SwitchRules(
+        also_true=(("hooks", "internal", "enabled"),),
+        refuses_blocked=True,
+        notices="OpenClaw notices at once if its gateway reloads settings, else when it is restarted.",
+    ),
+    entry_env=False,
+    settings_rules=SettingsRules(
+        include="$include",
+        variables=True,
+        dotenv=".env",
+        env_path=("env", "vars"),
+        check=settings_issues,
+        advice=unknown_key_advice,
+        refusal="Invalid config at {file}:\n{issues}",
+        issue="- {path}: {text}",
+        path_text=path_text,
+    ),
+    load_rules=LoadRules(
+        plain=True,
+        keeps_code=True,
+        off_closes=True,
+        takes_classes=True,
+        no_events=NO_EVENTS,
+        refuses=plugin_failure,
+        imports_once=frozenset({BUNDLED}),
+        crosses=True,
+        failed="Failed to load hook {name}: {error}",
+        no_function="Handler '{export}' is not a function",
+        strict_look=StrictFolders(
+            FOLDERS,
+            shipped_gates.names_in_entries,
+            shipped_gates.has_hook_settings,
+            lost_manifest='Hook "{name}" has missing or invalid metadata at {file}',
+            lost_handler='Hook "{name}" has no readable handler in {folder}',
+        ),
+    ),
+    command=OpenClawCommand(CONFIG),
+    packs=PackRules(COLLECTIONS.package_key, whole=True),
+    catalogue=CATALOGUE,
+    sequences=("openclaw_2026_9_sequences",),
+)

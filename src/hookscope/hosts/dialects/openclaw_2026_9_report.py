@@ -1,0 +1,167 @@
+"""Hooks as OpenClaw 2026.9 reports them: `openclaw hooks list | check | info` (recorded in req-08)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from hookscope.hosts.dialects.openclaw_2026_9_table import TableColumn, draw_table
+from hookscope.model.hook import Hook
+from hookscope.model.hook_status import Gate, HookStatus
+from hookscope.model.host import CommandFlags, Host
+from hookscope.model.inventory import Inventory
+from hookscope.model.uncalled_hooks import event_kind
+from hookscope.values import dataclass
+
+REQUIREMENTS = ("bins", "anyBins", "env", "config", "os")  # in the order of the documents
+
+
+@dataclass(frozen=True, slots=True)
+class HookReport:
+    """One hook as the program's reports have it: from the gates that they show."""
+
+    row: HookStatus
+    unknown: tuple[str, ...]
+
+    @property
+    def hook(self) -> Hook:
+        return self.row.hook
+
+    @property
+    def gates(self) -> Mapping[str, Gate]:
+        return {gate.name: gate for gate in self.row.verdict.gates if gate.reported}
+
+    @property
+    def missing(self) -> dict[str, list[str]]:
+        return {name: list(self.gates[name].missing) for name in REQUIREMENTS}
+
+    @property
+    def enabled(self) -> bool:
+        return self.gates["enabled"].passed is not False
+
+    @property
+    def satisfied(self) -> bool:
+        return all(self.gates[name].passed is not False for name in REQUIREMENTS)
+
+    @property
+    def loadable(self) -> bool:
+        return self.blocked is None
+
+    @property
+    def blocked(self) -> str | None:
+        """The first reason that applies (req-08)."""
+        if not self.enabled:
+            return self.gates["enabled"].reason
+        if not self.satisfied:
+            return "missing requirements"
+        return None if self.hook.meta.events else self.gates["events"].reason
+
+    @property
+    def lacks(self) -> list[str]:
+        """Each kind of requirement that is not met, in words."""
+        return [f"{name}: {', '.join(names)}" for name, names in self.missing.items() if names]
+
+
+def hook_reports(host: Host, inventory: Inventory) -> list[HookReport]:
+    """The hooks that the program itself sees, in its order."""
+    known = host.dialect.catalogue().keys_of("folder")
+    return [
+        HookReport(inventory.standing(hook), tuple(key for key in hook.meta.events or () if key not in known))
+        for hook in inventory.report_order
+        if not hook.beyond_host and event_kind(hook) == "folder"
+    ]
+
+
+LABELS = {"bins": "Binaries", "anyBins": "Any binary", "env": "Environment", "config": "Config", "os": "OS"}
+ALTERNATIVES = {"anyBins": "any of: ", "os": ""}
+SEE_ALL = "Run `openclaw hooks list` to see"
+COLUMNS = (
+    TableColumn("Status", 10, flexible=False),
+    TableColumn("Hook", 18),
+    TableColumn("Description", 24),
+    TableColumn("Source", 12),
+    TableColumn("Missing", 18),
+)
+
+
+def hook_title(hook: Hook) -> str:
+    """The name behind its emoji."""
+    return f"{hook.meta.emoji} {hook.name}" if hook.meta.emoji else hook.name
+
+
+def _status(report: HookReport) -> str:
+    if report.loadable:
+        return "✓ ready"
+    if not report.enabled:
+        return "disabled"
+    return "✗ missing" if not report.satisfied else f"✗ {report.blocked}"
+
+
+def not_ready_reason(report: HookReport) -> str:
+    """What `check` says of a hook that is not ready."""
+    reason = [] if report.enabled and not report.satisfied else [report.blocked or ""]
+    return "; ".join((*reason, *report.lacks))
+
+
+def list_table(shown: list[HookReport], asked: CommandFlags) -> Iterator[str]:
+    """The text of `list`."""
+    if not shown:
+        yield f"No eligible hooks found. {SEE_ALL} all hooks." if asked.eligible else "No hooks found."
+        return
+    columns = COLUMNS if asked.verbose else COLUMNS[:-1]
+    rows = [_cells(report)[: len(columns)] for report in shown]
+    ready = sum(report.loadable for report in shown)
+    yield f"Hooks ({ready}/{len(shown)} ready)"
+    yield from draw_table(columns, rows)
+
+
+def _cells(report: HookReport) -> tuple[str, ...]:
+    hook = report.hook
+    reason = [report.blocked] if report.enabled and report.satisfied and report.blocked else []
+    lacks = "; ".join((*reason, *report.lacks))
+    return _status(report), hook_title(hook), hook.description, hook.folder.label, lacks
+
+
+def info_page(report: HookReport, host: Host) -> Iterator[str]:
+    """The text of `info`."""
+    hook = report.hook
+    reason = report.blocked or ""
+    status = "✓ Ready" if report.loadable else f"✗ {reason[:1].upper()}{reason[1:]}"
+    yield from (f"{hook_title(hook)} {status if report.enabled else 'Disabled'}", "")
+    yield from (hook.description, "")
+    yield "Details:"
+    yield f"  Source: {hook.folder.label}" + (f" ({hook.folder.plugin})" if hook.folder.plugin else "")
+    yield f"  Path: {_from_home(hook.manifest, host)}"
+    yield f"  Handler: {_from_home(hook.handler, host)}"
+    if hook.meta.homepage:
+        yield f"  Homepage: {hook.meta.homepage}"
+    if hook.meta.events:
+        yield f"  Events: {', '.join(hook.meta.events)}"
+    if report.unknown:
+        events = "Event" if len(report.unknown) == 1 else "Events"
+        yield f"  ⚠ {events} not emitted by core (likely typo): {', '.join(report.unknown)}"
+    if hook.folder.plugin:
+        yield "  Managed by plugin; enable/disable via hooks CLI not available."
+    if report.blocked is not None:
+        yield f"  Blocked reason: {report.blocked}"
+    asked = {"os": hook.meta.os} | {name: report.gates[name].needed for name in REQUIREMENTS if name != "os"}
+    if any(asked.values()):
+        yield from ("", "Requirements:")
+    for name in REQUIREMENTS:
+        if asked[name]:
+            yield f"  {LABELS[name]}: {', '.join(_marked_requirements(name, asked[name], report.missing[name]))}"
+
+
+def _marked_requirements(name: str, asked: Sequence[str], missing: Sequence[str]) -> Iterator[str]:
+    """What is asked for, and whether it is there; of alternatives all together."""
+    if name in ALTERNATIVES:
+        yield f"{'✗' if missing else '✓'} ({ALTERNATIVES[name]}{', '.join(asked)})"
+    else:
+        yield from (f"{'✗' if item in missing else '✓'} {item}" for item in asked)
+
+
+def _from_home(path: Path | None, host: Host) -> str:
+    home = host.surroundings.home
+    return (
+        f"~/{path.relative_to(home)}" if path is not None and path.is_relative_to(home) else str(path or "")
+    )

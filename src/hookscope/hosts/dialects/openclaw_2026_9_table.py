@@ -1,0 +1,136 @@
+"""Tables as OpenClaw 2026.9 draws them where it has no terminal. Pure text; a line is 120 columns wide."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from unicodedata import category, east_asian_width
+
+from hookscope.values import dataclass
+
+LINE_WIDTH = 120  # columns
+CELL_PADDING = 2  # blanks of a cell
+BREAKS = " /-_."  # behind these a line may end
+JOINER, AS_EMOJI = "\u200d", "\ufe0f"
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """One column. What is left of the line, or lacks, is shared by those that are `flexible`."""
+
+    title: str
+    least: int  # columns, blanks included; less only where the line is too short
+    flexible: bool = True
+
+    @property
+    def titled(self) -> int:
+        """What its title takes."""
+        return _columns_of(self.title) + CELL_PADDING
+
+
+def draw_table(columns: Sequence[TableColumn], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The lines of the table."""
+    widths = _widths(columns, rows)
+    rule = ["─" * width for width in widths]
+    yield f"┌{'┬'.join(rule)}┐"
+    yield from _row([column.title for column in columns], widths)
+    yield f"├{'┼'.join(rule)}┤"
+    for row in rows:
+        yield from _row(row, widths)
+    yield f"└{'┴'.join(rule)}┘"
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
+    folded = [
+        wrap_text(cell, max(1, width - CELL_PADDING)) for cell, width in zip(cells, widths, strict=True)
+    ]
+    for at in range(max(map(len, folded))):
+        texts = [lines[at] if at < len(lines) else "" for lines in folded]
+        padded = (
+            f" {text}{' ' * (width - 1 - _columns_of(text))}"
+            for text, width in zip(texts, widths, strict=True)
+        )
+        yield f"│{'│'.join(padded)}│"
+
+
+def _widths(columns: Sequence[TableColumn], rows: Sequence[Sequence[str]]) -> list[int]:
+    """As wide as their content; then the widest give, or all take, until the line is full."""
+    widths = [
+        max(column.least, column.titled, *(_columns_of(row[at]) + CELL_PADDING for row in rows))
+        for at, column in enumerate(columns)
+    ]
+    flexible = [at for at, column in enumerate(columns) if column.flexible]
+    others = [at for at, column in enumerate(columns) if not column.flexible]
+    least = [max(column.least, column.titled) for column in columns]
+    shortest = [column.titled for column in columns]
+    for who, limits in ((flexible, least), (flexible, shortest), (others, least), (others, shortest)):
+        _shrink(widths, who, limits)
+    at = 0
+    while _excess_width(widths) < 0:
+        widths[flexible[at % len(flexible)]] += 1
+        at += 1
+    return widths
+
+
+def _excess_width(widths: Sequence[int]) -> int:
+    return sum(widths) + len(widths) + 1 - LINE_WIDTH
+
+
+def _shrink(widths: list[int], who: Sequence[int], limits: Sequence[int]) -> None:
+    while _excess_width(widths) > 0:
+        give = [at for at in who if widths[at] > limits[at]]
+        if not give:
+            return
+        widths[max(give, key=lambda at: widths[at])] -= 1  # of several the first
+
+
+def wrap_text(text: str, width: int) -> list[str]:
+    """The text in lines of at most that many columns, broken behind a blank or a sign, else anywhere."""
+    parts = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ").split("\n")
+    lines = [line for part in parts for line in _wrap_line(part, width)]
+    return lines[:-1] if len(parts) > 1 and not parts[-1] else lines
+
+
+def _wrap_line(text: str, width: int) -> Iterator[str]:
+    line: list[tuple[str, int]] = []
+    behind = 0  # how many clusters stand before the last place for a break
+    empty = True
+    for cluster, columns in _clusters(text):
+        while line and sum(size for _, size in line) + columns > width:
+            at = behind or len(line)
+            yield _joined(line[:at])
+            line, behind, empty = line[at:], 0, False
+        if not line and cluster == " ":
+            continue
+        line.append((cluster, columns))
+        if cluster in BREAKS:
+            behind = len(line)
+    if line or empty:
+        yield _joined(line)
+
+
+def _joined(clusters: Iterable[tuple[str, int]]) -> str:
+    return "".join(cluster for cluster, _ in clusters).rstrip()
+
+
+def _columns_of(text: str) -> int:
+    return sum(columns for _, columns in _clusters(text))
+
+
+def _clusters(text: str) -> Iterator[tuple[str, int]]:
+    """What stands in one place, and how many columns it takes."""
+    cluster, columns = "", 0
+    for sign in text:
+        if cluster and (cluster[-1] == JOINER or sign == JOINER or category(sign) in ("Mn", "Me")):
+            cluster += sign
+            columns = 2 if sign == AS_EMOJI else columns
+            continue
+        if cluster:
+            yield cluster, columns
+        cluster = sign
+        columns = _size(sign)
+    if cluster:
+        yield cluster, columns
+
+
+def _size(sign: str) -> int:
+    if sign != "\t" and category(sign) in ("Mn", "Me", "Cf", "Cc"):
+        return 0
+    return 2 if east_asian_width(sign) in "WF" else 1

@@ -1,0 +1,166 @@
+"""What Milady and Eliza have in common as shipped. Their guides differ from this; see the rules note.
+
+Both run the same loader under other names (rules note, section 2).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hookscope.hosts.dialects.guide_rules import REQUIREMENTS
+from hookscope.hosts.folders import FolderSystem, Places, gates, unchecked_gates
+from hookscope.hosts.folders.folder_policy import own_error_text
+from hookscope.hosts.folders.gates import GateRule
+from hookscope.hosts.folders.legacy_handlers import LegacyRule, legacy_path_gate
+from hookscope.hosts.folders.manifest import describe_value
+from hookscope.hosts.folders.search_paths import (
+    BUNDLED,
+    EXTRA,
+    MANAGED,
+    WORKSPACE,
+    bundled_folder,
+    hooks_folder,
+)
+from hookscope.hosts.folders.shipped_headers import read_line_header
+from hookscope.hosts.folders.unchecked_gates import ProgramFinder
+from hookscope.model.hook import FilePosition, Folder, Problem
+from hookscope.model.host import Host, LoadRules
+
+CATALOGUE = "shipped_gateway"
+REFUSED_MODULE = '[hooks] Rejected legacy handler: module path "{module}" is outside allowed hook directories'
+REFUSED_FOLDER = '[hooks] Rejected config extraDir "{written}": must be under {state}/'
+LEGACY_REGISTERED = "[hooks] Registered legacy handler: {event} -> {module}"
+FAILED = "[hooks] {count} hook handler(s) failed — errors were logged above"
+ROOTS = (BUNDLED, MANAGED, WORKSPACE)  # legacy modules may lie below these, not below extra folders
+
+# A class is a function to them, until it is called (rules note 1.5). They were recorded under Node alone.
+LOAD_RULES = LoadRules(plain=True, imports_idle=True, takes_classes=True)
+
+
+def gates_as_shipped(
+    legacy: LegacyRule, find: ProgramFinder, looked_up: tuple[str, ...]
+) -> Mapping[str, GateRule]:
+    """The checks in the order of showing. Only legacy modules have their path checked.
+
+    `always` skips what the guides' REQUIREMENTS name: not the OS, nor the switches (milady 07).
+    """
+    return {
+        "handler": gates.handler_gate,
+        "fields": unchecked_gates.fields_gate(looked_up),
+        "events": unchecked_gates.events_gate,
+        "path": legacy_path_gate(legacy, gates.any_path_gate),
+        "os": unchecked_gates.os_gate,
+        "bins": unchecked_gates.bins_gate(find),
+        "anyBins": unchecked_gates.any_bins_gate(find),
+        "env": unchecked_gates.env_gate,
+        "config": unchecked_gates.config_gate,
+        "switch": gates.switch_gate,
+        "enabled": gates.enabled_gate,
+        "trusted": gates.trusted_gate,
+        "sent": gates.sent_gate,
+    }
+
+
+def shipped_folder_system(
+    guide: FolderSystem,
+    legacy: LegacyRule,
+    places: Places,
+    find: ProgramFinder,
+    looked_up: tuple[str, ...],
+    error: str = "{error}",
+) -> FolderSystem:
+    """The folder hooks of a guide as the program has them. `find` says what its `bins` count as there;
+    `looked_up` are the lists in which anything but a text ends the load; `error` is how it logs one."""
+    return replace(
+        guide,
+        shape=replace(
+            guide.shape,
+            read=read_line_header,
+            handler_first=True,
+            marks_python=True,
+            longest_header=None,
+        ),
+        texts=replace(
+            guide.texts,
+            unscanned=f"[hooks] Error scanning {{folder}}: {error}",
+            unreadable=f"[hooks] Error loading hook from {{folder}}: {error}",
+        ),
+        places=places,
+        rules=gates_as_shipped(legacy, find, looked_up),
+        always_skips=REQUIREMENTS,
+        legacy=legacy,
+        words=own_error_text,
+        failed_text=FAILED,
+    )
+
+
+def lowest_first_labelled(state: str, name: str) -> Places:
+    """Extra, bundled, managed, workspace, each overriding those before it (milady 03 and 16).
+
+    Managed hooks stay below home when the state folder moves. An extra folder of the settings must be the
+    state folder below home, or in it, as text; links are not looked at. Those of the caller may be any.
+    """
+
+    def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
+        extra, refused = _extra_folders(state, host)
+        managed = hooks_folder(host, MANAGED, host.surroundings.absolute(state) / "hooks", 30)
+        workspace = hooks_folder(host, WORKSPACE, host.workspace / "hooks", 40)
+        folders = (*extra, *bundled_folder(host, 20), managed, workspace)
+        return tuple(_labelled(folder, name) for folder in folders), refused
+
+    return places
+
+
+def _labelled(folder: Folder, name: str) -> Folder:
+    """With the host's word for it: extra folders are managed ones to it."""
+    return replace(folder, label=f"{name}-{MANAGED if folder.source == EXTRA else folder.source}")
+
+
+def _extra_folders(state: str, host: Host) -> tuple[list[Folder], tuple[Problem, ...]]:
+    folders = [hooks_folder(host, EXTRA, path, 10, "given by the caller") for path in host.choices.extra]
+    home = host.surroundings.absolute(state)
+    listed, where = host.hooks_setting("load", "extraDirs")
+    refused = []
+    for number, written in enumerate(_iterated_folders(listed)):
+        if not isinstance(written, str):
+            refused.append(_load_stopped(".".join(map(str, where)), written, host.settings.locate(where)))
+            break
+        path = _expanded_path(written, host)
+        if path.is_relative_to(home):
+            declared = f"{'.'.join(map(str, where))}[{number}]"
+            folders.append(hooks_folder(host, EXTRA, path, 10, declared))
+        else:
+            place = host.settings.locate((*where, number)) or FilePosition(host.settings.file)
+            text = REFUSED_FOLDER.format(written=written, state=state)
+            refused.append(Problem(text, place, logged="warn"))
+    return folders, tuple(refused)
+
+
+def _iterated_folders(listed: Any) -> Sequence[Any]:
+    """The folders as they stand in the settings. A text in place of a list is walked letter by letter."""
+    if listed is None or isinstance(listed, str | list):
+        return listed or ()
+    return (listed,)  # no text, and so the load ends
+
+
+def _load_stopped(name: str, value: Any, place: FilePosition | None) -> Problem:
+    """The program throws where nobody catches it, before it looks for any hook."""
+    text = f"the whole load fails: `{name}` wants a list of texts and has {describe_value(value)}"
+    return Problem(text, place, stops_load=True)
+
+
+def _expanded_path(written: str, host: Host) -> Path:
+    """The path that is meant: a `~` at the start is home, whatever follows; else from the current folder."""
+    home = str(host.surroundings.home)
+    return host.surroundings.absolute(home + written[1:] if written.startswith("~") else written)
+
+
+def unresolved_roots(host: Host) -> tuple[Path, ...]:
+    """Where legacy modules may lie; links are not resolved (milady 15)."""
+    return tuple(folder.path for folder in host.folders if folder.source in ROOTS)
+
+
+def resolved_roots(host: Host) -> tuple[Path, ...]:
+    """Where legacy modules may lie, links resolved (eliza 15; rules note 1.5)."""
+    return tuple(folder.real or folder.path for folder in host.folders if folder.source in ROOTS)

@@ -1,0 +1,152 @@
+"""Hooks in folders, each a HOOK.md and a handler. `FolderSystem` joins a dialect's choices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from hookscope.formats.positions import KeyPath
+from hookscope.hosts.folders.folder_policy import (
+    ErrorText,
+    FailureText,
+    SharedEvent,
+    own_error_text,
+)
+from hookscope.hosts.folders.gates import GateRule, gates_of
+from hookscope.hosts.folders.hook_discovery import FolderShape, FolderTexts, find_folder_hooks
+from hookscope.hosts.folders.legacy_handlers import LegacyRule, legacy_hooks
+from hookscope.hosts.folders.manifest import describe_value
+from hookscope.hosts.folders.precedence import rank_hooks
+from hookscope.model.hook import FilePosition, Folder, Hook, Problem
+from hookscope.model.hook_status import Gate
+from hookscope.model.host import Arrangement, Dialect, Host
+from hookscope.model.inventory import FoundHooks, Ranking
+from hookscope.model.run import CallGroup, Event, EventKind, NotRun, Policy, Registration
+from hookscope.values import dataclass
+
+SETTING_TYPES = {
+    ("enabled",): (bool, "true or false"),
+    ("entries",): (Mapping, "a mapping"),
+    ("load",): (Mapping, "a mapping"),
+    ("handlers",): (list, "a list"),
+    ("installs",): (Mapping, "a mapping"),
+}
+ENTRY_TYPES = {"enabled": (bool, "true or false"), "env": (Mapping, "a mapping of texts")}
+
+
+def wrong_type_problems(host: Host) -> tuple[Problem, ...]:
+    """A problem for each hooks setting that has the wrong type, with its line."""
+    problems: dict[KeyPath, Problem] = {}
+    for base in host.dialect.layout.hooks:
+        for path, wanted, value in _wrong_below(base, host):
+            problems.setdefault(path, _problem(path, wanted, value, host))
+    return tuple(problems.values())
+
+
+def _wrong_below(base: KeyPath, host: Host) -> Iterator[tuple[KeyPath, str, Any]]:
+    for length in range(1, len(base) + 1):
+        block = host.settings.get(base[:length])
+        if block is not None and not isinstance(block, Mapping):
+            yield base[:length], "a mapping", block
+            return
+    if block is not None:
+        yield from _wrong(base, block)
+
+
+def _wrong(base: KeyPath, block: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str, Any]]:
+    for path, (kind, wanted) in SETTING_TYPES.items():
+        value = block.get(path[0])
+        if value is not None and not isinstance(value, kind):
+            yield (*base, *path), wanted, value
+    entries = block.get("entries")
+    for key, entry in entries.items() if isinstance(entries, Mapping) else ():
+        if not isinstance(entry, Mapping):
+            yield (*base, "entries", key), "a mapping", entry
+            continue
+        for name, (kind, wanted) in ENTRY_TYPES.items():
+            value = entry.get(name)
+            if value is not None and not isinstance(value, kind):
+                yield (*base, "entries", key, name), wanted, value
+        env = entry.get("env")
+        for name, value in env.items() if isinstance(env, Mapping) else ():
+            if not isinstance(value, str):
+                yield (*base, "entries", key, "env", name), "a text", value
+
+
+def _problem(path: KeyPath, wanted: str, value: object, host: Host) -> Problem:
+    dotted = ".".join(str(part) for part in path)
+    place = host.settings.locate(path) or FilePosition(host.settings.file)
+    return Problem(f"{dotted} is passed over: it wants {wanted} and has {describe_value(value)}", place)
+
+
+Places = Callable[[Host], tuple[tuple[Folder, ...], tuple[Problem, ...]]]
+HookFinder = Callable[[Host, FolderShape, FolderTexts, Iterable[Hook]], FoundHooks]
+HookRanker = Callable[[FoundHooks], Ranking]
+
+
+@dataclass(frozen=True, slots=True)
+class FolderSystem:
+    """HOOK.md folders under one dialect's rules. Implements core's System."""
+
+    shape: FolderShape
+    places: Places
+    rules: Mapping[str, GateRule]  # name → check, in the order of showing
+    always_skips: frozenset[str]  # the checks that `always: true` skips
+    error_text: ErrorText
+    texts: FolderTexts = FolderTexts()
+    legacy: LegacyRule | None = None
+    failed_text: str | None = None  # said at the end of an event whose handlers failed: {count}
+    type_first: bool = False  # does `command` go before `command:new`
+    reports_by_rank: bool = False
+    words: FailureText = own_error_text  # what the host prints of a handler's error
+    finder: HookFinder = find_folder_hooks
+    ranker: HookRanker | None = None  # in place of the highest folder, then the last
+
+    @property
+    def kind(self) -> EventKind:
+        return "folder"
+
+    def folders(self, host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
+        folders, problems = self.places(host)
+        if host.dialect.settings_rules.check is not None:  # then wrong ones are refused, not passed over
+            return folders, problems
+        return folders, wrong_type_problems(host) + problems
+
+    def find(self, host: Host) -> FoundHooks:
+        return self.finder(host, self.shape, self.texts, legacy_hooks(host, self.legacy))
+
+    def rank(self, found: FoundHooks) -> Ranking:
+        if self.ranker is not None:
+            return self.ranker(found)
+        return rank_hooks(found, reports_by_rank=self.reports_by_rank)
+
+    def gates(self, hook: Hook, host: Host) -> tuple[Gate, ...]:
+        return gates_of(hook, host, self.rules, self.always_skips)
+
+    def keys(self, event: Event) -> tuple[str, ...]:
+        exact = f"{event.type}:{event.action}"  # `command:` for no action, which a hook may name so
+        return (event.type, exact) if self.type_first else (exact, event.type)
+
+    def arrange(self, event: Event, heard: Sequence[Registration]) -> Arrangement:
+        left_out = {call: why for call in heard if call.hook and (why := call.hook.meta.barred.get(call.key))}
+        called = tuple(call for call in heard if call not in left_out)
+        not_run = (NotRun(call.name, why, call.hook) for call, why in left_out.items())
+        return Arrangement((CallGroup(called),) if called else (), tuple(not_run))
+
+    def decisive(self, event: Event) -> tuple[str, str]:
+        """Not its key: `command` with the action `new:x` and `command:new` with `x` have the same."""
+        return event.type, event.action
+
+    def prepare(self, event: Event, host: Host, entropy: bytes) -> Event:
+        return event
+
+    def policy(self, event: Event) -> Policy:
+        return SharedEvent(self.error_text, event.key, failed_text=self.failed_text, words=self.words)
+
+
+def folder_system_of(dialect: Dialect) -> FolderSystem:
+    """The folder hooks of a dialect, for a newer version to start from. Raises LookupError for none."""
+    system = dialect.system_of("folder")
+    if not isinstance(system, FolderSystem):
+        raise LookupError(f"{dialect.name} has no HOOK.md folders")
+    return system

@@ -1,0 +1,69 @@
+"""The policy of folder hooks: handlers share one mutable event; an error stops no other handler."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from hookscope.model.failure import Failure
+from hookscope.model.hook import LogLine
+from hookscope.model.hook_event import HookEvent
+from hookscope.model.payload import independent_copy
+from hookscope.model.run import Ending, Event, Fold, Next, Registration, Result
+from hookscope.values import dataclass
+
+ErrorText = Callable[[str, str, str], str]  # (key that matched, key of the event, message) → log line
+FailureText = Callable[[Failure], str]  # what a host prints of an error
+
+
+def own_error_text(failure: Failure) -> str:
+    """What the thrown thing says of itself, and nothing of its causes (milady 13)."""
+    return failure.own_text
+
+
+def error_chain_text(failure: Failure) -> str:
+    """The error's message and those of its causes, as `outer | inner cause` (disp-02)."""
+    return " | ".join(failure.chain) or failure.message
+
+
+@dataclass(frozen=True, slots=True)
+class SharedEvent:
+    """All handlers get the same event; a failure is logged in the host's words, the rest run.
+
+    Source: guides 000 ("Error Handling"), 001 ("Hook Registry"), 004 (sections 4 and 10).
+    """
+
+    error_text: ErrorText
+    event_key: str  # as the event was fired: handlers may change the event's own words
+    batched: bool = True
+    failed_text: str | None = None  # the host's last line where handlers failed: {count}
+    words: FailureText = own_error_text
+
+    def start(self, event: Event) -> Fold:
+        return Fold(event.live if event.live is not None else mutable_copy(event))
+
+    def view(self, fold: Fold, call: Registration) -> Any:
+        return fold.event
+
+    def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
+        if result.error is None:
+            return fold, Next.GO
+        text = self.error_text(result.call.key, self.event_key, self.words(result.error))
+        return replace(fold, log=(*fold.log, LogLine("error", text))), Next.GO
+
+    def finish(self, fold: Fold) -> Ending:
+        count = len(fold.log)  # a line for each failure
+        if not count or self.failed_text is None:
+            return Ending(log=fold.log)
+        return Ending(log=(*fold.log, LogLine("warn", self.failed_text.format(count=count))))
+
+
+def mutable_copy(event: Event) -> HookEvent:
+    """A fresh event object that handlers may change without touching what was asked for."""
+    return HookEvent(
+        event.type,
+        event.action,
+        event.session_key,
+        independent_copy(event.context),
+        event.timestamp,
+        list(event.messages),
+    )

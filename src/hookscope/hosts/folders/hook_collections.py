@@ -1,0 +1,287 @@
+"""Hooks in collections, packs and folders of their own, behind boundaries: no link or hard link leads out.
+
+Source: rules-openclaw section 1, "Folder shapes" and "Files".
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+
+from hookscope import formats
+from hookscope.formats.positions import KeyPath
+from hookscope.formats.text_header import header_block, read_text_header
+from hookscope.hosts.folders.hook_discovery import (
+    LARGEST_MANIFEST,
+    MANIFEST,
+    PYTHON_HANDLERS,
+    FolderShape,
+    FolderTexts,
+    HookSearch,
+    children_of,
+    missing_handler_reason,
+    os_error_reason,
+    report_loose_files,
+    report_missing_manifest,
+)
+from hookscope.hosts.folders.shipped_headers import metadata_of_texts
+from hookscope.model.hook import LANGUAGE_OF, FilePosition, Folder, Hook
+from hookscope.model.host import Host
+from hookscope.model.inventory import FoundHooks
+from hookscope.model.machine import FolderItem
+from hookscope.values import dataclass
+
+PACKAGE = "package.json"
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionRules:
+    """What one host version finds in its folders."""
+
+    namespaces: tuple[str, ...]  # of the metadata; the first that is there
+    package_key: str  # package.json → this → `hooks`
+    install_labels: Mapping[str, str]  # see `install_of`
+    may_be_hooks: frozenset[str]  # sources whose folder may itself be a hook or a pack
+
+
+def find_in_collections(
+    host: Host, shape: FolderShape, texts: FolderTexts, legacy: Iterable[Hook], *, rules: CollectionRules
+) -> FoundHooks:
+    """All hooks of the host's folders in order of looking. A hook without a handler is rejected (disc-10)."""
+    search = HookSearch(shape, texts, host.surroundings.files)
+    for folder in host.folders_of("folder"):
+        for path, linked in _hook_folders(folder, rules, search):
+            _scan_folder(path, linked, folder, rules, search)
+    search.hooks += legacy
+    return FoundHooks(tuple(search.hooks), tuple(search.rejected), tuple(search.problems), tuple(search.log))
+
+
+def _hook_folders(folder: Folder, rules: CollectionRules, search: HookSearch) -> Iterator[tuple[Path, bool]]:
+    """The folders that would be hooks, each with whether a link may have led there."""
+    if folder.source in rules.may_be_hooks:
+        packed = _pack(folder.path, folder, rules, search)
+        if packed is not None:
+            yield from ((path, True) for path in packed)
+            return
+        if _names(folder.path, search) & {MANIFEST}:
+            yield folder.path, True
+            return
+    children = children_of(folder, search)
+    report_loose_files(children, folder, search)
+    for child in children:
+        if child.linked:
+            _explain_link(child, folder, search)
+        elif child.folder:
+            packed = _pack(child.path, folder, rules, search)
+            yield from [(child.path, False)] if packed is None else [(path, True) for path in packed]
+
+
+def _explain_link(child: FolderItem, folder: Folder, search: HookSearch) -> None:
+    """A linked hook folder in a collection does not count (disc-11)."""
+    if child.folder and MANIFEST in _names(child.path, search):
+        search.reject(folder, child.path, "a linked hook folder is not followed", name=child.name)
+    elif not child.folder and search.files.facts(child.path) is None:
+        search.reject(folder, child.path, "a link that leads nowhere", name=child.name)
+
+
+def _names(folder: Path, search: HookSearch) -> frozenset[str]:
+    try:
+        return frozenset(search.files.names(folder))
+    except OSError:
+        return frozenset()
+
+
+# Packs
+
+
+def _pack(path: Path, folder: Folder, rules: CollectionRules, search: HookSearch) -> list[Path] | None:
+    """The hook folders that a package lists, in its order; None where it lists none (disc-06 to disc-08)."""
+    listed = _listed(path, rules.package_key, search)
+    if not listed:
+        return None
+    inside = []
+    real = search.files.real(path)
+    for number, entry in listed.items():
+        target = _below(path, entry)
+        facts = search.files.facts(target) if target is not None else None
+        place = partial(_place_in, path / PACKAGE, (rules.package_key, "hooks", number), search)
+        if target is None or facts is None or not search.files.real(target).is_relative_to(real):
+            search.warn(search.texts.out_of_package, entry=entry, folder=path)
+            missing = target if facts is None else None
+            why = "and there is no such folder" if missing else "which is not in the package"
+            reason = f"{PACKAGE} lists {entry}, {why}"
+            search.reject(folder, missing or path, reason, place=place(), name=_entry_name(entry))
+        elif MANIFEST in _names(target, search):
+            inside.append(target)
+        else:
+            reason = f"listed in {PACKAGE} and without a {MANIFEST}"
+            search.reject(folder, target, reason, place=place(), name=target.name)
+    for left in _report_unlisted(path, inside, search):
+        entry = "./" if left == path else f"./{left.relative_to(path).as_posix()}"
+        reason = f'it has a {MANIFEST}, and the hooks of {PACKAGE} leave it out: "{entry}" is not listed'
+        list_of_hooks = _place_in(path / PACKAGE, (rules.package_key, "hooks"), search)
+        search.reject(folder, left, reason, place=list_of_hooks, name=left.name)
+    return inside
+
+
+def _report_unlisted(pack: Path, inside: list[Path], search: HookSearch) -> list[Path]:
+    """The folders beside those that are listed which would be hooks; the pack itself, where it would."""
+    places = dict.fromkeys((pack, pack / "hooks", *(path.parent for path in inside if path != pack)))
+    found = [pack] if MANIFEST in _names(pack, search) else []
+    for place in places:
+        try:
+            children = search.files.children(place)
+        except OSError:
+            continue
+        found += [child.path for child in children if child.folder and MANIFEST in _names(child.path, search)]
+    listed = {search.files.real(path) for path in inside}
+    return [path for path in found if search.files.real(path) not in listed]
+
+
+def _entry_name(entry: str) -> str:
+    """What a hook would be called that stands in that folder."""
+    return next((step for step in reversed(entry.split("/")) if step not in ("", ".", "..")), "")
+
+
+def _place_in(file: Path, path: KeyPath, search: HookSearch) -> FilePosition:
+    """Where a value of the package stands."""
+    try:
+        span = formats.locate_json5(search.files.read(file), path)
+    except OSError:
+        span = None
+    return FilePosition(file, span.line, span.column) if span is not None else FilePosition(file)
+
+
+def _listed(path: Path, key: str, search: HookSearch) -> dict[int, str]:
+    """`hooks` of a package, by their place in the list; empty where there is no package, or none that reads
+    (disc-06)."""
+    file = path / PACKAGE
+    facts = search.files.facts(file)
+    if facts is None or not facts.file or facts.size > LARGEST_MANIFEST:
+        return {}
+    try:
+        package = json.loads(search.files.read(file).decode("utf-8", "replace"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    own = package.get(key) if isinstance(package, dict) else None
+    listed = own.get("hooks") if isinstance(own, dict) else None
+    items = listed if isinstance(listed, list) else []
+    return {at: item.strip() for at, item in enumerate(items) if isinstance(item, str) and item.strip()}
+
+
+def _below(path: Path, entry: str) -> Path | None:
+    """The path that an entry spells, if that is the folder or in it: by way of its neighbours, too."""
+    steps = [] if entry.startswith("/") else list(path.parts[1:])
+    for step in entry.split("/"):
+        if step == "..":
+            del steps[-1:]
+        elif step not in ("", "."):
+            steps.append(step)
+    target = Path(path.anchor).joinpath(*steps)
+    return target if target.is_relative_to(path) and "\0" not in entry else None
+
+
+# One hook
+
+
+def _scan_folder(
+    path: Path, linked: bool, folder: Folder, rules: CollectionRules, search: HookSearch
+) -> None:
+    try:
+        names = search.files.names(path)
+    except OSError as error:
+        search.reject(folder, path, f"cannot be read: {os_error_reason(error)}", name=path.name)
+        return
+    if MANIFEST not in names:
+        report_missing_manifest(path, names, folder, search)
+        return
+    real = search.files.real(path) if linked or folder.real != folder.path else path
+    manifest = path / MANIFEST
+    source = _manifest(manifest, real, folder, search)
+    if source is None:
+        return
+    header = read_text_header(source)
+    name = header.get("name", "").strip() or path.name
+    handler, refused = _handler(path, real, frozenset(names), search.shape.handlers, search)
+    if handler is None:
+        search.warn(search.texts.no_handler, folder=path, name=name)
+        handler, _ = _handler(path, real, frozenset(names), PYTHON_HANDLERS, search)
+        if handler is None and not search.shape.takes_empty:
+            search.reject(
+                folder, path, missing_handler_reason(frozenset(names), refused, search.shape), name=name
+            )
+            return
+    beyond = handler is not None and handler.name in PYTHON_HANDLERS
+    notes = () if header_block(source) is not None else (f"{MANIFEST} has no header between two lines `---`",)
+    search.hooks.append(
+        Hook(
+            name=name,
+            kind="folder",
+            folder=folder,
+            path=path,
+            meta=metadata_of_texts(header, rules.namespaces, rules.install_labels),
+            description=header.get("description", ""),
+            manifest=manifest,
+            handler=handler,
+            language=LANGUAGE_OF.get(handler.suffix if handler else "", "unknown"),
+            real=real,
+            beyond_host=beyond,
+            notes=(*notes, *(("Hookscope only: the host itself runs no Python",) if beyond else ())),
+        )
+    )
+
+
+def _manifest(file: Path, real: Path, folder: Folder, search: HookSearch) -> bytes | None:
+    """The bytes of a HOOK.md inside its boundaries; None where it does not count (disc-11 to disc-13)."""
+    refused = boundary_violation(file, real, search)
+    facts = search.files.facts(file)
+    if not refused and facts is not None and facts.size > LARGEST_MANIFEST:
+        search.warn(search.texts.oversized, file=file, limit=LARGEST_MANIFEST)
+        refused = f"larger than {LARGEST_MANIFEST:,} bytes"
+    if not refused:
+        try:
+            return search.files.read(file)
+        except OSError as error:
+            refused = f"cannot be read: {os_error_reason(error)}"
+    search.reject(folder, file.parent, f"{MANIFEST} {refused}", name=file.parent.name)
+    return None
+
+
+def _handler(
+    path: Path, real: Path, names: frozenset[str], candidates: tuple[str, ...], search: HookSearch
+) -> tuple[Path | None, str]:
+    """The first candidate inside its boundaries, links resolved, and what was refused before it (disc-09)."""
+    refused = ""
+    for name in candidates:
+        if name not in names:
+            continue
+        file = path / name
+        why = boundary_violation(file, real, search) or _unreadable(file, search)
+        facts = search.files.facts(file)
+        if not why and facts is not None:
+            if facts.linked:
+                return search.files.real(file), ""
+            return file if real is path else real / name, ""
+        refused = f"{name} {why}"
+    return None, refused
+
+
+def _unreadable(file: Path, search: HookSearch) -> str:
+    """Why a regular file cannot be read; empty where it can."""
+    try:
+        search.files.read(file, 1)
+    except OSError as error:
+        return f"cannot be read: {os_error_reason(error)}"
+    return ""
+
+
+def boundary_violation(file: Path, folder: Path, search: HookSearch) -> str:
+    """Why a file of a hook does not count; empty where it does. `folder` is the hook's real folder."""
+    facts = search.files.facts(file)
+    if facts is None or not facts.file:
+        return "is not a readable file"
+    if facts.links > 1:
+        return "is a hard link to a file that stands elsewhere too"
+    if facts.linked and not (target := search.files.real(file)).is_relative_to(folder):
+        return f"leads out of its folder, to {target}"
+    return ""

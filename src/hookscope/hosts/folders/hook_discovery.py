@@ -1,0 +1,368 @@
+"""Which folders are hooks, and why others are not: each is a hook, rejected, or ignored."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterable
+from dataclasses import field
+from pathlib import Path
+from typing import Any
+
+from hookscope.formats.frontmatter import LARGEST_HEADER, cut_header, head_of
+from hookscope.formats.positions import FormatError
+from hookscope.hosts.folders.manifest import ManifestReader, read_yaml_header
+from hookscope.model.hook import LANGUAGE_OF, FilePosition, Folder, Hook, LogLine, Problem
+from hookscope.model.host import Host
+from hookscope.model.inventory import FoundHooks, RejectedHook
+from hookscope.model.machine import Files, FolderItem, is_within
+from hookscope.values import dataclass
+
+MANIFEST = "HOOK.md"
+PYTHON_HANDLERS = ("handler.py", "index.py")  # found under every dialect, after the host's own names
+
+
+@dataclass(frozen=True, slots=True)
+class FolderShape:
+    """What makes a folder a hook."""
+
+    namespace: str  # metadata.<namespace>
+    handlers: tuple[str, ...]  # the host's own names, first wins
+    older_namespaces: tuple[str, ...] = ()  # that the host still reads
+    follows_links: bool = True  # is a linked hook folder a hook
+    handler_must_stay: bool = False  # a handler that links out of its folder counts as absent (disc-11)
+    reports_real_handler: bool = False  # is a linked handler reported as the file that it leads to
+    marks_python: bool = False  # is a Python handler marked as one that the host itself would not run
+    read: ManifestReader = read_yaml_header
+    handler_first: bool = False  # is a handler looked for before the header is read
+    longest_header: int | None = LARGEST_HEADER  # bytes of a HOOK.md that are read; None: up to a megabyte
+    takes_empty: bool = False  # is a HOOK.md without a handler a hook
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """The names that handlers may have: the host's own first."""
+        return self.handlers + PYTHON_HANDLERS
+
+
+@dataclass(frozen=True, slots=True)
+class FolderTexts:
+    """The host's own log lines while it looks; None where it says nothing."""
+
+    no_handler: str | None = None  # {folder} {name}
+    bad_header: str | None = None  # {file}
+    unscanned: str | None = None  # {folder} {error}, where a hooks folder cannot be listed
+    unreadable: str | None = None  # {folder} {error}, where a HOOK.md cannot be read
+    oversized: str | None = None  # {file} {limit}
+    out_of_package: str | None = None  # {entry} {folder}
+
+
+@dataclass(slots=True)
+class HookSearch:
+    """What one look has met so far. Lives as long as that look."""
+
+    shape: FolderShape
+    texts: FolderTexts
+    files: Files
+    hooks: list[Hook] = field(default_factory=list)
+    rejected: list[RejectedHook] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    log: list[LogLine] = field(default_factory=list)
+
+    def warn(self, template: str | None, **parts: object) -> None:
+        """Log what the host would, where it has a sentence for that."""
+        if template is not None:
+            self.log.append(LogLine("warn", template.format(**parts) if parts else template))
+
+    def reject(self, folder: Folder, path: Path, reason: str, **more: Any) -> None:
+        """Note something that is no hook, and why."""
+        self.rejected.append(RejectedHook(path, folder.source, reason, **more))
+
+
+MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+MAX_DEPTH = 2  # folders below one without a HOOK.md in which hooks are looked for that lie too deep
+MAX_FOLDERS_BELOW = 40  # of those folders
+UTF_16 = f"{MANIFEST} is UTF-16 text; save it as UTF-8"
+BUILD_FOLDERS = frozenset({"dist", "build", "out", "lib", "src"})  # where authors of packages put what is run
+
+
+def report_loose_files(children: list[FolderItem], folder: Folder, search: HookSearch) -> None:
+    """A hook's files that were put among the folders of hooks: said once."""
+    meant = (MANIFEST, *(name for name in search.shape.candidates if name.startswith("handler.")))
+    loose = {child.name: child for child in children if child.name in meant and not child.folder}
+    if name := next((name for name in meant if name in loose), None):
+        at = folder.path.name
+        reason = f"{name} lies in {at} itself; a hook is a folder below it, such as {at}/NAME"
+        search.reject(folder, loose[name].path, reason, name=name)
+
+
+def report_missing_manifest(path: Path, names: list[str], folder: Folder, search: HookSearch) -> None:
+    """Only for folders that were surely meant as hooks; others are none of our business."""
+    misspelt = next((name for name in names if name.lower() == MANIFEST.lower()), None)
+    if misspelt is not None:
+        reason = f"the file must be called {MANIFEST}; this one is {misspelt}"
+        search.reject(folder, path, reason, name=path.name)
+    elif handler := next((name for name in search.shape.candidates if name in names), None):
+        reason = f"{handler} without a {MANIFEST} is no hook"
+        search.reject(folder, path, reason, name=path.name)
+    elif found := _too_deep(path, search):
+        at, first = folder.path.name, found[0].relative_to(path)
+        lie = f"and {len(found) - 1} more lie" if len(found) > 1 else "lies"
+        reason = (
+            f"{first / MANIFEST} {lie} too deep: a hook is a folder directly in {at}, "
+            f"such as {at}/{first.name}"
+        )
+        search.reject(folder, path, reason, name=path.name, place=FilePosition(found[0] / MANIFEST))
+
+
+def _too_deep(path: Path, search: HookSearch) -> list[Path]:
+    """The folders with a HOOK.md below one that has none, the outermost first; links are not followed."""
+    found, waiting = [], [path]
+    for _ in range(MAX_FOLDERS_BELOW):
+        if not waiting:
+            break
+        here = waiting.pop(0)
+        try:
+            children = search.files.children(here)
+        except OSError:
+            continue
+        if here != path and any(child.name == MANIFEST for child in children):
+            found.append(here)
+        elif len(here.relative_to(path).parts) < MAX_DEPTH:
+            waiting += [child.path for child in children if _may_hold_hooks(child)]
+    return found
+
+
+def _may_hold_hooks(child: FolderItem) -> bool:
+    return (
+        child.folder and not child.linked and not child.name.startswith(".") and child.name != "node_modules"
+    )
+
+
+def missing_header_reason(source: bytes) -> str:
+    """Why a reader found no header that counts, nearest reason first."""
+    if source.startswith(MARKS_OF_UTF_16):
+        return UTF_16
+    if not source.strip(b"\xef\xbb\xbf \t\r\n"):
+        return f"{MANIFEST} is empty"
+    try:
+        header = cut_header(source)
+    except FormatError:
+        header = None
+    if header is not None and source.startswith(b"\xef\xbb\xbf"):
+        return f"{MANIFEST} begins with a byte order mark: its first line is not --- to this host"
+    if header is not None:
+        return f"{MANIFEST} has a header without `name`, which this host passes over"
+    return f"{MANIFEST} has no frontmatter: its first line must be ---"
+
+
+def describe_non_file(path: Path, files: Files) -> str:
+    """What stands in the place of a file."""
+    facts = files.facts(path)
+    return "a link that leads nowhere" if facts is None else "a folder" if facts.folder else "no regular file"
+
+
+def missing_handler_reason(names: frozenset[str], refused: str, shape: FolderShape) -> str:
+    """Why a folder with a manifest has no handler: what was refused, or what is nearly one."""
+    looked_for = ", ".join(shape.candidates)
+    if refused:
+        return f"{MANIFEST} but no handler: {refused}; looked for {looked_for}"
+    strangers = sorted(name for name in names if name.lower().startswith(("handler.", "index.")))
+    built = sorted(names & BUILD_FOLDERS)
+    beside = f"; {strangers[0]} is not one of them" if strangers else ""
+    if built and not strangers:
+        beside = f"; it must lie beside {MANIFEST}, and not in {built[0]}/"
+    return f"{MANIFEST} but no handler: looked for {looked_for}{beside}"
+
+
+LARGEST_MANIFEST = 1_048_576  # bytes; what OpenClaw 2026.9 reads (disc-13), and far more than any needs
+
+
+def find_folder_hooks(
+    host: Host, shape: FolderShape, texts: FolderTexts, legacy: Iterable[Hook]
+) -> FoundHooks:
+    """All hooks of the host's folders in order of looking, then the legacy handlers."""
+    search = HookSearch(shape, texts, host.surroundings.files)
+    for folder in host.folders_of("folder"):
+        children = children_of(folder, search)
+        for child in children:
+            _scan_child(child, folder, search)
+        report_loose_files(children, folder, search)
+    search.hooks += legacy
+    return FoundHooks(tuple(search.hooks), tuple(search.rejected), tuple(search.problems), tuple(search.log))
+
+
+def children_of(folder: Folder, search: HookSearch) -> list[FolderItem]:
+    """What lies in a hooks folder, by name; nothing, and a problem noted, where it cannot be read."""
+    error: OSError | None
+    try:
+        return search.files.children(folder.path)
+    except FileNotFoundError:
+        error = search.files.trouble(folder.path)
+        if error is not None:  # an absent folder is an ordinary thing, not a problem
+            search.problems.append(_report_unreadable(folder, error))
+    except NotADirectoryError:
+        search.problems.append(
+            Problem(f"{blocking_file(folder.path, search.files)}; hooks are looked for in folders")
+        )
+    except OSError as caught:
+        facts = search.files.facts(folder.path)
+        if facts is not None and facts.folder:
+            search.warn(search.texts.unscanned, folder=folder.path, error=_node_error_text(caught, "scandir"))
+        search.problems.append(_report_unreadable(folder, caught))
+    return []
+
+
+def _report_unreadable(folder: Folder, error: OSError) -> Problem:
+    """A hooks folder that is there and cannot be read. With too long a name, there is none."""
+    unseen = None if error.errno == errno.ENAMETOOLONG else folder.rank
+    return Problem(f"cannot read the {folder.source} folder: {os_error_reason(error)}", unseen=unseen)
+
+
+def blocking_file(path: Path, files: Files) -> str:
+    """Of a folder that cannot be one, since it or a folder above it is a file: which, as half a sentence."""
+    there = next((place for place in (path, *path.parents) if files.facts(place) is not None), path)
+    return f"{there} is a file"
+
+
+def os_error_reason(error: OSError) -> str:
+    """An OSError as half a sentence, with its path."""
+    what = (error.strerror or str(error)).lower()
+    return f"{error.filename}: {what}" if error.filename else what
+
+
+def _node_error_text(error: OSError, call: str) -> str:
+    """An OSError as Node words it: `EACCES: permission denied, open '/x'`."""
+    code = errno.errorcode.get(error.errno or 0, "")
+    return f"{code}: {(error.strerror or '').lower()}, {call} '{error.filename}'"
+
+
+def _scan_child(child: FolderItem, folder: Folder, search: HookSearch) -> None:
+    if not child.folder:
+        if child.linked and search.files.facts(child.path) is None:
+            reason = "a link that leads nowhere"
+            search.reject(folder, child.path, reason, name=child.name, unseen=folder.rank)
+        return
+    try:
+        names = search.files.names(child.path)
+    except OSError as error:
+        reason = f"cannot be read: {os_error_reason(error)}"
+        search.reject(folder, child.path, reason, name=child.name, unseen=folder.rank)
+        return
+    if MANIFEST not in names:
+        report_missing_manifest(child.path, names, folder, search)
+        return
+    if child.linked and not search.shape.follows_links:
+        search.reject(folder, child.path, "a linked hook folder is not followed", name=child.name)
+        return
+    _scan_manifest(child, frozenset(names), folder, search)
+
+
+def _scan_manifest(child: FolderItem, names: frozenset[str], folder: Folder, search: HookSearch) -> None:
+    manifest = child.path / MANIFEST
+    name = child.name
+    real = _real_folder(child, folder, search.files)
+    handler, leads_out, refused = _handler_of(child, names, real, search)
+    if handler is None and search.shape.handler_first and _is_file(manifest, search.files):
+        _without_handler(child, names, folder, name, refused, search)
+        return
+    source = b""
+    try:
+        source = _manifest_bytes(manifest, search)
+        said = search.shape.read(source, child.name, search.shape.namespace)
+    except OSError as error:
+        if error.errno:
+            words = _node_error_text(error, "open")
+            search.warn(search.texts.unreadable, folder=child.path, error=words)
+        unknown = error.errno or search.files.trouble(manifest) is not None
+        reason = f"{MANIFEST} cannot be read: {os_error_reason(error)}"
+        search.reject(folder, child.path, reason, name=name, unseen=folder.rank if unknown else None)
+        return
+    except FormatError as error:
+        search.warn(search.texts.bad_header, file=manifest)
+        place = FilePosition(manifest, error.span.line, error.span.column)
+        reason = UTF_16 if source.startswith(MARKS_OF_UTF_16) else f"{MANIFEST}, {error}"
+        search.reject(folder, child.path, reason, place=place, name=name)
+        return
+    for text in said.warnings if said is not None else ():
+        search.warn(text)
+    if said is None or not said.name:
+        search.warn(search.texts.bad_header, file=manifest)
+        search.reject(
+            folder, child.path, missing_header_reason(source), place=FilePosition(manifest), name=name
+        )
+        return
+    if handler is None:
+        _without_handler(child, names, folder, said.name, refused, search)
+        return
+    search.hooks.append(
+        Hook(
+            name=said.name,
+            kind="folder",
+            folder=folder,
+            path=child.path,
+            meta=said.meta,
+            description=said.description,
+            manifest=manifest,
+            handler=handler,
+            language=LANGUAGE_OF.get(handler.suffix, "javascript" if not handler.suffix else "unknown"),
+            real=real,
+            leads_out=leads_out,
+            beyond_host=search.shape.marks_python and handler.name in PYTHON_HANDLERS,
+            notes=said.notes,
+        )
+    )
+
+
+def _is_file(path: Path, files: Files) -> bool:
+    facts = files.facts(path)
+    return facts is not None and facts.file
+
+
+def _without_handler(
+    child: FolderItem, names: frozenset[str], folder: Folder, name: str, refused: str, search: HookSearch
+) -> None:
+    search.warn(search.texts.no_handler, folder=child.path, name=name)
+    search.reject(folder, child.path, missing_handler_reason(names, refused, search.shape), name=name)
+
+
+def _manifest_bytes(manifest: Path, search: HookSearch) -> bytes:
+    """Raises OSError, also where it is a folder or too large, and FormatError for an endless header."""
+    files, longest = search.files, search.shape.longest_header
+    facts = files.facts(manifest)
+    if facts is None or not facts.file:
+        raise OSError(0, "not a readable file", str(manifest))
+    if longest is not None:
+        return head_of(files.read(manifest, longest + 1), longest)
+    if facts.size > LARGEST_MANIFEST:
+        raise OSError(0, f"larger than {LARGEST_MANIFEST:,} bytes", str(manifest))
+    return files.read(manifest)
+
+
+def _real_folder(child: FolderItem, folder: Folder, files: Files) -> Path:
+    """Resolving costs a system call for each part of a path, so only links pay for it."""
+    if child.linked or folder.real is None:
+        return files.real(child.path)
+    return child.path if folder.real == folder.path else folder.real / child.name
+
+
+def _handler_of(
+    child: FolderItem, names: frozenset[str], real: Path, search: HookSearch
+) -> tuple[Path | None, Path | None, str]:
+    """The handler file, where it really lies when that is outside the folder, and what was refused."""
+    refused = ""
+    for name in search.shape.candidates:
+        if name not in names:
+            continue
+        path = child.path / name
+        facts = search.files.facts(path)
+        if facts is None or not facts.file:
+            refused = f"{name} is {describe_non_file(path, search.files)}"
+            continue
+        if not facts.linked:
+            return path, None, ""
+        target = search.files.real(path)
+        if is_within(target, real):
+            return target if search.shape.reports_real_handler else path, None, ""
+        if not search.shape.handler_must_stay:
+            return path, target, ""
+        refused = f"{name} leads out of its folder, to {target}"
+    return None, None, refused

@@ -1,0 +1,221 @@
+"""The contents of a HOOK.md. A wrong type in its header becomes a fault; nothing is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from typing import Any
+
+from hookscope.formats.frontmatter import read_frontmatter, repair_mojibake
+from hookscope.formats.positions import KeyPath
+from hookscope.model.hook import Metadata, MetadataFault, Requires
+from hookscope.values import dataclass
+
+OWN_NAMESPACE = "hookscope"  # under `metadata`: what only Hookscope reads
+LIMITS = ("load", "run")
+TEXT_ONLY = {str}
+REQUIREMENTS = {"bins": "bins", "anyBins": "any_bins", "env": "env", "config": "config"}
+
+
+@dataclass(slots=True)
+class HeaderReading:
+    """Collects what is wrong while a header is read. Lives as long as one reading."""
+
+    faults: list[MetadataFault] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def fault(self, path: KeyPath, wanted: str, value: object) -> None:
+        """Note a field of another type than is wanted."""
+        self.faults.append(
+            MetadataFault(path, f"`{path[-1]}` wants {wanted} and has {describe_value(value)}")
+        )
+
+    def texts(self, source: Mapping[str, Any], name: str, path: KeyPath) -> tuple[str, ...]:
+        """A list of texts; absent and null are an empty one."""
+        value = source.get(name)
+        if value is None:
+            return ()
+        if isinstance(value, list) and {*map(type, value)} <= TEXT_ONLY:
+            return tuple(value)
+        self.fault((*path, name), "a list of texts", value)
+        return ()
+
+    def text(self, source: Mapping[str, Any], name: str, path: KeyPath) -> str | None:
+        """A text; None where there is none, or, as a fault, something else."""
+        value = source.get(name)
+        if value is None or type(value) is str:
+            return value
+        self.fault((*path, name), "a text", value)
+        return None
+
+    def ornament(self, source: Mapping[str, Any], name: str) -> str | None:
+        """A text that nothing depends on: a wrong type is a note."""
+        value = source.get(name)
+        if value is None or type(value) is str:
+            return value
+        self.notes.append(f"`{name}` is ignored: it wants a text and has {describe_value(value)}")
+        return None
+
+    def mapping(self, source: Mapping[str, Any], name: str, path: KeyPath) -> Mapping[str, Any]:
+        """A mapping; empty where there is none, or, as a fault, something else."""
+        value = source.get(name)
+        if value is None:
+            return {}
+        if isinstance(value, dict):
+            return value
+        self.fault((*path, name), "a mapping", value)
+        return {}
+
+    def flag(self, source: Mapping[str, Any], name: str, path: KeyPath) -> bool:
+        """A switch; off where there is none, or, as a fault, something else."""
+        value = source.get(name)
+        if value is None or type(value) is bool:
+            return bool(value)
+        self.fault((*path, name), "true or false", value)
+        return False
+
+
+def describe_value(value: object) -> str:
+    """A value of the wrong type in a few words."""
+    match value:
+        case str():
+            return f"the text {shortened(value)!r}"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return f"the number {value}"
+        case list():
+            strangers = [item for item in value if not isinstance(item, str)]
+            return f"a list with {describe_value(strangers[0])} in it" if strangers else "a list"
+        case dict():
+            return "a mapping"
+        case _:
+            return "nothing"
+
+
+def shortened(text: str, limit: int = 40) -> str:
+    """A text of so many characters at most."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def read_metadata(header: Mapping[str, Any], namespace: str) -> Metadata:
+    """The metadata of a header under `metadata.<namespace>`.
+
+    Fields and types: guides 000 ("Eligibility Fields"), 001 ("Milady Metadata Fields"), 004
+    ("Hook Metadata Schema"); they agree.
+    """
+    reading = HeaderReading()
+    block = reading.mapping(header, "metadata", ())
+    path: KeyPath = ("metadata", namespace)
+    own = reading.mapping(block, namespace, ("metadata",))
+    if namespace not in block:
+        reading.notes += misplaced_metadata(header, block, namespace)
+    requires = reading.mapping(own, "requires", path)
+    needs = {
+        field_name: reading.texts(requires, name, (*path, "requires"))
+        for name, field_name in REQUIREMENTS.items()
+        if name in requires
+    }
+    emoji = reading.ornament(own, "emoji")
+    export = reading.text(own, "export", path)
+    return Metadata(
+        events=reading.texts(own, "events", path),
+        always=reading.flag(own, "always", path),
+        hook_key=reading.text(own, "hookKey", path),
+        emoji=(repair_mojibake(emoji) or emoji) if emoji and not emoji.isascii() else emoji,
+        homepage=reading.ornament(own, "homepage") or reading.ornament(header, "homepage"),
+        export=(export or "").strip() or "default",
+        os=reading.texts(own, "os", path),
+        requires=Requires(**needs) if needs else Requires(),
+        install=_install_methods(own.get("install"), reading),
+        limits=limits_in(block, reading),
+        faults=tuple(reading.faults),
+        notes=tuple(reading.notes),
+    )
+
+
+def misplaced_metadata(header: Mapping[str, Any], block: Mapping[str, Any], namespace: str) -> list[str]:
+    """Metadata that stands where this dialect does not read it: the usual cause of "no events"."""
+    others = [name for name, value in block.items() if isinstance(value, dict) and "events" in value]
+    if others:
+        return [f"the metadata stands under `metadata.{others[0]}`; read is `metadata.{namespace}`"]
+    if "events" in block:
+        return [f"`events` stands under `metadata`; read is `metadata.{namespace}.events`"]
+    if "events" in header:
+        return [f"`events` stands at the top of the header; read is `metadata.{namespace}.events`"]
+    return []
+
+
+def _install_methods(value: object, reading: HeaderReading) -> tuple[Mapping[str, object], ...]:
+    """Ways to install what the hook needs: for people only, so a wrong type is a note."""
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        reading.notes.append(f"`install` is ignored: it wants a list and has {describe_value(value)}")
+        return ()
+    return tuple(item for item in value if isinstance(item, dict))
+
+
+def limits_in(block: Mapping[str, Any], reading: HeaderReading) -> Mapping[str, float]:
+    """`metadata.hookscope.limits`: seconds that its handler may take. No host reads it: never a fault."""
+    own = block.get(OWN_NAMESPACE)
+    given = own.get("limits") if isinstance(own, dict) else None
+    if given is None:
+        return {}
+    if not isinstance(given, dict):
+        reading.notes.append(f"`limits` is ignored: it wants a mapping and has {describe_value(given)}")
+        return {}
+    limits: dict[str, float] = {}
+    for name, value in given.items():
+        if name not in LIMITS:
+            reading.notes.append(f"the limit `{shortened(str(name))}` is ignored: there are `load` and `run`")
+        elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+            reading.notes.append(
+                f"the limit `{name}` is ignored: it wants seconds and has {describe_value(value)}"
+            )
+        else:
+            limits[name] = float(value)
+    return limits
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A HOOK.md that was read."""
+
+    name: str
+    description: str = ""
+    meta: Metadata = Metadata()
+    notes: tuple[str, ...] = ()  # what the author should know of its name
+    warnings: tuple[str, ...] = ()  # what the host itself logs while it reads
+
+
+# (source, name of its folder, namespace) → what it says; None, or an empty name, where it has no header
+# that counts. Raises FormatError where it has one that cannot be read.
+ManifestReader = Callable[[bytes, str, str], Manifest | None]
+
+
+def read_yaml_header(source: bytes, folder_name: str, namespace: str) -> Manifest | None:
+    """A header of YAML, as the guides write it. A ManifestReader."""
+    header = read_frontmatter(source)
+    if header is None:
+        return None
+    name, notes = _name_of(header, folder_name)
+    description = header.get("description")
+    return Manifest(
+        name,
+        description if isinstance(description, str) else "",
+        read_metadata(header, namespace),
+        notes,
+    )
+
+
+def _name_of(header: Mapping[str, object], folder_name: str) -> tuple[str, tuple[str, ...]]:
+    """The hook's name, and what is to be said about it. Without a name it has its folder's."""
+    name = header.get("name")
+    if isinstance(name, str) and name.strip():
+        return name.strip(), ()
+    if isinstance(name, int | float) and not isinstance(name, bool):
+        return str(name), ()
+    if name is None or name == "":
+        return folder_name, ("no `name` in the header: it has its folder's",)
+    return folder_name, (f"`name` wants a text and has {describe_value(name)}: it has its folder's",)

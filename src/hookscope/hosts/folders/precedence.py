@@ -1,0 +1,95 @@
+"""Which hook wins a name: by folder rank, or by which source may replace which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import inf
+
+from hookscope.model.hook import Hook, LogLine
+from hookscope.model.inventory import FoundHooks, Ranking
+from hookscope.values import dataclass
+
+
+def may_win(newcomer: Hook, holder: Hook) -> bool:
+    """Not where the host does not even see the newcomer, and sees the holder."""
+    return holder.beyond_host or not newcomer.beyond_host
+
+
+def rank_hooks(found: FoundHooks, *, reports_by_rank: bool) -> Ranking:
+    """Winners in load order and in report order, and every loser with its winner.
+
+    The higher folder wins; of one rank, the later one. A winner takes over the place of what it
+    replaced, as a JavaScript Map does: the order of calls depends on it (recorded in milady 03 and
+    openclaw disc-03). What only Hookscope runs comes last and wins from no hook that the host sees.
+    Legacy handlers have no names of their own and never collide.
+    """
+    places: dict[str, Hook] = {}
+    for hook in sorted(found.hooks, key=lambda hook: hook.beyond_host):
+        if hook.kind == "legacy":
+            continue
+        holder = places.get(hook.name)
+        if holder is None or (hook.folder.rank >= holder.folder.rank and may_win(hook, holder)):
+            places[hook.name] = hook
+    legacy = tuple(hook for hook in found.hooks if hook.kind == "legacy")
+    winners = (*places.values(), *legacy)
+    standing = set(winners)
+    return Ranking(
+        load_order=winners,
+        report_order=tuple(sorted(winners, key=lambda hook: hook.folder.rank))
+        if reports_by_rank
+        else winners,
+        shadowed_by={hook: places[hook.name] for hook in found.hooks if hook not in standing},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePolicy:
+    """Which sources replace which, by their labels."""
+
+    replaces: Mapping[str, frozenset[str]]  # a newcomer's label → the labels it may replace
+    refusal: str  # the host's warning: {source} {name} {other}
+
+
+def rank_by_source(found: FoundHooks, policy: SourcePolicy) -> Ranking:
+    """Winners in load order and in report order, and every loser with its winner.
+
+    Hooks are merged by rank, one after another; a newcomer that may replace takes over the place of what
+    it replaces, else it is ignored with a warning. The reports sort what came out by rank once more.
+    Source: rules-openclaw section 1 (disc-02 to disc-05, disc-17). A folder that the settings name twice is
+    merged twice: it keeps its first place, and wins by its last. A hook that the host itself would not
+    see never takes a name from one that it sees.
+    """
+    hooks = _by_rank(hook for hook in found.hooks if hook.kind != "legacy")
+    places: dict[str, Hook] = {}
+    log = []
+    for hook in (*(one for one in hooks if not one.beyond_host), *(one for one in hooks if one.beyond_host)):
+        holder = places.get(hook.name)
+        if holder is None or _may_replace(hook, holder, policy):
+            places[hook.name] = hook
+        elif not hook.beyond_host:
+            parts = {"source": hook.folder.label, "name": hook.name, "other": holder.folder.label}
+            log.append(LogLine("warn", policy.refusal.format(**parts)))
+    winners = tuple(places.values())
+    standing = set(winners)
+    return Ranking(
+        load_order=winners,
+        report_order=tuple(sorted(winners, key=_rank)),
+        shadowed_by={hook: places[hook.name] for hook in hooks if hook not in standing},
+        log=tuple(log),
+    )
+
+
+def _by_rank(hooks: Iterable[Hook]) -> list[Hook]:
+    """By rank; those of extra folders, before the others of their rank, as often as they are named."""
+    turns = [(_rank(hook), at, hook) for hook in hooks for at in hook.folder.named or (inf,)]
+    return [hook for _, _, hook in sorted(turns, key=lambda turn: turn[:2])]
+
+
+def _rank(hook: Hook) -> int:
+    return hook.folder.rank
+
+
+def _may_replace(newcomer: Hook, holder: Hook, policy: SourcePolicy) -> bool:
+    if newcomer.beyond_host and not holder.beyond_host:
+        return False
+    return holder.folder.label in policy.replaces.get(newcomer.folder.label, frozenset())

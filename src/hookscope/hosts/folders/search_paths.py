@@ -1,0 +1,196 @@
+"""The folders that a host searches for hooks: from settings, arguments and active plugins."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hookscope.formats.positions import KeyPath
+from hookscope.model.hook import FilePosition, Folder, Problem
+from hookscope.model.host import Host
+from hookscope.model.trust import is_folder_trusted
+from hookscope.values import dataclass
+
+BUNDLED, EXTRA, MANAGED, WORKSPACE, PLUGIN = "bundled", "extra", "managed", "workspace", "plugin"
+
+# Whether an extra folder from the settings may be used: None if so, else the host's refusal.
+ExtraRule = Callable[[Path, str, Host], str | None]
+
+
+def hooks_folder(
+    host: Host,
+    source: str,
+    path: Path,
+    rank: int,
+    declared: str = "",
+    *,
+    label: str | None = None,
+    plugin: str = "",
+    shipped: bool = True,
+) -> Folder:
+    """A hooks folder with what trust and path rules ask of it. It need not exist.
+
+    `label` is the host's own word for its source; `plugin` the id of the plugin that brings it. A bundled
+    folder is trusted, unless it is not `shipped`: someone other than the user has named it.
+    """
+    facts = host.surroundings.files.facts(path)
+    real = host.surroundings.files.real(path) if facts is not None else None
+    trusted = (source == BUNDLED and shipped) or (real is not None and is_folder_trusted(real, host))
+    return Folder(source, label or source, path, rank, declared, real, trusted, plugin)
+
+
+def extra_folders(
+    host: Host, rank: int, allowed: ExtraRule, *, label: str | None = None, base: Path | None = None
+) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
+    """The extra folders of the embedding program (unchecked), then those of the settings.
+
+    Relative ones count from `base`, else from the settings file's folder. Refused ones and wrong types
+    are problems.
+    """
+    folders = [
+        hooks_folder(host, EXTRA, path, rank, "given by the caller", label=label)
+        for path in host.choices.extra
+    ]
+    problems = []
+    listed, where = host.hooks_setting("load", "extraDirs")
+    dotted = ".".join(str(part) for part in where)
+    items = listed if isinstance(listed, list) else [listed] if listed is not None else []
+    for number, item in enumerate(items):
+        place = host.settings.locate((*where, number) if isinstance(listed, list) else where)
+        if not isinstance(item, str) or not isinstance(listed, list):
+            problems.append(
+                Problem(f"{dotted} wants a list of texts", place or FilePosition(host.settings.file))
+            )
+            continue
+        if not item.strip():
+            continue
+        path = host.surroundings.absolute(item.strip(), base=base or host.settings.file.parent)
+        refusal = allowed(path, item, host)
+        if refusal is not None:
+            problems.append(Problem(refusal, place))
+            continue
+        folders.append(hooks_folder(host, EXTRA, path, rank, f"{dotted}[{number}]", label=label))
+    named: dict[Path, tuple[int, ...]] = {}
+    for number, folder in enumerate(folders):
+        named[folder.path] = (*named.get(folder.path, ()), number)
+    # Named twice, a folder counts where it stands last.
+    once = [
+        replace(folder, named=named[folder.path])
+        for number, folder in enumerate(folders)
+        if named[folder.path][-1] == number
+    ]
+    return tuple(once), tuple(problems)
+
+
+def bundled_folder(host: Host, rank: int, *, label: str | None = None) -> tuple[Folder, ...]:
+    """The folder of hooks that ship with the program; none where nobody names one."""
+    bundled, trusted = host.choices.bundled, host.choices.bundled_trusted
+    if bundled is None and host.choices.bundled_variable:
+        moved = host.env.get(host.dialect.layout.bundled_variable or "", "").strip()
+        bundled = host.surroundings.absolute(moved) if moved else None
+        trusted = moved.startswith("~") or Path(moved).is_absolute()  # else the current folder chooses
+    own = host.choices.own_bundled
+    shipped = (
+        () if bundled is None else (hooks_folder(host, BUNDLED, bundled, rank, label=label, shipped=trusted),)
+    )
+    if own is None or own == bundled:
+        return shipped
+    return (*shipped, hooks_folder(host, BUNDLED, own, rank + 1, label=label))  # the host's own win over ours
+
+
+def accept_any_folder(path: Path, written: str, host: Host) -> str | None:
+    """A host that takes every extra folder."""
+    return None
+
+
+def accept_below(state: str, refusal: str) -> ExtraRule:
+    """Only folders below the state folder, compared as text. `refusal` is the host's: {written}."""
+
+    def allowed(path: Path, written: str, host: Host) -> str | None:
+        inside = path.is_relative_to(host.surroundings.absolute(state))
+        return None if inside else refusal.format(written=written)
+
+    return allowed
+
+
+LARGEST_BUNDLE_MANIFEST = 1_048_576  # bytes of a manifest
+
+
+@dataclass(frozen=True, slots=True)
+class BundleRules:
+    """Where one host version finds its plugins."""
+
+    manifest: str  # below the plugin's folder
+    settings: KeyPath = ("plugins",)  # `enabled`, `allow`, `deny`, `entries`, and `load.paths`
+    hooks: str = "hooks"  # key of the manifest, and the folder where it names none
+
+
+def bundle_folders(host: Host, rank: int, label: str, rules: BundleRules) -> Iterator[Folder]:
+    """A collection for each hooks folder of an active plugin, in the order of the settings.
+
+    Source: rules-openclaw section 1, rank 20 (disc-17). A hooks folder outside its plugin is left out.
+    """
+    settings = host.settings.get(rules.settings)
+    plugins: Mapping[str, Any] = settings if isinstance(settings, Mapping) else {}
+    for root in dict.fromkeys(_plugin_roots(plugins, host, rules)):
+        manifest = _bundle_manifest(root, host, rules)
+        if manifest is None or not _is_active(str(manifest.get("name") or root.name), plugins):
+            continue
+        plugin = str(manifest.get("name") or root.name)
+        for path in _bundle_hooks(root, manifest, host, rules):
+            yield hooks_folder(host, PLUGIN, path, rank, f"plugin {plugin}", label=label, plugin=plugin)
+
+
+def _plugin_roots(plugins: Mapping[str, Any], host: Host, rules: BundleRules) -> Iterator[Path]:
+    """Each path of the settings: a plugin itself, or a folder of plugins."""
+    load = plugins.get("load")
+    paths = load.get("paths") if isinstance(load, Mapping) else None
+    for item in paths if isinstance(paths, list) else []:
+        if not isinstance(item, str) or not item.strip():
+            continue
+        path = host.surroundings.absolute(item.strip())
+        if host.surroundings.files.facts(path / rules.manifest) is not None:
+            yield path
+            continue
+        try:
+            yield from (child.path for child in host.surroundings.files.children(path) if child.folder)
+        except OSError:
+            continue
+
+
+def _bundle_manifest(root: Path, host: Host, rules: BundleRules) -> Mapping[str, Any] | None:
+    files = host.surroundings.files
+    facts = files.facts(root / rules.manifest)
+    if facts is None or not facts.file or facts.size > LARGEST_BUNDLE_MANIFEST:
+        return None
+    try:
+        manifest = json.loads(files.read(root / rules.manifest).decode("utf-8", "replace"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return manifest if isinstance(manifest, dict) else None
+
+
+def _is_active(plugin: str, plugins: Mapping[str, Any]) -> bool:
+    allowed, denied, entries = (plugins.get(name) for name in ("allow", "deny", "entries"))
+    entry = entries.get(plugin) if isinstance(entries, Mapping) else None
+    return not (
+        plugins.get("enabled") is False
+        or (isinstance(denied, list) and plugin in denied)
+        or (isinstance(allowed, list) and allowed and plugin not in allowed)
+        or (isinstance(entry, Mapping) and entry.get("enabled") is False)
+    )
+
+
+def _bundle_hooks(root: Path, manifest: Mapping[str, Any], host: Host, rules: BundleRules) -> Iterator[Path]:
+    listed = manifest.get(rules.hooks)
+    items = [listed] if isinstance(listed, str) else listed if isinstance(listed, list) else []
+    names = [item.strip() for item in items if isinstance(item, str) and item.strip()]
+    files = host.surroundings.files
+    for name in names or [rules.hooks]:
+        path = host.surroundings.absolute(name, base=root)
+        facts = files.facts(path)
+        if facts is not None and facts.folder and files.real(path).is_relative_to(files.real(root)):
+            yield path

@@ -1,0 +1,289 @@
+"""Checks of shipped hosts where they differ from their guides'. A rule is `(hook, host) → Gate`.
+
+Source: rules-openclaw sections 3 and 5. Reason texts are the host's own, as its lists print them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import reduce
+from operator import attrgetter
+from typing import Any, Final, Protocol
+
+from hookscope.formats.positions import KeyPath, path_steps
+from hookscope.formats.script_values import script_trim
+from hookscope.hosts.folders import gates, requirement_gates
+from hookscope.hosts.folders.requirement_gates import javascript_member
+from hookscope.hosts.folders.search_paths import PLUGIN, WORKSPACE
+from hookscope.model.hook import Edit, Hook
+from hookscope.model.hook_status import Gate
+from hookscope.model.host import Host
+from hookscope.values import dataclass
+
+PATHEXT = ".EXE;.CMD;.BAT;.COM"  # where Windows does not say
+NEVER_RESOLVED = frozenset({"__proto__", "constructor", "prototype"})
+ABSENT: Final = object()  # no setting there: null is one
+SETTINGS_PASSED = Gate("settings", True, reported=False)
+SELECTED_BY_ALL = Gate("selected", True, found="all hooks are selected", reported=False)
+
+
+def settings_gate(hook: Hook, host: Host) -> Gate:
+    """Does the host take its settings at all (cfg-02, cfg-03)."""
+    refusal = host.settings.refusal
+    if not refusal:
+        return SETTINGS_PASSED
+    reason = " ".join(refusal.split())
+    return Gate(
+        "settings", False, missing=("valid settings",), found="refused", reason=reason, reported=False
+    )
+
+
+def events_gate(hook: Hook, host: Host) -> Gate:
+    """Does it listen to anything (req-08)."""
+    gate = gates.events_gate(hook, host)
+    return gate if gate.passed else replace(gate, reason="no events defined")
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedOsGate:
+    """The platform as reports compare it: case aside, and with other names for platforms (req-06)."""
+
+    aliases: Mapping[str, str]
+
+    def __call__(self, hook: Hook, host: Host) -> Gate:
+        names, here = hook.meta.os, host.surroundings.platform
+        if not names:
+            return requirement_gates.OS_PASSED
+        known = [self.aliases.get(name.lower(), name.lower()) for name in names]
+        if here in known:
+            return Gate("os", True, needed=names, found=here)
+        return Gate("os", False, names, names, found=here, reason=missing_text("os", names))
+
+
+@gates.cached_by_field(attrgetter("meta.os"))
+def loader_os_gate(hook: Hook, host: Host) -> Gate:
+    """The platform as the loader compares it, letter for letter; the lists do not show it (req-06)."""
+    gate = requirement_gates.os_gate(hook, host)
+    if gate.passed is not False:
+        return replace(gate, reported=False)
+    reason = f"the loader compares letter for letter: {missing_text('os', gate.needed)}, here {gate.found}"
+    return replace(gate, reason=reason, reported=False)
+
+
+@gates.cached_by_field(attrgetter("meta.requires.bins"))
+def bins_gate(hook: Hook, host: Host) -> Gate:
+    """Are all these programs on PATH and may be run; a folder of that name counts too (req-01)."""
+    needed = hook.meta.requires.bins
+    if not needed:
+        return requirement_gates.NOTHING_NEEDED["bins"]
+    paths = {name: _program(name, host) for name in needed}
+    missing = tuple(name for name in needed if paths[name] is None)  # named twice, it is missing twice
+    found = ", ".join(path or f"{name} not on PATH" for name, path in paths.items())
+    return Gate("bins", not missing, needed, missing, found, missing_text("bins", missing) if missing else "")
+
+
+@gates.cached_by_field(attrgetter("meta.requires.any_bins"))
+def any_bins_gate(hook: Hook, host: Host) -> Gate:
+    """Is at least one of these programs on PATH; if none, all of them are missing (req-01)."""
+    needed = hook.meta.requires.any_bins
+    if not needed:
+        return requirement_gates.NOTHING_NEEDED["anyBins"]
+    path = next((path for name in needed if (path := _program(name, host)) is not None), None)
+    if path is not None:
+        return Gate("anyBins", True, needed, found=path)
+    return Gate("anyBins", False, needed, needed, "none on PATH", missing_text("anyBins", needed))
+
+
+def _program(name: str, host: Host) -> str | None:
+    here = host.surroundings
+    endings = here.env.get("PATHEXT", PATHEXT).split(";") if here.platform == "win32" else []
+    for ending in ("", *filter(None, endings)):
+        path = here.files.program(name + ending, here.search_path(), folders_too=True).path
+        if path is not None:
+            return path
+    return None
+
+
+def env_gate(hook: Hook, host: Host) -> Gate:
+    """Is each variable set and not blank, in the environment or in the entry's `env` (req-02)."""
+    needed = hook.meta.requires.env
+    if not needed:
+        return requirement_gates.NOTHING_NEEDED["env"]
+    own = host.entry_env(hook.key)
+    return _needed_variables(needed, own, host) if own else _variables_of_host(hook, host)
+
+
+@gates.cached_by_field(attrgetter("meta.requires.env"))
+def _variables_of_host(hook: Hook, host: Host) -> Gate:
+    return _needed_variables(hook.meta.requires.env, {}, host)
+
+
+def _needed_variables(needed: tuple[str, ...], own: Mapping[str, str], host: Host) -> Gate:
+    where = {
+        name: "" if host.env.get(name, "").strip() else " by its entry" if own.get(name, "").strip() else None
+        for name in needed
+    }
+    missing = tuple(name for name in needed if where[name] is None)
+    found = ", ".join(
+        f"{name} unset" if where[name] is None else f"{name} set{where[name]}" for name in needed
+    )
+    return Gate("env", not missing, needed, missing, found, missing_text("env", missing) if missing else "")
+
+
+class LoadedSettings(Protocol):
+    """Settings with what the program fills in by itself."""
+
+    def __call__(self, settings: Mapping[str, Any], *, exists: bool) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigGate:
+    """Does each dotted path lead to something truthy (req-03, req-04)."""
+
+    true_when_absent: frozenset[str]
+    as_loaded: LoadedSettings
+
+    def __call__(self, hook: Hook, host: Host) -> Gate:
+        needed = hook.meta.requires.config
+        if not needed:
+            return requirement_gates.NOTHING_NEEDED["config"]
+        missing = tuple(path for path in needed if not self.satisfied(path, host))
+        found = ", ".join(f"{path} {'unset or empty' if path in missing else 'set'}" for path in needed)
+        return Gate(
+            "config",
+            not missing,
+            needed,
+            missing,
+            found,
+            missing_text("config", missing) if missing else "",
+            setting=path_steps((missing or needed)[0]) or None,
+        )
+
+    def satisfied(self, path: str, host: Host) -> bool:
+        """Blank text, null, false and 0 are not; a path that is absent is where the host says so."""
+        settings = self.as_loaded(host.settings.value, exists=host.settings.exists)
+        value = setting_at(path, settings)
+        if value is ABSENT:
+            return path in self.true_when_absent
+        return bool(value.strip()) if isinstance(value, str) else requirement_gates.is_truthy(value)
+
+
+def setting_at(path: str, value: Any) -> Any:
+    """What stands at a dotted path, or ABSENT. Empty steps are skipped, some names never followed."""
+    steps = path_steps(path)
+    if not NEVER_RESOLVED.isdisjoint(steps):
+        return ABSENT
+    return reduce(lambda found, step: javascript_member(found, step, ABSENT), steps, value)
+
+
+@gates.cached_by_field(lambda _: None)
+def loader_switch_gate(hook: Hook, host: Host) -> Gate:
+    """Are hooks on at all; the lists do not show it (sel-04)."""
+    return replace(gates.switch_gate(hook, host), reported=False)
+
+
+@dataclass(frozen=True, slots=True)
+class EnabledGate:
+    """Is this hook on: a plugin's always, a workspace's only where its entry says so (req-07)."""
+
+    workspace_reason: str
+
+    def __call__(self, hook: Hook, host: Host) -> Gate:
+        if hook.folder.source == PLUGIN:
+            return Gate("enabled", True, ("not false",), found=f"managed by plugin {hook.folder.plugin}")
+        gate = gates.enabled_gate(hook, host)
+        value, where = host.hooks_setting("entries", hook.key, "enabled")
+        if hook.folder.source != WORKSPACE or gate.passed is False or value is True:
+            return gate
+        dotted = ".".join(str(part) for part in where)
+        fix = Edit(host.settings.file, where, True, f"{dotted}: true")
+        return Gate(
+            "enabled", False, ("true",), ("true",), "not set", self.workspace_reason, fix=fix, setting=where
+        )
+
+
+def selected_gate(hook: Hook, host: Host) -> Gate:
+    """Does the loader take it: entries are an allow list, without them it takes all or nothing (sel-01..04).
+
+    The lists do not show it. Installs that the host tracks elsewhere are not read.
+    """
+    on, _ = host.hooks_setting("enabled")
+    _, where = host.hooks_setting("entries")
+    names = _names_switched_on(host)
+    declared = _entries_by_name(host)
+    if _has_extra_folder(host) or (on is True and not declared):
+        return SELECTED_BY_ALL
+    if on is not True and not names:
+        fix = _switched_on(host)
+        outer = (*where[:-2], "enabled")  # the switch of another thing, which stands one step further out
+        other = f"; {'.'.join(map(str, outer))} is for webhooks" if host.settings.get(outer) is True else ""
+        reason = f"the settings configure no hooks, so none is loaded{other}"
+        return _unselected("nothing is selected", reason, where, fix)
+    if hook.name in names or hook.key in names:
+        return Gate("selected", True, ("an entry",), found="named by an entry", reported=False, setting=where)
+    dotted = ".".join(str(part) for part in where)
+    path = (*where, hook.key, "enabled")
+    fix = Edit(host.settings.file, path, True, f"{'.'.join(map(str, path))}: true")
+    if hook.name in declared or hook.key in declared:
+        return _unselected("switched off", "its entry is false, so the loader does not take it", where, fix)
+    return _unselected("not named", f"{dotted} is a list of what is loaded, and does not name it", where, fix)
+
+
+def has_hook_settings(host: Host) -> bool:
+    """Do the settings configure hooks at all: else the loader does not even look for any (sel-01)."""
+    on, _ = host.hooks_setting("enabled")
+    found, _ = host.hooks_setting("entries")
+    entries = found.values() if isinstance(found, Mapping) else ()
+    return on is not False and (on is True or _has_extra_folder(host) or not all(map(_is_off, entries)))
+
+
+def names_in_entries(host: Host) -> frozenset[str]:
+    """Whom the entries name, on or off; blanks around a name do not count, and blanks alone are none."""
+    return frozenset(_entries_by_name(host))
+
+
+def _names_switched_on(host: Host) -> frozenset[str]:
+    """Whom the entries name that are not off."""
+    known: frozenset[str] | None = host.known.get(_names_switched_on)
+    if known is None:
+        named = _entries_by_name(host).items()
+        known = frozenset(name for name, listed in named if not all(map(_is_off, listed)))
+        host.known[_names_switched_on] = known
+    return known
+
+
+def _entries_by_name(host: Host) -> Mapping[str, list[Any]]:
+    """The entries of each name, read once for all hooks."""
+    known: dict[str, list[Any]] | None = host.known.get(_entries_by_name)
+    if known is None:
+        found, _ = host.hooks_setting("entries")
+        known = host.known[_entries_by_name] = {}
+        for key, entry in found.items() if isinstance(found, Mapping) else ():
+            if name := script_trim(key):
+                known.setdefault(name, []).append(entry)
+    return known
+
+
+def _unselected(found: str, reason: str, where: KeyPath, fix: Edit) -> Gate:
+    return Gate(
+        "selected", False, ("an entry",), ("an entry",), found, reason, reported=False, fix=fix, setting=where
+    )
+
+
+def _switched_on(host: Host) -> Edit:
+    path = (*host.dialect.layout.hooks[0], "enabled")
+    return Edit(host.settings.file, path, True, f"{'.'.join(map(str, path))}: true")
+
+
+def _is_off(entry: object) -> bool:
+    return isinstance(entry, Mapping) and entry.get("enabled") is False
+
+
+def _has_extra_folder(host: Host) -> bool:
+    listed, _ = host.hooks_setting("load", "extraDirs")
+    named = listed if isinstance(listed, list) else []
+    return bool(host.choices.extra) or any(isinstance(item, str) and item.strip() for item in named)
+
+
+def missing_text(name: str, missing: tuple[str, ...]) -> str:
+    """What is missing, as the host's lists print it."""
+    return f"{name}: {', '.join(missing)}"

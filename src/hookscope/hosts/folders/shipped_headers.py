@@ -1,0 +1,266 @@
+"""HOOK.md headers as shipped hosts read them (rules note 1.3; milady 04, 05, 12; fm-07 to fm-09)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from hookscope import formats
+from hookscope.formats.positions import FormatError
+from hookscope.formats.script_values import BLANK, script_text, script_trim
+from hookscope.hosts.folders.manifest import (
+    REQUIREMENTS,
+    HeaderReading,
+    Manifest,
+    describe_value,
+    limits_in,
+    misplaced_metadata,
+)
+from hookscope.hosts.folders.requirement_gates import is_truthy
+from hookscope.model.hook import Metadata, Requires
+
+UNREADABLE = "[hooks] Failed to parse metadata in HOOK.md"
+_HEADER = re.compile(rf"---{BLANK}*\n(?P<block>.*?)\n---", re.DOTALL)
+_LINE = re.compile(rf"(?P<key>[A-Za-z0-9_]+):{BLANK}*(?P<value>[^\n\r\u2028\u2029]+)")
+LOOKED_UP_FIELDS = ("bins", "anyBins", "config")
+_QUOTES = re.compile(r"^[\"']|[\"']\Z")
+_NOTHING: Final = object()  # what JSON cannot be
+
+
+def read_line_header(source: bytes, folder_name: str, namespace: str) -> Manifest | None:
+    """A header of lines. A ManifestReader; None where it has no header, an empty name where it has none.
+
+    It starts at the very first character: a byte order mark before it counts as text.
+    """
+    header = _HEADER.match(source.decode("utf-8", "replace"))
+    if header is None:
+        return None
+    block = header["block"]
+    said: dict[str, str] = {}
+    block_metadata: Any = None
+    warnings: list[str] = []
+    for line in block.split("\n"):
+        match = _LINE.match(line)
+        if match is None:
+            continue
+        value = script_trim(_QUOTES.sub("", match["value"]))
+        said[match["key"]] = value  # given twice, the last one counts
+        if match["key"] == "metadata":
+            read = _metadata_in(block, value)
+            if read is _NOTHING:
+                warnings.append(UNREADABLE)
+            elif read is not None:
+                block_metadata = read
+    own = block_metadata.get(namespace) if isinstance(block_metadata, dict) else None
+    return Manifest(
+        name=said.get("name", ""),
+        description=said.get("description", ""),
+        meta=_unchecked_metadata(
+            own, said.get("homepage"), _why_unread(block, block_metadata, warnings, namespace)
+        ),
+        warnings=tuple(warnings),
+    )
+
+
+def _metadata_in(block: str, value: str) -> Any:
+    """The JSON from the first brace after the first `metadata:` to the last brace of the block, else the
+    JSON on this line alone. None where there is no brace; _NOTHING where neither is JSON."""
+    rest = block[block.index("metadata:") :]
+    start, end = rest.find("{"), rest.rfind("}")
+    if start < 0 or end < start:
+        return None
+    read = _json(rest[start : end + 1])
+    return _json(value) if read is _NOTHING else read
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return _NOTHING
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _why_unread(block: str, metadata: Any, warnings: list[str], namespace: str) -> tuple[str, ...]:
+    """Why a hook has no metadata: the host itself is silent about most of it."""
+    if isinstance(metadata, dict) and is_truthy(metadata.get(namespace)):
+        return ()
+    if warnings:
+        return ("its metadata is not read: it is no JSON",)
+    if isinstance(metadata, dict):
+        others = ", ".join(f"`metadata.{name}`" for name in metadata)
+        return (f"its metadata is not read: it stands under {others or 'no name'}, not `{namespace}`",)
+    if re.search(r"^metadata:", block, re.MULTILINE):
+        return ("its metadata is not read: the host wants JSON that begins on the line `metadata:`",)
+    return ("it has no metadata",)
+
+
+def _unchecked_metadata(own: Any, homepage: str | None, notes: tuple[str, ...]) -> Metadata:
+    """The fields as they stand. Lists of texts under their names, everything else in `unchecked`."""
+    if not is_truthy(own):
+        return Metadata(homepage=homepage, notes=notes)
+    fields: Mapping[str, Any] = own if isinstance(own, dict) else {}
+    requires = fields.get("requires")
+    wants: Mapping[str, Any] = requires if isinstance(requires, dict) else {}
+    asked = {"os": fields.get("os"), **{name: wants.get(name) for name in REQUIREMENTS}}
+    lists = {
+        name: tuple(map(javascript_text if name == "os" else script_text, value))
+        for name, value in asked.items()
+        if isinstance(value, list)
+    }
+    events, install = fields.get("events"), fields.get("install")
+    ways = install if isinstance(install, list) else []
+    export, hook_key, emoji, own_page = (
+        fields.get(name) for name in ("export", "hookKey", "emoji", "homepage")
+    )
+    return Metadata(
+        events=tuple(map(javascript_text, events)) if isinstance(events, list) else (),
+        barred=unmatched_event_keys(events) if isinstance(events, list) else {},
+        unequal=unequal_key_positions(events) if isinstance(events, list) else frozenset(),
+        always=is_truthy(fields.get("always")),
+        hook_key=None if hook_key is None else script_text(hook_key),
+        emoji=None if emoji is None else script_text(emoji),
+        homepage=homepage if own_page is None else script_text(own_page),
+        export="default" if export is None else script_text(export),
+        os=lists.get("os", ()),
+        requires=Requires(
+            **{field: lists[name] for name, field in REQUIREMENTS.items() if name in lists},
+        ),
+        install=tuple(way for way in ways if isinstance(way, dict)),
+        notes=notes,
+        unchecked={name: value for name, value in asked.items() if _has_unusable_items(name, value)},
+    )
+
+
+def unmatched_event_keys(events: list[Any]) -> dict[str, str]:
+    """Keys that are no texts: they are registered as they stand, and no event is ever equal to one."""
+    texts = {item for item in events if isinstance(item, str)}
+    others = ((javascript_text(item), item) for item in events if not isinstance(item, str))
+    why = "`events` has {} in place of the text, which no event is equal to"
+    return {key: why.format(describe_value(item)) for key, item in others if key not in texts}
+
+
+def unequal_key_positions(events: list[Any]) -> frozenset[int]:
+    """The places of those that read as a text that is there, too: its own event calls the hook for that."""
+    texts = {item for item in events if isinstance(item, str)}
+    return frozenset(
+        place
+        for place, item in enumerate(events)
+        if not isinstance(item, str) and javascript_text(item) in texts
+    )
+
+
+def javascript_text(item: object) -> str:
+    """An item of a list that JavaScript puts together: nothing of a null."""
+    return "" if item is None else script_text(item)
+
+
+def _has_unusable_items(name: str, value: object) -> bool:
+    """Whether it is no list, or one with something that can be no name of a program, no path of a setting."""
+    if isinstance(value, list):
+        return name in LOOKED_UP_FIELDS and not all(isinstance(item, str) for item in value)
+    return is_truthy(value)
+
+
+HOMEPAGES = ("homepage", "website", "url")  # at the top of the header, the first that is there
+
+
+def metadata_of_texts(
+    header: Mapping[str, str], namespaces: tuple[str, ...], install_labels: Mapping[str, str]
+) -> Metadata:
+    """The metadata that the text under `metadata` holds: JSON or JSON5, below the first namespace there is.
+
+    Source: rules-openclaw section 2 (fm-04 to fm-09). `install_labels`: by kind, see `install_of`.
+    """
+    block = _object_in(header.get("metadata", ""))
+    own = next((value for name in namespaces if _is_object(value := block.get(name))), None)
+    fields: Mapping[str, Any] = own if isinstance(own, Mapping) else {}
+    reading = HeaderReading()
+    if own is None:
+        reading.notes += misplaced_metadata(header, block, namespaces[0])
+        if header.get("metadata") and not block:
+            reading.notes.append("`metadata` is read as JSON5 text, and is none")
+    requires = fields.get("requires")
+    needs = requires if isinstance(requires, Mapping) else {}
+    homepage = _first_present(_text(fields.get("homepage")), *(header.get(name) for name in HOMEPAGES))
+    return Metadata(
+        events=text_list(fields.get("events")),
+        always=fields.get("always") is True,
+        hook_key=_text(fields.get("hookKey")),
+        emoji=_first_present(_text(fields.get("emoji")), header.get("emoji")) or None,
+        homepage=script_trim(homepage or "") or None,
+        export_written=_text(fields.get("export")),
+        export=script_trim(_text(fields.get("export")) or "") or "default",
+        os=text_list(fields.get("os")),
+        requires=Requires(**{name: text_list(needs.get(key)) for key, name in REQUIREMENTS.items()}),
+        install=install_methods(fields.get("install"), install_labels),
+        limits=limits_in(block, reading),
+        notes=tuple(reading.notes),
+        declared=own is not None,
+    )
+
+
+def text_list(value: object) -> tuple[str, ...]:
+    """A list, or text with commas, as trimmed texts without blank ones; of anything else none (fm-07)."""
+    items = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
+    trimmed = (script_trim(script_text(item)) for item in items)
+    return tuple(text for text in trimmed if text)
+
+
+def install_methods(value: object, labels: Mapping[str, str]) -> tuple[Mapping[str, object], ...]:
+    """Ways to install what a hook needs, each with id, kind, label and bins; others are dropped (fm-09).
+
+    `labels`: kind → the label where none is given, which may name `{package}` or `{repository}`; under ""
+    the label where that is missing too.
+    """
+    kept: list[Mapping[str, object]] = []
+    for item in value if isinstance(value, list) else []:
+        if not isinstance(item, Mapping):
+            continue
+        kind = _first_present(_text(item.get("kind")), _text(item.get("type"))) or ""
+        kind = script_trim(kind).lower()
+        if not kind or kind not in labels:
+            continue
+        kept.append(
+            {
+                "id": script_trim(_text(item.get("id")) or f"{kind}-{len(kept)}"),
+                "kind": kind,
+                "label": script_trim(_text(item.get("label")) or "") or _label(labels, kind, item),
+                "bins": list(text_list(item.get("bins"))),
+            }
+        )
+    return tuple(kept)
+
+
+def _label(labels: Mapping[str, str], kind: str, item: Mapping[str, Any]) -> str:
+    parts = {name: text for name in ("package", "repository") if (text := _text(item.get(name)))}
+    try:
+        return labels[kind].format(**parts)
+    except KeyError:
+        return labels[""]
+
+
+def _object_in(text: str) -> Mapping[str, Any]:
+    try:
+        value = formats.read_json5(text.encode("utf-8", "replace"))
+    except FormatError:
+        return {}
+    return value if isinstance(value, Mapping) else {}
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, Mapping | list)
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _first_present(*values: str | None) -> str | None:
+    """The first that is there, empty ones included: an empty text suppresses what comes after it (fm-08)."""
+    return next((value for value in values if value is not None), None)

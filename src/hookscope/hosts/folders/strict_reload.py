@@ -1,0 +1,94 @@
+"""A reload that takes all or nothing: a chosen hook that has lost its HOOK.md, metadata or handler ends it.
+
+Source: openclaw 2026.9.6, asked to load folders of every kind again; rules-openclaw section 5 (load-03).
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from hookscope.hosts.folders import FolderSystem
+from hookscope.hosts.folders.gates import gates_of
+from hookscope.model.hook import Folder, Hook
+from hookscope.model.host import Host
+from hookscope.model.inventory import FoundHooks, StrictLoadState
+from hookscope.values import dataclass
+
+FILE_GATES = frozenset({"settings", "handler", "events", "trusted", "sent"})  # not asked of who is chosen
+
+
+@dataclass(frozen=True, slots=True)
+class StrictFolders:
+    """Implements core's StrictLook."""
+
+    system: FolderSystem
+    named: Callable[[Host], frozenset[str]]  # whom the settings name
+    looks: Callable[[Host], bool]  # do the settings configure hooks: else the host looks for none
+    lost_manifest: str  # the host's sentences: {name} {file}
+    lost_handler: str  # {name} {folder}
+
+    def sources(self, host: Host, hooks: Iterable[Hook]) -> StrictLoadState:
+        """What is left behind by a load that skips what is bad."""
+        found = tuple(hook for hook in hooks if hook.kind == "folder") if self.looks(host) else ()
+        return StrictLoadState(found, self.named(host))
+
+    def check(self, host: Host, before: StrictLoadState) -> tuple[StrictLoadState, tuple[str, str] | None]:
+        """What this load would leave behind, and the first hook that ends it, with the host's sentence.
+
+        A HOOK.md without a handler takes part, and so hides a hook below it; one that was there at the last
+        load and is not any more, or says nothing any more, takes part as it was.
+        """
+        if not self.looks(host):
+            return StrictLoadState((), self.named(host)), None
+        system = self.system
+        shape = replace(system.shape, takes_empty=True)
+        named = self.named(host)
+        hooks, lost = _with_lost_hooks(
+            system.finder(host, shape, system.texts, ()).hooks, before, named, host
+        )
+        winners = system.rank(FoundHooks(hooks)).load_order
+        sources = StrictLoadState(winners, named)
+        for hook in winners:
+            if not self._is_chosen(hook, host):
+                continue
+            if id(hook) in lost or not hook.meta.events:
+                return sources, (hook.name, self.lost_manifest.format(name=hook.name, file=hook.manifest))
+            if hook.handler is None:
+                folder = hook.real or hook.path
+                return sources, (hook.name, self.lost_handler.format(name=hook.name, folder=folder))
+        return sources, None
+
+    def _is_chosen(self, hook: Hook, host: Host) -> bool:
+        """Do settings and machine let it load, whatever its files are like."""
+        rules = {name: rule for name, rule in self.system.rules.items() if name not in FILE_GATES}
+        gates = gates_of(hook, host, rules, self.system.always_skips)
+        return all(gate.passed is not False for gate in gates)
+
+
+def _with_lost_hooks(
+    found: Iterable[Hook], before: StrictLoadState, named: frozenset[str], host: Host
+) -> tuple[tuple[Hook, ...], frozenset[int]]:
+    """The hooks as they are now, those that are missed behind the others of their folder; who is missed.
+
+    Nobody is missed whose folder is none of the host's any more, or whom the settings named and name no more.
+    """
+    by_folder: dict[object, list[Hook]] = {_root(folder): [] for folder in host.folders_of("folder")}
+    for hook in found:
+        by_folder[_root(hook.folder)].append(hook)
+    lost = set()
+    for old in before.hooks:
+        neighbours = by_folder.get(_root(old.folder))
+        names = {old.name, old.key}
+        if neighbours is None or (names & before.named and not names & named):
+            continue
+        now = next((hook for hook in neighbours if hook.manifest == old.manifest), None)
+        if now is not None and now.meta.events:
+            continue
+        if now is not None:
+            neighbours.remove(now)
+        neighbours.append(old)
+        lost.add(id(old))
+    return tuple(hook for hooks in by_folder.values() for hook in hooks), frozenset(lost)
+
+
+def _root(folder: Folder) -> object:
+    return folder.label, folder.path, folder.plugin

@@ -1,0 +1,226 @@
+"""The checks of Milady and Eliza as shipped: metadata is used as it stands, whatever its types.
+
+Text where a list is wanted is walked letter by letter, or ends the whole load. Source: rules note,
+sections 1.1 and 1.4; recorded in milady 06 to 10 and their namesakes of eliza.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
+from itertools import chain
+from pathlib import Path
+from posixpath import normpath
+from typing import Any
+
+from hookscope.hosts.folders.gates import FIELDS_PASSED, GateRule
+from hookscope.hosts.folders.requirement_gates import NOTHING_NEEDED, OS_PASSED, is_truthy, javascript_member
+from hookscope.hosts.folders.shipped_headers import javascript_text
+from hookscope.model.hook import Hook
+from hookscope.model.hook_status import Gate
+from hookscope.model.host import Host
+
+ITERATED_FIELDS = ("bins", "env", "config")  # one by one; a text letter by letter
+ENDINGS = ".COM;.EXE;.BAT;.CMD"  # what Windows runs where PATHEXT says nothing
+
+FOLDERS = (".", "./", "..", "../")  # names that are there beside every program
+
+# (name of a program, host) → where it was found
+ProgramFinder = Callable[[str, Host], str | None]
+
+
+def fields_gate(looked_up: tuple[str, ...]) -> GateRule:
+    """Does a field of the wrong type end the load. The host throws where nobody catches it.
+
+    `looked_up` are the lists whose items must be texts for that.
+    """
+
+    def rule(hook: Hook, host: Host) -> Gate:
+        fault = _fault_of_legacy(hook) if hook.kind == "legacy" else _fault(hook, host, looked_up)
+        if fault is None:
+            return FIELDS_PASSED
+        return Gate("fields", False, found="ends the load", reason=fault, stops_load=not hook.beyond_host)
+
+    return rule
+
+
+def _fault_of_legacy(hook: Hook) -> str | None:
+    return next((fault.text for fault in hook.meta.faults if fault.path[-1] == "module"), None)
+
+
+def _fault(hook: Hook, host: Host, looked_up: tuple[str, ...]) -> str | None:
+    unchecked = hook.meta.unchecked
+    names = unchecked.get("os")
+    if isinstance(names, str) and host.surroundings.platform not in names:
+        return "the whole load fails: `os` is a text that does not hold this platform, and wants a list"
+    if _has_length(names):
+        return "the whole load fails: `os` is an object with a length, and wants a list"
+    if hook.meta.always:
+        return None
+    any_of = unchecked.get("anyBins")
+    if isinstance(any_of, str) or _has_length(any_of):
+        kind = "a text" if isinstance(any_of, str) else "an object with a length"
+        return f"the whole load fails: `anyBins` is {kind}, and wants a list"
+    for name in looked_up:
+        if isinstance(unchecked.get(name), list):
+            return f"the whole load fails: `{name}` holds something that is no text"
+    for name in ITERATED_FIELDS:
+        if name in unchecked and not isinstance(unchecked[name], str | list):
+            return f"the whole load fails: `{name}` cannot be walked through, and wants a list"
+    return None
+
+
+def _has_length(value: object) -> bool:
+    """Is it taken for a list that holds something, and is none."""
+    length = value.get("length") if isinstance(value, Mapping) else None
+    return isinstance(length, int | float) and length > 0
+
+
+def events_gate(hook: Hook, host: Host) -> Gate:
+    """Does it listen to anything, as far as the host can read it."""
+    keys = hook.meta.events
+    if keys:
+        return Gate("events", True, needed=("1 or more",), found=", ".join(keys))
+    return Gate("events", False, needed=("1 or more",), missing=("events",), found="none", reason="no events")
+
+
+def os_gate(hook: Hook, host: Host) -> Gate:
+    """Is this platform one of those named. Within a text it counts as well."""
+    names, here = hook.meta.os, host.surroundings.platform
+    if not names or here in names:
+        return OS_PASSED if not names else Gate("os", True, needed=names, found=here)
+    reason = f"OS: requires {'|'.join(names)}, current: {here}"
+    return Gate("os", False, needed=names, missing=names, found=here, reason=reason)
+
+
+def bins_gate(find: ProgramFinder) -> GateRule:
+    """Are all these programs there, as `find` looks for them."""
+
+    def rule(hook: Hook, host: Host) -> Gate:
+        needed = _iterated(hook, "bins")
+        places = {name: find(name, host) for name in needed}
+        return _all_present_gate("bins", "Binary missing", needed, places, host)
+
+    return rule
+
+
+def any_bins_gate(find: ProgramFinder) -> GateRule:
+    """Is one of these programs there, as `find` looks for them."""
+
+    def rule(hook: Hook, host: Host) -> Gate:
+        needed = hook.meta.requires.any_bins
+        if not needed:
+            return NOTHING_NEEDED["anyBins"]
+        found = next((place for name in needed if (place := find(name, host)) is not None), None)
+        if found is not None:
+            return Gate("anyBins", True, needed, found=found)
+        written = hook.meta.unchecked.get("anyBins")
+        names = map(javascript_text, written) if isinstance(written, list) else needed
+        reason = f"None of: {', '.join(names)}"
+        return Gate("anyBins", False, needed, needed, found=_searched_places(host), reason=reason)
+
+    return rule
+
+
+def env_gate(hook: Hook, host: Host) -> Gate:
+    """Is each variable set and not empty, in the environment or, as anything, in the entry's `env`."""
+    entry = host.entry(hook.key).get("env")
+    needed = _iterated(hook, "env")
+    places = {
+        name: f"{name} set" if is_truthy(javascript_member(host.env, name)) else f"{name} set by its entry"
+        for name in needed
+        if is_truthy(javascript_member(host.env, name)) or is_truthy(javascript_member(entry, name))
+    }
+    return _all_present_gate("env", "Env missing", needed, places, host)
+
+
+def config_gate(hook: Hook, host: Host) -> Gate:
+    """Does each dotted path lead to something in the settings that is not empty."""
+    needed = _iterated(hook, "config")
+    places = {path: f"{path} set" for path in needed if is_truthy(setting_at(path, host))}
+    return _all_present_gate("config", "Config missing", needed, places, host)
+
+
+def setting_at(path: str, host: Host) -> Any:
+    """The value at a dotted path, as JavaScript follows it: what the language adds counts as well."""
+    return reduce(javascript_member, path.split("."), host.settings.value)
+
+
+def find_on_path(name: str, host: Host) -> str | None:
+    """Anything of that name in a folder of PATH: it need not be a file, nor be allowed to run.
+
+    An empty entry of PATH is the root to it.
+    """
+    return _first_existing((f"{folder}/{name}" for folder in host.surroundings.path_entries()), host)
+
+
+def find_on_path_or_known(own: tuple[str, ...]) -> ProgramFinder:
+    """As `on_path`, and what an absolute path names, the programs beside the host's own runtime (`own`),
+    and on Windows names without their ending. `..` in a name is folded as text."""
+
+    def find(name: str, host: Host) -> str | None:
+        if _folded(name) in (*own, *FOLDERS):
+            return f"{name or 'a folder'}, beside the host's own runtime"
+        folders = host.surroundings.search_path()
+        bare = [name] if Path(name).is_absolute() else [_folded(f"{folder}/{name}") for folder in folders]
+        endings = ("", *_endings(name, host))
+        return _first_existing(
+            chain.from_iterable((f"{path}{end}" for end in endings) for path in bare), host
+        )
+
+    return find
+
+
+def _folded(path: str) -> str:
+    """As text: a slash at the end stays, for it asks for a folder."""
+    return normpath(path) + ("/" if path.endswith(("/", "/.")) else "")
+
+
+def _endings(name: str, host: Host) -> tuple[str, ...]:
+    """What Windows puts behind a name that has no ending: in small letters, which it takes for the same."""
+    if host.surroundings.platform != "win32" or "." in name.rpartition("/")[2][1:]:
+        return ()
+    listed = [part.strip() for part in host.env.get("PATHEXT", ENDINGS).split(";")]
+    return tuple(dict.fromkeys(ending for part in listed if part for ending in (part.lower(), part)))
+
+
+def _first_existing(paths: Iterable[str], host: Host) -> str | None:
+    return next((path for path in paths if _exists(path, host)), None)
+
+
+def _exists(path: str, host: Host) -> bool:
+    """Is anything there; where the path ends in a slash, a folder."""
+    facts = host.surroundings.files.facts(host.surroundings.cwd / path)
+    return facts is not None and (facts.folder or not path.endswith(("/", "/.")))
+
+
+def _searched_places(host: Host) -> str:
+    return f"not on PATH ({len(host.surroundings.search_path())} folders looked in)"
+
+
+def _iterated(hook: Hook, name: str) -> tuple[str, ...]:
+    """What is asked for one by one: the list, or each letter of a text."""
+    unchecked = hook.meta.unchecked.get(name)
+    if isinstance(unchecked, str):
+        return tuple(unchecked)
+    asked: tuple[str, ...] = getattr(hook.meta.requires, name)
+    return asked
+
+
+def _all_present_gate(
+    name: str, lack: str, needed: tuple[str, ...], places: Mapping[str, str | None], host: Host
+) -> Gate:
+    """The gate for things that must all be there. One reason for each that is not."""
+    if not needed:
+        return NOTHING_NEEDED[name]
+    missing = tuple(thing for thing in needed if places.get(thing) is None)
+    found = [place for thing in dict.fromkeys(needed) if (place := places.get(thing)) is not None]
+    if missing:
+        found.append(_searched_places(host) if name == "bins" else f"{len(missing)} not set")
+    return Gate(
+        name,
+        not missing,
+        needed,
+        missing,
+        found=", ".join(found),
+        reason=", ".join(f"{lack}: {thing}" for thing in missing),
+        setting=tuple((missing or needed)[0].split(".")) if name == "config" else None,
+    )

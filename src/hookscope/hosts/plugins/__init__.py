@@ -1,0 +1,152 @@
+"""Hooks that the code of plugins registers. `PluginSystem` joins a dialect's choices."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from hookscope.hosts.folders.gates import GateRule
+from hookscope.hosts.plugins.mapped_handlers import MappingRules, mapped_hooks
+from hookscope.hosts.plugins.merge_rules import MergeRule
+from hookscope.hosts.plugins.plugin_discovery import PluginShape, find_plugins, rank_plugins
+from hookscope.hosts.plugins.plugin_manifest import SchemaIssue
+from hookscope.hosts.plugins.plugin_order import Order, filter_values, plugin_call_groups
+from hookscope.hosts.plugins.plugin_policy import OBSERVE, PluginPolicy, PluginTexts, isolated_payload
+from hookscope.hosts.plugins.plugin_sources import installed_hooks
+from hookscope.hosts.plugins.shipped_plugin_gates import setting_problems
+from hookscope.model.event_catalogue import Catalogue, EventType
+from hookscope.model.hook import Folder, Hook, Problem
+from hookscope.model.hook_status import Gate
+from hookscope.model.host import Arrangement, Host
+from hookscope.model.inventory import FoundHooks, Ranking
+from hookscope.model.run import Event, EventKind, Policy, Registration
+from hookscope.values import dataclass
+
+Places = Callable[[Host], tuple[tuple[Folder, ...], tuple[Problem, ...]]]
+SettingsCheck = Callable[[FoundHooks, Host], tuple[SchemaIssue, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class PluginSystem:
+    """Plugin hooks under one dialect's rules. Implements core's System."""
+
+    shape: PluginShape
+    places: Places
+    mappings: MappingRules
+    gate_rules: Mapping[str, GateRule]  # name → check, in the order of showing
+    order: Order
+    rules: Mapping[str, MergeRule]  # hook → how its answers add up; none: they are ignored
+    catalogue: Callable[[], Catalogue]
+    apart: frozenset[str] = frozenset()  # hooks of which each handler gets a copy of the event of its own
+    frozen: frozenset[str] = frozenset()  # of those, hooks whose handlers cannot change it
+    fails_closed: frozenset[str] = frozenset()
+    one_object: bool = False  # see PluginPolicy
+    words: PluginTexts = PluginTexts()
+    refuses: SettingsCheck | None = None  # what in the plugins makes the host refuse its settings
+
+    @property
+    def kind(self) -> EventKind:
+        return "plugin"
+
+    def folders(self, host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
+        return self.places(host)
+
+    def find(self, host: Host) -> FoundHooks:
+        plugins = self._plugins(host)
+        mapped = mapped_hooks(host, self.mappings)
+        return FoundHooks(
+            hooks=plugins.hooks + installed_hooks(host) + mapped.hooks,
+            rejected=plugins.rejected + mapped.rejected,
+            problems=plugins.problems + mapped.problems + setting_problems(self.refused(host), host),
+        )
+
+    def _plugins(self, host: Host) -> FoundHooks:
+        """Looked for once: hooks of other kinds ask for them too."""
+        key = (find_plugins, self.kind)
+        if key not in host.known:
+            host.known[key] = find_plugins(host, self.shape)
+        found: FoundHooks = host.known[key]
+        return found
+
+    def refused(self, host: Host) -> tuple[SchemaIssue, ...]:
+        """Why the host refuses its settings, where they say something to a plugin that it does not take."""
+        if self.refuses is None or host.settings.refusal:
+            return ()
+        key = (self.refuses, self.kind)
+        if key not in host.known:
+            host.known[key] = self.refuses(self._plugins(host), host)
+        issues: tuple[SchemaIssue, ...] = host.known[key]
+        return issues
+
+    def rank(self, found: FoundHooks) -> Ranking:
+        return rank_plugins(found)
+
+    def gates(self, hook: Hook, host: Host) -> tuple[Gate, ...]:
+        return tuple(rule(hook, host) for rule in self.gate_rules.values())
+
+    def keys(self, event: Event) -> tuple[str, ...]:
+        return (self._name(event),)
+
+    def arrange(self, event: Event, heard: Sequence[Registration]) -> Arrangement:
+        event = self._named(event)
+        if event.type in self.apart and isolated_payload(event.context) is None:
+            return Arrangement(())  # the policy says that it failed
+        return plugin_call_groups(event, heard, self._known(event), self.order)
+
+    def decisive(self, event: Event) -> tuple[object, ...]:
+        """What `arrange` looks at, and the name as it was written."""
+        named = self._named(event)
+        is_copied = named.type not in self.apart or isolated_payload(event.context) is not None
+        return event.type, event.action, is_copied, *filter_values(named)
+
+    def prepare(self, event: Event, host: Host, entropy: bytes) -> Event:
+        """The host's own spelling, and in `ctx` what is known here of what the host would say.
+
+        That stands in the place of an example; what somebody else has written stays.
+        """
+        event = self._named(event)
+        known = self._known(event)
+        example = known.ctx if known is not None else {}
+        facts = _known_context(event, host, example)
+        own = {
+            name: value for name, value in event.ctx.items() if name not in facts or value != example[name]
+        }
+        return replace(event, ctx={**event.ctx, **facts, **own})
+
+    def policy(self, event: Event) -> Policy:
+        name, known = self._name(event), self._known(event)
+        return PluginPolicy(
+            hook=name,
+            way=known.policy if known is not None else OBSERVE,
+            payload=event.context,
+            rule=self.rules.get(name),
+            apart=name in self.apart,
+            frozen=name in self.frozen,
+            fails_closed=name in self.fails_closed,
+            one_object=self.one_object,
+            words=self.words,
+        )
+
+    def _name(self, event: Event) -> str:
+        return self.catalogue().canonical(event.type)
+
+    def _named(self, event: Event) -> Event:
+        name = self._name(event)
+        return event if name == event.type else replace(event, type=name)
+
+    def _known(self, event: Event) -> EventType | None:
+        return self.catalogue().by_key.get(self._name(event))
+
+
+def _known_context(event: Event, host: Host, example: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the members that this hook's `ctx` has: those that need no guessing."""
+    facts = {
+        "sessionKey": event.session_key or None,
+        "workspaceDir": str(host.workspace),
+        "toolName": event.context.get("toolName"),
+        "toolCallId": event.context.get("toolCallId"),
+        "runId": event.context.get("runId"),
+        "args": event.context.get("params"),
+        "result": event.context.get("result"),
+        "direction": example.get("direction"),
+    }
+    return {name: facts[name] for name in example if facts.get(name) is not None}

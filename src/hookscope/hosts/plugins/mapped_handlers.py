@@ -1,0 +1,174 @@
+"""Handlers that settings map to plugin hooks: `[{event, module or file, export, priority, name}]`.
+
+Source: guide 003, "Gateway Hooks": definitions become registrations; event names and handler paths are
+validated.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hookscope.engine.planning import MAPPED_ROLE
+from hookscope.formats.positions import KeyPath
+from hookscope.hosts.folders.manifest import describe_value
+from hookscope.model.hook import LANGUAGE_OF, FilePosition, Folder, Hook, Metadata, Problem
+from hookscope.model.host import Host
+from hookscope.model.inventory import FoundHooks, RejectedHook
+from hookscope.model.text import one_line
+from hookscope.values import dataclass
+
+PLUGIN_HOOKS_KEY = "plugin_hooks"  # the project's own list
+SUFFIXES = (".ts", ".mts", ".js", ".mjs", ".cjs", ".py")
+KNOWN_KEYS = frozenset({"event", "module", "file", "export", "priority", "name"})
+
+LocateItem = Callable[[KeyPath], FilePosition | None]
+
+
+@dataclass(frozen=True, slots=True)
+class MappingRules:
+    """Where mapped handlers are defined."""
+
+    setting: KeyPath | None  # in the host's own settings; None: its schema has no such key
+
+
+@dataclass(frozen=True, slots=True)
+class _Definitions:
+    """One list of definitions: what it is called, what it holds, where an item of it stands."""
+
+    title: str
+    items: Sequence[Any]
+    file: Path
+    locate: LocateItem
+
+
+class _InvalidDefinition(Exception):
+    """A definition that is none. The text says why; `at` is the field."""
+
+    def __init__(self, text: str, at: str = "") -> None:
+        super().__init__(text)
+        self.at = at
+
+
+def mapped_hooks(host: Host, rules: MappingRules) -> FoundHooks:
+    """A hook for each sound definition, in their order: the host's settings first, then the project's."""
+    hooks, rejected, problems = list[Hook](), list[RejectedHook](), list[Problem]()
+    for listed in _lists(host, rules, problems):
+        folder = Folder("settings", "settings", listed.file, rank=100, declared=listed.title, holds="plugin")
+        for number, item in enumerate(listed.items):
+            try:
+                hooks.append(_hook(item, f"{listed.title}[{number}]", folder, host))
+            except _InvalidDefinition as wrong:
+                place = listed.locate((number, wrong.at) if wrong.at else (number,)) or listed.locate(
+                    (number,)
+                )
+                reason = f"{listed.title}[{number}]: {wrong}"
+                rejected.append(RejectedHook(listed.file, "settings", reason, place, _name_of(item)))
+    return FoundHooks(tuple(hooks), tuple(rejected), tuple(problems))
+
+
+def _lists(host: Host, rules: MappingRules, problems: list[Problem]) -> Iterator[_Definitions]:
+    file, where = host.settings.file, rules.setting
+    listed = host.settings.get(where) if where is not None else None
+    if where is not None and isinstance(listed, list):
+        yield _Definitions(
+            ".".join(map(str, where)), listed, file, lambda at: host.settings.locate((*where, *at))
+        )
+    elif where is not None and listed is not None:
+        dotted = ".".join(map(str, where))
+        text = f"{dotted} wants a list of {{event, module or file}} and has {describe_value(listed)}"
+        problems.append(Problem(text, host.settings.locate(where) or FilePosition(file)))
+    if host.choices.plugin_hooks:
+        yield _Definitions(PLUGIN_HOOKS_KEY, host.choices.plugin_hooks, host.workspace, lambda at: None)
+
+
+def _hook(item: Any, title: str, folder: Folder, host: Host) -> Hook:
+    """Raises _Wrong."""
+    if not isinstance(item, Mapping):
+        raise _InvalidDefinition(f"a definition is {{event, module or file}}; this is {describe_value(item)}")
+    event = _event(item, host)
+    file = _file(item, host)
+    real = host.surroundings.files.real(file)
+    unknown = sorted(str(key) for key in item if key not in KNOWN_KEYS)
+    return Hook(
+        name=_name_of(item) or file.stem,
+        kind="plugin",
+        folder=folder,
+        path=None,
+        meta=Metadata(events=(event,), export=_text(item, "export") or "default", priority=_priority(item)),
+        description=f"listed in {title}",
+        handler=file,
+        language=LANGUAGE_OF.get(file.suffix, "unknown"),
+        real=real.parent,
+        root=file.parent,
+        role=MAPPED_ROLE,
+        notes=tuple(f"{title}: nothing reads `{one_line(key, 40)}`" for key in unknown),
+    )
+
+
+def _name_of(item: Any) -> str:
+    name = item.get("name") if isinstance(item, Mapping) else None
+    return name.strip() if isinstance(name, str) else ""
+
+
+def _event(item: Mapping[str, Any], host: Host) -> str:
+    """The host's spelling of its event. Raises _Wrong with the nearest known one."""
+    written = _text(item, "event")
+    if not written:
+        raise _InvalidDefinition("it names no `event`")
+    catalogue = host.dialect.catalogue()
+    event, known = catalogue.canonical(written), catalogue.keys_of("plugin")
+    if event in known:
+        return event
+    near = catalogue.nearest(written.replace("-", "_"), "plugin")
+    meant = f"; did you mean {near}?" if near else ""
+    raise _InvalidDefinition(
+        f"{host.dialect.product} has no plugin hook {one_line(written, 60)}{meant}", "event"
+    )
+
+
+def _file(item: Mapping[str, Any], host: Host) -> Path:
+    """The handler's file, there or not. Raises _Wrong for one that is written as none may be."""
+    file, module = _text(item, "file"), _text(item, "module")
+    if file and module:
+        raise _InvalidDefinition("it names both a `module` and a `file`", "module")
+    if file:
+        return host.surroundings.absolute(file, base=host.workspace)
+    if not module:
+        raise _InvalidDefinition("it names neither a `module` nor a `file`")
+    parts = module.replace("\\", "/").split("/")
+    if Path(module).is_absolute() or module.startswith("~") or ".." in parts:
+        raise _InvalidDefinition(
+            f"a module is named from the workspace, without `..`; this is {one_line(module)}", "module"
+        )
+    return _module(module, host)
+
+
+def _module(module: str, host: Host) -> Path:
+    """A module by its path below the workspace, else below the state folder; its suffix may be left out."""
+    files = host.surroundings.files
+    bases = [host.surroundings.absolute(module, base=root) for root in (host.workspace, host.state)]
+    for base in bases:
+        named = (base, *(base.with_name(base.name + suffix) for suffix in SUFFIXES))
+        for path in (*named, *(base / f"index{suffix}" for suffix in SUFFIXES)):
+            facts = files.facts(path)
+            if facts is not None and facts.file:
+                return path
+    return bases[0]
+
+
+def _text(item: Mapping[str, Any], key: str) -> str:
+    """Raises _Wrong for what is no text; empty where there is none."""
+    value = item.get(key)
+    if value is not None and not isinstance(value, str):
+        raise _InvalidDefinition(f"`{key}` wants a text and has {describe_value(value)}", key)
+    return value.strip() if value else ""
+
+
+def _priority(item: Mapping[str, Any]) -> int:
+    value = item.get("priority", 0)
+    is_whole = value.is_integer() if isinstance(value, float) else isinstance(value, int)
+    if isinstance(value, bool) or not is_whole:  # Infinity and NaN are none
+        raise _InvalidDefinition(
+            f"`priority` wants a whole number and has {describe_value(value)}", "priority"
+        )
+    return int(value)

@@ -1,0 +1,71 @@
+"""What a user allows one plugin's hooks: how long they may run, and which events they may hear."""
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any
+
+from hookscope.formats.positions import KeyPath
+from hookscope.model.hook import Folder
+from hookscope.model.host import Host
+from hookscope.values import dataclass
+
+ENTRIES: KeyPath = ("plugins", "entries")
+# Source: rules-openclaw section 6, "Nine conversation hooks"; which nine is as its documents describe them.
+CONVERSATION_EVENTS = (
+    "before_model_resolve",
+    "agent_turn_prepare",
+    "before_prompt_build",
+    "before_agent_reply",
+    "before_agent_run",
+    "llm_input",
+    "llm_output",
+    "before_agent_finalize",
+    "agent_end",
+)
+PROMPT_INJECTION_EVENTS = ("agent_turn_prepare", "before_prompt_build", "heartbeat_prompt_contribution")
+MAX_TIMEOUT_MS = 600_000  # milliseconds
+
+
+@dataclass(frozen=True, slots=True)
+class PluginAccess:
+    """For one plugin: limits as Metadata has them, and why an event does not reach it."""
+
+    limits: Mapping[str, float] = field(default_factory=dict)  # seconds by event; `run`: all others
+    barred: Mapping[str, str] = field(default_factory=dict)
+
+
+def access_of(plugin: str, folder: Folder, host: Host) -> PluginAccess:
+    """As the entry of the plugin says it: `hooks.timeouts`, `hooks.timeoutMs`, `allow…`.
+
+    Conversations reach a plugin that is not the host's own only where that is allowed in so many words;
+    prompts may be changed unless that is forbidden.
+    """
+    where = (*ENTRIES, plugin, "hooks")
+    hooks = host.settings.get(where)
+    said: Mapping[str, Any] = hooks if isinstance(hooks, Mapping) else {}
+    return PluginAccess(
+        _limits(said), _denied_events(said, ".".join(map(str, where)), own=folder.source == "bundled")
+    )
+
+
+def _limits(said: Mapping[str, Any]) -> dict[str, float]:
+    each, every = said.get("timeouts"), _seconds(said.get("timeoutMs"))
+    named = each.items() if isinstance(each, Mapping) else ()
+    limits = {str(name): limit for name, value in named if (limit := _seconds(value)) is not None}
+    return limits if every is None else {"run": every, **limits}
+
+
+def _seconds(milliseconds: object) -> float | None:
+    if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float) or not milliseconds > 0:
+        return None  # NaN, which is more than nothing as little, is no limit either
+    return min(milliseconds, MAX_TIMEOUT_MS) / 1000
+
+
+def _denied_events(said: Mapping[str, Any], where: str, *, own: bool) -> dict[str, str]:
+    barred: dict[str, str] = {}
+    conversations, prompts = said.get("allowConversationAccess"), said.get("allowPromptInjection")
+    if conversations is False or (conversations is not True and not own):
+        barred |= dict.fromkeys(CONVERSATION_EVENTS, f"it wants {where}.allowConversationAccess to be true")
+    if prompts is False:
+        barred |= dict.fromkeys(PROMPT_INJECTION_EVENTS, f"{where}.allowPromptInjection is false")
+    return barred

@@ -1,0 +1,326 @@
+"""Which folders are plugins (by a manifest or an entry file), and which plugin wins an id."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import field
+from itertools import compress
+from pathlib import Path
+from typing import Any
+
+from hookscope import formats
+from hookscope.engine.planning import MAPPED_ROLE
+from hookscope.formats.positions import FormatError, KeyPath
+from hookscope.hosts.folders.hook_discovery import (
+    LARGEST_MANIFEST,
+    blocking_file,
+    os_error_reason,
+)
+from hookscope.hosts.plugins.plugin_access import ENTRIES, PluginAccess
+from hookscope.hosts.plugins.plugin_manifest import SCHEMA, tools_of, with_defaults
+from hookscope.model.hook import (
+    LANGUAGE_OF,
+    FilePosition,
+    Folder,
+    Hook,
+    Language,
+    Metadata,
+    MetadataFault,
+    Problem,
+)
+from hookscope.model.host import Host
+from hookscope.model.inventory import FoundHooks, Ranking, RejectedHook
+from hookscope.model.machine import Files
+from hookscope.values import dataclass
+
+REGISTER = "register"  # what an entry file exports
+PYTHON_ENTRIES = ("plugin.py", "index.py")
+TEXT_FIELDS = ("name", "description", "version")
+ENTRY_KEYS = ("entry", "main")
+
+AccessOf = Callable[[str, Folder, Host], PluginAccess]
+
+
+def full_access(plugin: str, folder: Folder, host: Host) -> PluginAccess:
+    """A host that says nothing of single hooks."""
+    return PluginAccess()
+
+
+@dataclass(frozen=True, slots=True)
+class PluginShape:
+    """What makes a folder a plugin."""
+
+    manifest: str
+    package_key: str  # package.json → this → `extensions`: entry files
+    entries: tuple[str, ...] = ("index.ts", "index.js", "index.mjs", "index.cjs", "plugin.ts", "plugin.js")
+    elsewhere: tuple[str, ...] = ()  # manifests of things that are no plugins of code, and no mistakes
+    access: AccessOf = full_access
+    marks_python: bool = False  # is a Python plugin marked as one that the host itself would not run
+
+
+@dataclass(frozen=True, slots=True)
+class _ManifestFacts:
+    """What a manifest says."""
+
+    id: str
+    title: str = ""
+    description: str = ""
+    entry: str = ""
+    faults: tuple[MetadataFault, ...] = ()
+    schema: Mapping[str, Any] = field(default_factory=dict)  # of its settings
+    tools: tuple[str, ...] = ()  # that it says it registers
+
+
+class _NotAPlugin(Exception):
+    """It is no plugin. The text says why."""
+
+    def __init__(self, reason: str, place: FilePosition | None = None) -> None:
+        super().__init__(reason)
+        self.place = place
+
+
+@dataclass(slots=True)
+class _PluginSearch:
+    """What one look has met so far."""
+
+    host: Host
+    shape: PluginShape
+    hooks: list[Hook] = field(default_factory=list)
+    rejected: list[RejectedHook] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def files(self) -> Files:
+        return self.host.surroundings.files
+
+
+def find_plugins(host: Host, shape: PluginShape) -> FoundHooks:
+    """The plugins of the host's plugin folders in order of looking. Reads manifests, and no code."""
+    search = _PluginSearch(host, shape)
+    for folder in host.folders_of("plugin"):
+        for path in _candidates(folder, search):
+            _scan_folder(path, folder, search)
+    return FoundHooks(tuple(search.hooks), tuple(search.rejected), tuple(search.problems))
+
+
+def _candidates(folder: Folder, search: _PluginSearch) -> Iterator[Path]:
+    """The folders that would be plugins: those in it, or itself where it is one (`plugins.load.paths`)."""
+    try:
+        children = search.files.children(folder.path)
+    except FileNotFoundError:
+        trouble = search.files.trouble(folder.path)
+        if trouble is not None:
+            search.problems.append(Problem(f"cannot read the plugins folder: {os_error_reason(trouble)}"))
+        return
+    except NotADirectoryError:
+        said = blocking_file(folder.path, search.files)
+        search.problems.append(Problem(f"{said}; plugins are looked for in folders"))
+        return
+    except OSError as error:
+        search.problems.append(Problem(f"cannot read the plugins folder: {os_error_reason(error)}"))
+        return
+    names = {child.name for child in children}
+    if folder.declared and names & {search.shape.manifest, *_entries(search.shape)}:
+        yield folder.path
+        return
+    for child in children:
+        if child.folder and not child.name.startswith((".", "node_modules")):
+            yield child.path
+
+
+def _scan_folder(path: Path, folder: Folder, search: _PluginSearch) -> None:
+    try:
+        names = frozenset(search.files.names(path))
+        if any(search.files.facts(path / name) is not None for name in search.shape.elsewhere):
+            return
+        if not names & {search.shape.manifest, "package.json", *_entries(search.shape)}:
+            reason = (
+                f"neither {search.shape.manifest} nor an entry file ({', '.join(_entries(search.shape))})"
+            )
+            raise _NotAPlugin(reason)
+        told = _manifest(path, names, search)
+        search.hooks.append(_plugin(path, folder, told, _entry(path, names, told, search), search))
+    except OSError as error:
+        search.rejected.append(
+            RejectedHook(path, folder.source, f"cannot be read: {os_error_reason(error)}", name=path.name)
+        )
+    except _NotAPlugin as no:
+        search.rejected.append(RejectedHook(path, folder.source, str(no), no.place, path.name))
+
+
+def _entries(shape: PluginShape) -> tuple[str, ...]:
+    return (*shape.entries, *PYTHON_ENTRIES)
+
+
+def _plugin(path: Path, folder: Folder, told: _ManifestFacts, entry: Path, search: _PluginSearch) -> Hook:
+    files = search.files
+    facts = files.facts(entry)
+    real, target = files.real(path), files.real(entry) if facts is not None else entry
+    manifest = path / search.shape.manifest
+    python = entry.suffix == ".py" and search.shape.marks_python
+    notes = (f"calls itself {told.title}",) if told.title and told.title != told.id else ()
+    access = search.shape.access(told.id, folder, search.host)
+    language = LANGUAGE_OF.get(entry.suffix, "unknown")
+    events, priorities, of_folders = events_registered_in(entry, language, search.host)
+    return Hook(
+        name=told.id,
+        kind="plugin",
+        folder=folder,
+        path=path,
+        meta=Metadata(
+            events=events,
+            priorities=priorities,
+            of_folders=of_folders,
+            config=_config(told, search.host),
+            tools=told.tools,
+            export=REGISTER,
+            faults=told.faults,
+            limits=access.limits,
+            barred=access.barred,
+        ),
+        description=told.description,
+        manifest=manifest if files.facts(manifest) is not None else None,
+        handler=entry,
+        language=language,
+        real=real,
+        leads_out=None if facts is None or target.is_relative_to(real) else target,
+        beyond_host=python,
+        root=path,
+        notes=(*notes, *(("Hookscope only: the host itself runs no Python",) if python else ())),
+    )
+
+
+def _config(told: _ManifestFacts, host: Host) -> Mapping[str, Any]:
+    """What the settings say to it, and what its schema fills in."""
+    said = host.settings.get((*ENTRIES, told.id, "config"))
+    filled: Mapping[str, Any] = with_defaults(told.schema, said if isinstance(said, Mapping) else {})
+    return filled
+
+
+def events_registered_in(
+    entry: Path, language: Language, host: Host
+) -> tuple[tuple[str, ...] | None, dict[str, int], frozenset[str]]:
+    """The events that its text registers for, with their priorities; None where only a load can tell. And
+    those of them that are events of hook folders, where the host takes `registerHook("NAME", …)` for such."""
+    try:
+        source = host.surroundings.files.read(entry, formats.LONGEST_SCRIPT + 1)
+    except OSError:
+        return None, {}, frozenset()
+    said = formats.plugin_registrations(source, language)
+    if not said:  # it registers elsewhere, or nothing: a load tells
+        return None, {}, frozenset()
+    registered, crosses = host.dialect.catalogue().registered, host.dialect.load_rules.crosses
+    crossing = [item.named and crosses for item in said]
+    keys = [
+        item.event.strip() if crossed else registered(item.event)
+        for item, crossed in zip(said, crossing, strict=True)
+    ]
+    priorities = {key: item.priority or 0 for key, item in reversed([*zip(keys, said, strict=True)])}
+    heard_itself = frozenset(key for key, crossed in zip(keys, crossing, strict=True) if not crossed)
+    return tuple(dict.fromkeys(keys)), priorities, frozenset(compress(keys, crossing)) - heard_itself
+
+
+def _manifest(path: Path, names: frozenset[str], search: _PluginSearch) -> _ManifestFacts:
+    """What it says of itself; of a folder with an entry file alone, its name. Raises _No."""
+    if search.shape.manifest not in names:
+        return _ManifestFacts(path.name)
+    file = path / search.shape.manifest
+    source, value = _document(file, search.files)
+    if not isinstance(value, Mapping):
+        raise _NotAPlugin(f"{file.name} holds no object", FilePosition(file))
+    name = value.get("id")
+    if not isinstance(name, str) or not name.strip():
+        wrong = "has no `id`" if name is None else "wants a text as `id`"
+        raise _NotAPlugin(f"{file.name} {wrong}", _place(file, source, ("id",)))
+    entry = next((key for key in ENTRY_KEYS if value.get(key) is not None), "")
+    if entry and not isinstance(value[entry], str):
+        raise _NotAPlugin(f"{file.name} wants a path as `{entry}`", _place(file, source, (entry,)))
+    faults = tuple(
+        MetadataFault((key,), f"`{key}` wants a text")
+        for key in TEXT_FIELDS
+        if value.get(key) is not None and not isinstance(value[key], str)
+    )
+    title, about, schema = (value.get(key) for key in ("name", "description", SCHEMA))
+    return _ManifestFacts(
+        id=name.strip(),
+        title=title if isinstance(title, str) else "",
+        description=about if isinstance(about, str) else "",
+        entry=value[entry] if entry else "",
+        faults=faults,
+        schema=schema if isinstance(schema, Mapping) else {},
+        tools=tools_of(value),
+    )
+
+
+def _document(file: Path, files: Files) -> tuple[bytes, Any]:
+    """Raises _No and OSError."""
+    facts = files.facts(file)
+    if facts is None or not facts.file:
+        raise _NotAPlugin(f"{file.name} is not a readable file", FilePosition(file))
+    if facts.size > LARGEST_MANIFEST:
+        raise _NotAPlugin(f"{file.name} is larger than {LARGEST_MANIFEST:,} bytes", FilePosition(file))
+    source = files.read(file)
+    try:
+        return source, formats.read_json5(source)
+    except FormatError as error:
+        raise _NotAPlugin(
+            f"{file.name}, {error}", FilePosition(file, error.span.line, error.span.column)
+        ) from None
+
+
+def _place(file: Path, source: bytes, path: KeyPath) -> FilePosition:
+    span = formats.locate_json5(source, path)
+    return FilePosition(file, span.line, span.column) if span else FilePosition(file)
+
+
+def _entry(path: Path, names: frozenset[str], told: _ManifestFacts, search: _PluginSearch) -> Path:
+    """The file whose `register` is called. Raises _No.
+
+    That of the manifest, else that of package.json, else the first of the known names. It need not exist
+    where somebody names it: its gate says so.
+    """
+    written, by = told.entry, search.shape.manifest
+    if not written:
+        written, by = _package_entry(path, names, search), "package.json"
+    if written:
+        entry = search.host.surroundings.absolute(written, base=path)
+        if Path(written).is_absolute() or not entry.is_relative_to(path):
+            raise _NotAPlugin(
+                f"{by} names {written}, which is not in the plugin's folder", FilePosition(path / by)
+            )
+        return entry
+    entry_name = next((name for name in _entries(search.shape) if name in names), None)
+    if entry_name is None:
+        raise _NotAPlugin(
+            f"{search.shape.manifest} and no entry file: looked for {', '.join(_entries(search.shape))}"
+        )
+    return path / entry_name
+
+
+def _package_entry(path: Path, names: frozenset[str], search: _PluginSearch) -> str:
+    """The first entry file that package.json lists; empty where it lists none, or cannot be read."""
+    if "package.json" not in names:
+        return ""
+    try:
+        _, package = _document(path / "package.json", search.files)
+    except _NotAPlugin:
+        return ""
+    own = package.get(search.shape.package_key) if isinstance(package, Mapping) else None
+    listed = own.get("extensions") if isinstance(own, Mapping) else None
+    texts = [item for item in listed if isinstance(item, str)] if isinstance(listed, list) else []
+    return texts[0] if texts else ""
+
+
+def rank_plugins(found: FoundHooks) -> Ranking:
+    """The plugin in the higher folder wins its id; in one folder, the first.
+
+    Nobody competes with a mapped hook. Plugins load in the order of finding, mapped hooks after them.
+    """
+    plugins = [hook for hook in found.hooks if hook.role != MAPPED_ROLE]
+    winners: dict[str, Hook] = {}
+    for hook in sorted(plugins, key=lambda hook: -hook.folder.rank):
+        winners.setdefault(hook.name, hook)
+    standing = set(winners.values())
+    order = tuple(hook for hook in found.hooks if hook in standing or hook.role == MAPPED_ROLE)
+    losers = {hook: winners[hook.name] for hook in plugins if hook not in standing}
+    return Ranking(order, order, losers)

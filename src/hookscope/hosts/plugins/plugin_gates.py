@@ -1,0 +1,128 @@
+"""The gates of a plugin's handlers as the guides describe them: one pure function each."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hookscope import formats
+from hookscope.engine.planning import MAPPED_ROLE
+from hookscope.formats.positions import KeyPath
+from hookscope.hosts.folders.gates import (
+    PATH_PASSED,
+    SENT_PASSED,
+    GateRule,
+    handler_gate,
+    trusted_gate,
+    typed_fields_gate,
+)
+from hookscope.model.event_typos import never_sent_reason
+from hookscope.model.hook import Edit, Hook
+from hookscope.model.hook_status import Gate
+from hookscope.model.host import Host
+from hookscope.model.run import EventKind
+
+PLUGINS_PATH: KeyPath = ("plugins",)
+KNOWN_AFTER_LOAD = "known after a load"
+
+
+def fields_gate(hook: Hook, host: Host) -> Gate:
+    """Has every field of the manifest, or of the setting, the type that it should have."""
+    return typed_fields_gate(hook, host, formats.locate_json5)
+
+
+def path_gate(hook: Hook, host: Host) -> Gate:
+    """Does the code really lie where it may: a plugin's in its own folder, a mapped handler's in the
+    workspace or the state folder. Links are resolved."""
+    files, code = host.surroundings.files, hook.handler
+    assert code is not None
+    real = files.real(code)
+    if hook.role == MAPPED_ROLE:
+        roots = tuple(files.real(root) for root in (host.workspace, host.state))
+        where = "the workspace and the state folder"
+    else:
+        roots, where = ((hook.real,) if hook.real is not None else ()), "the plugin's folder"
+    if any(real.is_relative_to(root) for root in roots):
+        return PATH_PASSED
+    needed = tuple(map(str, roots))
+    return Gate("path", False, needed, (str(real),), "outside", f"Handler path escapes {where}: {real}")
+
+
+def switch_gate(hook: Hook, host: Host) -> Gate:
+    """Are plugins on at all: `plugins.enabled` is anything but false."""
+    return _not_false_gate("switch", "all plugins are switched off in the settings", host, "enabled")
+
+
+def enabled_gate(hook: Hook, host: Host) -> Gate:
+    """Is this plugin on: its entry's `enabled` is anything but false. A mapped handler has no entry."""
+    if hook.role == MAPPED_ROLE:
+        return Gate("enabled", True, found="listed in the settings")
+    return _not_false_gate("enabled", "disabled in config", host, "entries", hook.name, "enabled")
+
+
+def _not_false_gate(name: str, reason: str, host: Host, *steps: str) -> Gate:
+    where = (*PLUGINS_PATH, *steps)
+    value, dotted = host.settings.get(where), ".".join(map(str, where))
+    if value is not False:
+        found = "not set" if value is None else f"{dotted} is {'true' if value is True else 'not false'}"
+        return Gate(name, True, ("not false",), found=found, setting=where)
+    fix = Edit(host.settings.file, where, True, f"{dotted}: false → true")
+    return Gate(name, False, ("not false",), ("true",), f"{dotted} is false", reason, fix=fix, setting=where)
+
+
+def allow_gate(hook: Hook, host: Host) -> Gate:
+    """Is it in `plugins.allow`, where that names anybody."""
+    names = listed_ids(host, "allow")
+    if not names or hook.role == MAPPED_ROLE or hook.name in names:
+        found = f"{hook.name} is in plugins.allow" if hook.name in names else "no list"
+        return Gate("allow", True, found=found, setting=(*PLUGINS_PATH, "allow"))
+    reason = "not in plugins.allow"
+    return Gate(
+        "allow", False, names, (hook.name,), ", ".join(names), reason, setting=(*PLUGINS_PATH, "allow")
+    )
+
+
+def deny_gate(hook: Hook, host: Host) -> Gate:
+    """Is it not in `plugins.deny`."""
+    if hook.role == MAPPED_ROLE or hook.name not in listed_ids(host, "deny"):
+        return Gate("deny", True, found="not in plugins.deny", setting=(*PLUGINS_PATH, "deny"))
+    found, reason = f"{hook.name} is in plugins.deny", "denied by plugins.deny"
+    return Gate(
+        "deny", False, missing=(hook.name,), found=found, reason=reason, setting=(*PLUGINS_PATH, "deny")
+    )
+
+
+def listed_ids(host: Host, key: str) -> tuple[str, ...]:
+    """The ids in one of the lists of the settings."""
+    known: tuple[str, ...] | None = host.known.get((listed_ids, key))
+    if known is None:
+        listed: Any = host.settings.get((*PLUGINS_PATH, key))
+        known = tuple(item for item in listed if isinstance(item, str)) if isinstance(listed, list) else ()
+        host.known[listed_ids, key] = known
+    return known
+
+
+def sent_gate(hook: Hook, host: Host) -> Gate:
+    """Does the host ever send one of its events. A plugin says only as it registers what it hears."""
+    keys = hook.meta.events
+    if keys is None:
+        return Gate("sent", None, found=KNOWN_AFTER_LOAD)
+    catalogue = host.dialect.catalogue()
+    kinds: dict[str, EventKind] = {key: "folder" if key in hook.meta.of_folders else "plugin" for key in keys}
+    if any(catalogue.sends(key, kind) for key, kind in kinds.items()):
+        return SENT_PASSED
+    later = next((host.dialect.later_plugin[key] for key in keys if key in host.dialect.later_plugin), "")
+    if later:
+        return Gate("sent", True, found=f"by {later}; this guide has none of them")
+    return Gate("sent", False, keys, keys, "never sent", never_sent_reason(hook, host))
+
+
+PLUGIN_GATES: Mapping[str, GateRule] = {
+    "handler": handler_gate,
+    "fields": fields_gate,
+    "path": path_gate,
+    "switch": switch_gate,
+    "enabled": enabled_gate,
+    "allow": allow_gate,
+    "deny": deny_gate,
+    "trusted": trusted_gate,
+    "sent": sent_gate,
+}

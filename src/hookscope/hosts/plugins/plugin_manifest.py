@@ -1,0 +1,259 @@
+"""What a plugin's manifest and package.json declare: settings schema, kinds, tools, packages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from hookscope import formats
+from hookscope.formats.positions import FormatError, KeyPath
+from hookscope.formats.script_values import script_text
+from hookscope.model.hook import Hook
+from hookscope.model.host import Host
+from hookscope.model.machine import node_package_folders
+
+LARGEST = 1024 * 1024  # bytes of a file that is read for this
+SCHEMA = "configSchema"
+PACKAGE = "package.json"
+
+
+def read_document(file: Path, host: Host) -> Mapping[str, Any]:
+    """The object that a file holds; empty where there is none, or it cannot be read."""
+    key = (read_document, file)
+    if key not in host.known:
+        host.known[key] = _read(file, host)
+    known: Mapping[str, Any] = host.known[key]
+    return known
+
+
+def _read(file: Path, host: Host) -> Mapping[str, Any]:
+    try:
+        value = formats.read_json5(host.surroundings.files.read(file, LARGEST))
+    except (OSError, FormatError):
+        return {}
+    return value if isinstance(value, Mapping) else {}
+
+
+def schema_of(hook: Hook, host: Host) -> Mapping[str, Any] | None:
+    """What the manifest says of the plugin's settings; None where it says nothing."""
+    found = read_document(hook.manifest, host).get(SCHEMA) if hook.manifest is not None else None
+    return found if isinstance(found, Mapping) else None
+
+
+def kinds_of(manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the plugin says it is: `kind`, a text or a list of them."""
+    said = manifest.get("kind")
+    listed = said if isinstance(said, list) else [said]
+    return tuple(kind for kind in listed if isinstance(kind, str))
+
+
+def tools_of(manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    """The tools that the plugin says it registers: `contracts.tools`."""
+    contracts = manifest.get("contracts")
+    listed = contracts.get("tools") if isinstance(contracts, Mapping) else None
+    names = [item.strip() for item in listed if isinstance(item, str)] if isinstance(listed, list) else []
+    return tuple(dict.fromkeys(filter(None, names)))
+
+
+def packages_of(hook: Hook, host: Host) -> tuple[str, ...]:
+    """The packages that its package.json says it cannot do without, sorted."""
+    manifest = read_document(hook.path / PACKAGE, host) if hook.path is not None else {}
+    needed, optional = (manifest.get(name) for name in ("dependencies", "optionalDependencies"))
+    spare = optional if isinstance(optional, Mapping) else {}
+    return tuple(sorted(name for name in needed if name not in spare)) if isinstance(needed, Mapping) else ()
+
+
+def is_installed(package: str, folder: Path, host: Host) -> bool:
+    """Is it in a `node_modules` of that folder or above it."""
+    files = host.surroundings.files
+    return any(files.facts(place / PACKAGE) is not None for place in node_package_folders(package, folder))
+
+
+MAX_ERRORS = 8  # complaints that are worked out
+MAX_VALUES_SHOWN = 12  # values of an enum that one sentence lists
+MAX_LABEL_LENGTH = 160  # characters of one of them
+SCHEMA_MAPS = ("patternProperties", "properties")
+SINGLE_SCHEMAS = ("additionalProperties", "items")
+SCHEMA_TYPES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "number": (int, float),
+    "integer": (int,),
+    "boolean": (bool,),
+    "object": (Mapping,),
+    "array": (list,),
+    "null": (type(None),),
+}
+
+SchemaIssue = tuple[KeyPath, str]  # where in the value, and what is wrong there
+
+
+def with_defaults(schema: object, value: Any) -> Any:
+    """The value with what the schema fills in, in objects and lists that are there."""
+    if not isinstance(schema, Mapping):
+        return value
+    if isinstance(value, list):
+        return [with_defaults(schema.get("items"), item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    known = _map(schema, "properties")
+    own = {name: with_defaults(known.get(name), item) for name, item in value.items()}
+    filled = {
+        name: with_defaults(one, one["default"])
+        for name, one in known.items()
+        if name not in value and isinstance(one, Mapping) and "default" in one
+    }
+    return {**own, **filled}
+
+
+def schema_error(schema: object, at: str = "<schema>") -> str:
+    """Why this is no schema; empty where it is one. It then fits nothing."""
+    if isinstance(schema, bool):
+        return ""
+    if not isinstance(schema, Mapping):
+        return f"{at}: schema must be an object or boolean"
+    return _wrong_type(schema, at) or _wrong_lists(schema, at) or _wrong_below(schema, at)
+
+
+def _wrong_type(schema: Mapping[str, Any], at: str) -> str:
+    if "type" not in schema:
+        return ""
+    wanted = schema["type"]
+    names = [wanted] if isinstance(wanted, str) else wanted
+    if not isinstance(names, list) or not names:
+        return f"{at}.type: expected string or non-empty string array"
+    if not all(isinstance(name, str) and name in SCHEMA_TYPES for name in names):
+        return f"{at}.type: unsupported JSON Schema type"
+    return f"{at}.type: expected unique JSON Schema types" if len(set(names)) < len(names) else ""
+
+
+def _wrong_lists(schema: Mapping[str, Any], at: str) -> str:
+    required, allowed = schema.get("required", []), schema.get("enum", [None])
+    if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
+        return f"{at}.required: expected string array"
+    if not isinstance(allowed, list):
+        return f"{at}.enum: expected array"
+    is_set = allowed and len(set(map(_json, allowed))) == len(allowed)
+    return "" if is_set else f"{at}.enum: expected non-empty array with unique values"
+
+
+def _wrong_below(schema: Mapping[str, Any], at: str) -> str:
+    for key in SCHEMA_MAPS:
+        if not isinstance(schema.get(key, {}), Mapping):
+            return f"{at}.{key}: expected schema map"
+    listed = [(f"{at}.{key}.{name}", one) for key in SCHEMA_MAPS for name, one in _map(schema, key).items()]
+    single = [(f"{at}.{key}", schema[key]) for key in SINGLE_SCHEMAS if key in schema]
+    places = [*listed, *(pair for pair in single if not isinstance(pair[1], list))]
+    return next(filter(None, (schema_error(one, place) for place, one in places)), "")
+
+
+def value_errors(schema: object, value: Any) -> tuple[SchemaIssue, ...]:
+    """Why a value is refused; nothing where it fits."""
+    broken = schema_error(schema)
+    return (
+        (((), f"invalid schema: {broken}"),)
+        if broken
+        else tuple(islice(value_errors_at(schema, value), MAX_ERRORS))
+    )
+
+
+def value_errors_at(schema: object, value: Any, at: KeyPath = ()) -> Iterator[SchemaIssue]:
+    """What a schema that is one has against the value."""
+    if schema is False:
+        yield at, "schema is false"
+    if not isinstance(schema, Mapping):
+        return
+    others = list(islice(_beside_type(schema, value, at), MAX_ERRORS))  # once, whatever types are asked
+    asked = [[*_of_type(one, value, at), *others] for one in _types(schema)]
+    if all(asked):
+        yield from chain.from_iterable(asked)
+        if len(asked) > 1 or isinstance(schema.get("type"), list):
+            yield at, "must match a schema in anyOf"
+
+
+def _types(schema: Mapping[str, Any]) -> list[str | None]:
+    """Those that a value may have; each is a schema of its own to the validator. None: any."""
+    wanted = schema.get("type")
+    listed = wanted if isinstance(wanted, list) else [wanted]
+    if schema.get("nullable") is True and wanted is not None:
+        return list(dict.fromkeys([*listed, "null"]))
+    return listed
+
+
+def _of_type(wanted: str | None, value: Any, at: KeyPath) -> Iterator[SchemaIssue]:
+    if wanted is not None and not _is_a(wanted, value):
+        yield at, f"must be {wanted}"
+
+
+def _beside_type(schema: Mapping[str, Any], value: Any, at: KeyPath) -> Iterator[SchemaIssue]:
+    if isinstance(value, Mapping):
+        yield from _of_members(schema, value, at)
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from value_errors_at(schema.get("items"), item, (*at, number))
+    allowed = schema.get("enum")
+    if allowed is not None and _json(value) not in map(_json, allowed):
+        yield at, f"must be equal to one of the allowed values (allowed: {_listed(allowed)})"
+
+
+def _of_members(schema: Mapping[str, Any], value: Mapping[str, Any], at: KeyPath) -> Iterator[SchemaIssue]:
+    known = _map(schema, "properties")
+    for name in schema.get("required", ()):
+        if name not in value:
+            yield (*at, name), f"must have required property '{name}'"
+    yield from _of_others(schema, {name: item for name, item in value.items() if name not in known}, at)
+    for name, one in known.items():
+        if name in value:
+            yield from value_errors_at(one, value[name], (*at, name))
+
+
+def _of_others(schema: Mapping[str, Any], others: Mapping[str, Any], at: KeyPath) -> Iterator[SchemaIssue]:
+    """Members that are not listed. Patterns of names are JavaScript's, and held against nobody."""
+    if _map(schema, "patternProperties"):
+        return
+    more = schema.get("additionalProperties")
+    told = {name: list(value_errors_at(more, item, (*at, name))) for name, item in others.items()}
+    if more is not False:
+        yield from chain.from_iterable(told.values())
+    wrong = ", ".join(f'"{name}"' for name, said in told.items() if said)
+    if wrong and (more is False or any(isinstance(schema.get(key), Mapping) for key in SCHEMA_MAPS)):
+        yield at, f"must not have additional properties: {wrong}"
+
+
+def _map(schema: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = schema.get(key)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _is_a(wanted: str, value: Any) -> bool:
+    """As JavaScript has it: 1.0 is an integer, true is no number."""
+    if isinstance(value, float) and wanted == "integer":
+        return value.is_integer()
+    return isinstance(value, SCHEMA_TYPES[wanted]) and (wanted == "boolean" or not isinstance(value, bool))
+
+
+def _listed(allowed: Sequence[Any]) -> str:
+    more = f", ... (+{len(allowed) - MAX_VALUES_SHOWN} more)" if len(allowed) > MAX_VALUES_SHOWN else ""
+    return ", ".join(_label(one) for one in allowed[:MAX_VALUES_SHOWN]) + more
+
+
+def _label(value: Any) -> str:
+    text = value if isinstance(value, str) else _json(value)
+    cut = (
+        text
+        if len(text) <= MAX_LABEL_LENGTH
+        else f"{text[:MAX_LABEL_LENGTH]}... (+{len(text) - MAX_LABEL_LENGTH} chars)"
+    )
+    return _json(cut) if isinstance(value, str) else cut
+
+
+def _json(value: Any) -> str:
+    """As JavaScript writes it; members in order of name, so that two of one meaning have one text."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, Mapping):
+        members = (f"{json.dumps(name, ensure_ascii=False)}:{_json(value[name])}" for name in sorted(value))
+        return f"{{{','.join(members)}}}"
+    return f"[{','.join(map(_json, value))}]" if isinstance(value, list) else script_text(value)

@@ -1,0 +1,137 @@
+"""Which handlers of a plugin hook are called, in which order and time limit; why others are not."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+from hookscope.formats.script_values import script_trim
+from hookscope.hosts.plugins.plugin_policy import EVALUATE, OBSERVE
+from hookscope.model.event_catalogue import EventType
+from hookscope.model.host import Arrangement
+from hookscope.model.run import CallGroup, Event, NotRun, Registration
+from hookscope.values import dataclass
+
+MAX_TIMEOUT = 600.0  # seconds that a handler may be given (rules-openclaw section 6)
+OWNED_EVENT = "inbound_claim"  # asks the plugin alone that owns the conversation
+Order = Literal["higher first", "lower first"]
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationFilter:
+    """An option of a registration that says for which events of a hook it is meant."""
+
+    option: str
+    hooks: frozenset[str]
+    member: str  # of the event, else of its `ctx`
+    known: frozenset[str] = (
+        frozenset()
+    )  # the values there are; empty: any. A list with another one says nothing
+    needs: bool = False  # is it left out where the event does not say
+    any_case: bool = False  # are `Read` and `read` the same
+
+
+REGISTRATION_FILTERS = (
+    RegistrationFilter(
+        "matcher", frozenset({"before_tool_call", "after_tool_call"}), "toolName", any_case=True
+    ),
+    RegistrationFilter(
+        "eligibleTriggers",
+        frozenset({"before_agent_reply"}),
+        "trigger",
+        frozenset({"cron", "heartbeat", "user"}),
+        needs=True,
+    ),
+    RegistrationFilter(
+        "eligibleDispatchKinds", frozenset({"reply_dispatch"}), "dispatchKind", frozenset({"agent", "acp"})
+    ),
+)
+
+
+def plugin_call_groups(
+    event: Event, heard: Iterable[Registration], known: EventType | None, order: Order
+) -> Arrangement:
+    """Observers and evaluators start together, all others run one by one."""
+    left_out, calls = [], []
+    for call in by_priority(heard, order):
+        reason = skip_reason(event, call)
+        if reason:
+            left_out.append(NotRun(call.name, reason, call.hook))
+        else:
+            calls.append(with_time_limit(call, known))
+    together = known is None or known.policy in (OBSERVE, EVALUATE)
+    groups = (CallGroup(tuple(calls), together=together),) if calls else ()
+    return Arrangement(groups, tuple(left_out))
+
+
+def by_priority(heard: Iterable[Registration], order: Order) -> list[Registration]:
+    """By priority; of one priority, in order of registration (plug-01; guide 003: lower numbers first)."""
+    sign = -1 if order == "higher first" else 1
+    return sorted(heard, key=lambda call: sign * call.priority)
+
+
+def with_time_limit(call: Registration, known: EventType | None) -> Registration:
+    """The call with the host's own limit for this hook where nobody set one, and never a longer one than
+    the host allows."""
+    limit = call.limit
+    if limit is None and known is not None:
+        limit = known.limit
+    if limit is not None:
+        limit = min(limit, MAX_TIMEOUT)
+    return call if limit == call.limit else replace(call, limit=limit, limit_from="the host's rules")
+
+
+def skip_reason(event: Event, call: Registration) -> str:
+    """Why the host passes this registration over for this very event; empty where it does not."""
+    barred = call.hook.meta.barred.get(call.key) if call.hook is not None else None
+    if barred:
+        return barred
+    if call.options.get("requiresToolAuthority") is True:
+        return "requiresToolAuthority: it runs only after the turn's tools are settled"
+    if event.type == OWNED_EVENT and (owner := _owner(event)) not in ("", call.name):
+        return f"the conversation belongs to {owner}"
+    for rule in REGISTRATION_FILTERS:
+        if event.type in rule.hooks and (reason := _filter_mismatch(event, call.options, rule)):
+            return reason
+    return ""
+
+
+def filter_values(event: Event) -> tuple[str, ...]:
+    """Of an event, beside its name: what decides whom `left_out_because` passes over."""
+    owner = (_owner(event),) if event.type == OWNED_EVENT else ()
+    return (
+        *owner,
+        *(_filter_value(event, rule) for rule in REGISTRATION_FILTERS if event.type in rule.hooks),
+    )
+
+
+def _filter_value(event: Event, rule: RegistrationFilter) -> str:
+    """What the event says to a filter; empty where that is nothing."""
+    value = event.context.get(rule.member, event.ctx.get(rule.member))
+    return value if isinstance(value, str) else ""
+
+
+def _owner(event: Event) -> str:
+    """The plugin that owns the conversation; empty where the event does not say."""
+    binding = event.ctx.get("pluginBinding")
+    owner = binding.get("pluginId") if isinstance(binding, Mapping) else None
+    return owner if isinstance(owner, str) else ""
+
+
+def _filter_mismatch(event: Event, options: Mapping[str, Any], rule: RegistrationFilter) -> str:
+    wanted = _names(options.get(rule.option))
+    if not wanted or (rule.known and not rule.known.issuperset(wanted)):
+        return ""
+    value = _filter_value(event, rule)
+    if _is_among(value, wanted, rule.any_case) if value else not rule.needs:
+        return ""
+    found = f"this event's is {value}" if value else "this event names none"
+    return f"{rule.option} is {', '.join(wanted)}; {found}"
+
+
+def _is_among(value: str, names: Sequence[str], any_case: bool) -> bool:
+    return script_trim(value).lower() in map(str.lower, names) if any_case else value in names
+
+
+def _names(value: object) -> Sequence[str]:
+    items = [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else []
+    return [item.strip() for item in items if isinstance(item, str) and item.strip()]

@@ -1,0 +1,319 @@
+"""The policy of plugin hooks: call the handlers, keep or ignore their changes, sum up the result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import field, replace
+from typing import Any
+
+from hookscope.hosts.plugins.merge_rules import Answer, HandlerAnswer, MergeRule, Payload
+from hookscope.model.failure import Failure
+from hookscope.model.handler_arguments import frozen
+from hookscope.model.hook import LogLine
+from hookscope.model.payload import (
+    CTX,
+    EVENT,
+    NULL,
+    PROMISE,
+    REQUESTS,
+    Arguments,
+    independent_copy,
+    make_arguments,
+)
+from hookscope.model.run import Code, Ending, Event, Fold, Next, Patch, Registration, Result
+from hookscope.model.text import one_line
+from hookscope.values import dataclass
+
+
+def ignored_changes(
+    hook: str, rule: MergeRule | None, payload: Payload, result: Result, *, apart: bool
+) -> Iterator[str]:
+    """A sentence for each member that it changed and its host reads from nowhere but its answer.
+
+    Of what lies deeper only where the host hands out copies is that certain; a member of its own is no fault.
+    """
+    returned = result.returned if isinstance(result.returned, Mapping) else {}
+    seen: set[str] = set()
+    for name, is_deep in _changed_members(result.patch):
+        lost = not is_deep or (rule is not None and (apart or name in rule.copied))
+        if name in seen or name in returned or not lost:
+            continue
+        seen.add(name)
+        written = f"it changed event.{one_line(name, 60)} in vain"
+        if rule is not None and name in rule.answers:
+            yield f"{written}: return {{ {name} }}, since its host reads what it returns"
+        elif name in payload and rule is not None:
+            yield f"{written}: what it returns counts, and no more"
+        elif name in payload:
+            yield f"{written}: {hook} only tells its handlers what happens"
+
+
+def _changed_members(patch: Patch) -> Iterator[tuple[str, bool]]:
+    """The members of the event that a patch touches, and whether below themselves."""
+    for step in patch:
+        _, name, *deeper = (*str(step.get("path")).split("/"), "")
+        yield _plain(name), len(deeper) > 1
+
+
+def with_kept_changes(event: Mapping[str, Any], rule: MergeRule, result: Result) -> Mapping[str, Any]:
+    """The event with what a handler in another process changed inside of members that the host keeps.
+
+    One of this process had the very object.
+    """
+    steps = [step for step in result.patch if isinstance(result.call.target, Code) and _is_inside(step, rule)]
+    if not steps:
+        return event
+    kept = {name: deepcopy(event[name]) for name in rule.kept if name in event}
+    for step in steps:
+        _apply_step(kept, [_plain(part) for part in str(step["path"]).split("/")[1:]], step)
+    return {**event, **kept}
+
+
+def _is_inside(step: Mapping[str, Any], rule: MergeRule) -> bool:
+    return any(str(step.get("path")).startswith(f"/{name}/") for name in rule.kept)
+
+
+def _apply_step(value: Any, path: list[str], step: Mapping[str, Any]) -> None:
+    """One step of a patch. One that does not fit is passed over: the result shows it."""
+    *above, last = path
+    try:
+        for part in above:
+            value = value[int(part)] if isinstance(value, list) else value[part]
+        if isinstance(value, list):
+            place = len(value) if last == "-" else int(last)
+            value[place : place + (step["op"] != "add")] = [] if step["op"] == "remove" else [step["value"]]
+        elif step["op"] == "remove":
+            del value[last]
+        else:
+            value[last] = step["value"]
+    except (LookupError, TypeError, ValueError):
+        return
+
+
+def _plain(part: str) -> str:
+    return part.replace("~1", "/").replace("~0", "~")
+
+
+OBSERVE, CLAIM, EVALUATE = "observe", "claim", "evaluate"
+
+
+def result_sentence(
+    way: str,
+    answer: Answer | None,
+    changed: Sequence[str],
+    by: Sequence[str],
+    failure: str | None = None,
+) -> str:
+    """One line; empty for observers, whose answers nobody reads.
+
+    `way` is the event's policy by name; `changed` are the members of the answer that somebody set, `by` those
+    who answered, the last of whom may have stopped it.
+    """
+    if failure is not None:
+        return f"failed closed: {one_line(failure)}"
+    if way == OBSERVE:
+        return ""
+    last, said = by[-1] if by else "", answer or {}
+    if way == CLAIM:
+        return f"handled by {last}" if last else "not handled"
+    if way == EVALUATE:
+        return _evaluated(said)
+    decision = said.get("decision")
+    if isinstance(decision, Mapping):
+        blocked = decision.get("outcome") == "block"
+        return (
+            f"blocked by {said.get('pluginId')}" + _because(decision.get("reason")) if blocked else "allowed"
+        )
+    if said.get("block") is True or said.get("blocked") is True:
+        return f"blocked by {last}" + _because(said.get("blockReason"))
+    if said.get("cancel") is True:
+        return f"cancelled by {last}" + _because(said.get("cancelReason") or said.get("reason"))
+    approval = said.get("requireApproval")
+    if isinstance(approval, Mapping):
+        return f"approval asked by {approval.get('pluginId')}" + _because(approval.get("title"))
+    if "action" in said:
+        return f"{said['action']}" + _because(said.get("reason"))
+    return f"changed {', '.join(changed)}" if changed else "allowed"
+
+
+def _because(reason: object) -> str:
+    return f": {one_line(reason)}" if isinstance(reason, str) and reason.strip() else ""
+
+
+def _evaluated(answer: Answer) -> str:
+    outcomes = [outcome for items in answer.values() for outcome in items]
+    vetoes = [
+        f"{outcome['evaluatorId']}"
+        for outcome in outcomes
+        if isinstance(outcome.get("result"), Mapping) and outcome["result"].get("decision") == "block"
+    ]
+    if vetoes:
+        return f"blocked by {', '.join(vetoes)}"
+    failed = sum(outcome["status"] == "error" for outcome in outcomes)
+    return f"evaluated by {len(outcomes)}" + (f", {failed} failed" if failed else "")
+
+
+SYNCHRONOUS = "synchronous"
+
+
+@dataclass(frozen=True, slots=True)
+class PluginTexts:
+    """The host's own sentences: {hook} {plugin} {text}."""
+
+    failed: str = "[hooks] {hook} handler from {plugin} failed: {text}"
+    promised: str = (
+        "[hooks] {hook} handler from {plugin} returned a Promise; "
+        "this hook is synchronous and the result was ignored."
+    )
+    not_isolated: str = "[hooks] {hook} mutable input isolation failed"
+    prefix: str = "[plugins] "  # before what it logs, not before what it throws
+    longest: int = 0  # characters of {text}, which is one line then; 0: as it was thrown
+
+
+@dataclass(frozen=True, slots=True)
+class PluginPolicy:
+    """How the handlers of one plugin hook are asked, and what their answers come to.
+
+    Source: rules-openclaw section 6 (plug-01 to plug-04); guide 004 section 8.
+    """
+
+    hook: str  # the event's name
+    way: str  # observe, modify, gate, claim, synchronous, evaluate
+    payload: Payload = field(default_factory=dict)  # of the event as it was asked for
+    rule: MergeRule | None = None  # None: answers are ignored
+    apart: bool = False  # every handler gets a copy of the event of its own
+    frozen: bool = False  # which throws where it is changed
+    fails_closed: bool = False
+    one_object: bool = False  # the event argument has the members of `ctx` too (guide 003)
+    words: PluginTexts = PluginTexts()
+    batched: bool = False  # one may stop the next
+
+    def start(self, event: Event) -> Fold:
+        copy = isolated_payload(event.context)
+        failure = self._say(self.words.not_isolated) if copy is None and self.apart else None
+        payload = dict(event.context) if copy is None else copy
+        given = {**event.ctx, **payload} if self.one_object else payload
+        nulls = self.rule is not None and self.rule.null
+        view = make_arguments(given, event.ctx, sync=self.way == SYNCHRONOUS, nulls=nulls)
+        return Fold(view, answer=self._begun(), failure=failure)
+
+    def _begun(self) -> Answer:
+        return self.rule.start(self.payload) if self.rule is not None else {}
+
+    def view(self, fold: Fold, call: Registration) -> Any:
+        """One view for all who run one by one, so that a handler finds what others wrote in it; where the
+        host makes an event for each, one of its own."""
+        event, ctx = fold.event[EVENT], fold.event[CTX]
+        if self.apart:
+            own = isolated_payload(event)
+            return make_arguments(frozen(own) if self.frozen else own, ctx, frozen=self.frozen)
+        if self.rule is None:
+            return make_arguments(event, ctx)
+        if self.rule.own_event and isinstance(event, Mapping):
+            own = (
+                isolated_payload({name: event[name] for name in self.rule.own_members if name in event}) or {}
+            )
+            return Arguments({**fold.event, EVENT: {**event, **own}, REQUESTS: []})
+        return fold.event
+
+    def unheeded(self, result: Result) -> tuple[str, ...]:
+        """What it changed in vain, a sentence each."""
+        return tuple(ignored_changes(self.hook, self.rule, self.payload, result, apart=self.apart))
+
+    def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
+        if self.rule is not None and self.rule.kept and result.patch:
+            fold = self._with_kept(fold, result, self.rule)
+        if result.error is not None:
+            return self._failed(replace(fold, taken=fold.taken + 1), result, result.error)
+        if PROMISE in result.asked:
+            line = LogLine("warn", self.words.prefix + self._say(self.words.promised, result.call))
+            return replace(fold, taken=fold.taken + 1, log=(*fold.log, line)), Next.GO
+        if self.rule is None or not self._answers(result, self.rule):
+            return replace(fold, taken=fold.taken + 1), Next.GO
+        merged = self.rule.merge(fold.answer, self._told(fold, result, result.returned))
+        if merged.failed:
+            failure = Failure("TypeError", merged.failed, phase="run")
+            return self._failed(replace(fold, taken=fold.taken + 1), result, failure)
+        event = fold.event
+        if merged.passes_on:
+            event = Arguments({**event, EVENT: {**event[EVENT], **merged.passes_on}})
+        by = (*fold.by, result.call.name) if merged.counts else fold.by
+        # Not by `replace`, which takes three times as long, once for every handler.
+        after = Fold(event, merged.answer, fold.failure, fold.log, fold.follow_ups, by, fold.taken + 1)
+        return after, Next.STOP if merged.stop else Next.GO
+
+    @staticmethod
+    def _with_kept(fold: Fold, result: Result, rule: MergeRule) -> Fold:
+        event = with_kept_changes(fold.event[EVENT], rule, result)
+        if event is fold.event[EVENT]:
+            return fold
+        answer = {name: event[name] if name in rule.kept else value for name, value in fold.answer.items()}
+        return replace(fold, event=Arguments({**fold.event, EVENT: event}), answer=answer)
+
+    def _answers(self, result: Result, rule: MergeRule) -> bool:
+        return result.returned is not None or rule.silence or (rule.null and NULL in result.asked)
+
+    def _failed(self, fold: Fold, result: Result, error: Failure) -> tuple[Fold, Next]:
+        text = self._text_of(result, error)
+        sentence = self._say(self.words.failed, result.call, self._in_a_line(text))
+        if self.fails_closed:
+            return replace(fold, failure=sentence), Next.FAIL
+        line = LogLine("error", self.words.prefix + sentence)
+        answer = fold.answer
+        if self.rule is not None and self.rule.failed is not None:
+            answer = self.rule.failed(answer, self._told(fold, result, text))
+        return replace(fold, answer=answer, log=(*fold.log, line)), Next.GO
+
+    def _text_of(self, result: Result, error: Failure) -> str:
+        """What the host says of an error; of a limit, how long it was."""
+        if result.status == "timeout" and error.phase == "run" and result.call.limit:
+            return f"timed out after {result.call.limit * 1000:g}ms"
+        if self.way == SYNCHRONOUS and result.status == "error":
+            return f"{error.type}: {error.own_text}"
+        return error.own_text
+
+    def _in_a_line(self, text: str) -> str:
+        """As the host logs it. What a synchronous hook threw it tells as it is."""
+        if self.words.longest and self.way != SYNCHRONOUS:
+            return " ".join(text.split())[: self.words.longest] or "unknown error"
+        return text
+
+    def _told(self, fold: Fold, result: Result, value: object) -> HandlerAnswer:
+        return HandlerAnswer(value, result.call.name, fold.event[EVENT], result.call.options)
+
+    def _say(self, template: str, call: Registration | None = None, text: str = "") -> str:
+        return template.format(hook=self.hook, plugin=call.name if call else "", text=text)
+
+    def finish(self, fold: Fold) -> Ending:
+        answer = None
+        if self.rule is not None and fold.failure is None:
+            answer = self.rule.finish(fold.answer, bool(fold.by), fold.taken > 0)
+        changed = _changes(self._begun(), answer or {})
+        return Ending(
+            answer=answer,
+            failure=fold.failure,
+            log=fold.log,
+            verdict=result_sentence(self.way, answer, changed, fold.by, fold.failure),
+            context=self._afterwards(fold.event),
+        )
+
+    def _afterwards(self, view: Mapping[str, Any]) -> Payload:
+        """The event without the members of `ctx` that were only laid beside its own."""
+        event, ctx = view[EVENT], view[CTX]
+        if not isinstance(event, Mapping):
+            return {}
+        lent = [name for name in ctx if self.one_object and name not in self.payload]
+        return {name: value for name, value in event.items() if name not in lent or value != ctx[name]}
+
+
+def isolated_payload(event: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A copy that shares nothing with the event; None where something in it cannot be copied."""
+    try:
+        return independent_copy(event)
+    except Exception:  # whatever a stranger's `__deepcopy__` raises
+        return None
+
+
+def _changes(before: Answer, after: Answer) -> list[str]:
+    return [name for name, value in after.items() if name not in before or before[name] != value]

@@ -1,0 +1,105 @@
+"""Where plugins come from: the folders that are searched, and installed Python packages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from hookscope.hosts.folders.search_paths import hooks_folder
+from hookscope.hosts.plugins.plugin_discovery import events_registered_in
+from hookscope.model.hook import FilePosition, Folder, Hook, Metadata, Problem
+from hookscope.model.host import Host, InstalledPlugin
+
+PATHS = ("plugins", "load", "paths")
+PLUGINS_FOLDER = "plugins"  # in the workspace and in the state folder: a place of the guides
+FOLDER_ITSELF = "the folder itself"
+WORKSPACE_RANK, MANAGED_RANK, EXTRA_RANK = 40, 30, 20
+
+
+def plugins_folder(host: Host, source: str, path: Path, rank: int, declared: str = "") -> Folder:
+    """A folder of plugins, or one plugin's own. It need not exist."""
+    label = f"{source} plugins"
+    return replace(hooks_folder(host, source, path, rank, declared, label=label), holds="plugin")
+
+
+def is_guide_folder(folder: Folder, host: Host) -> bool:
+    """Is it a place that guides name, and no shipped program looks at."""
+    return folder.path in (host.workspace / PLUGINS_FOLDER, host.state / PLUGINS_FOLDER)
+
+
+def plugin_places(
+    host: Host, *more: tuple[str, Path], manifest: str
+) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
+    """Highest first: the workspace, where it is a plugin itself, `<workspace>/plugins`, `<state>/plugins`,
+    then the paths that the settings name.
+
+    `more` are further folders, each with its source. An absent one is aside: few workspaces have plugins.
+    """
+    ranks = {"workspace": WORKSPACE_RANK, "managed": MANAGED_RANK}
+    known = (("workspace", host.workspace / PLUGINS_FOLDER), *more, ("managed", host.state / PLUGINS_FOLDER))
+    folders = [plugins_folder(host, source, path, ranks[source]) for source, path in known]
+    folders.sort(key=lambda folder: -folder.rank)
+    extra, problems = _extra_plugin_folders(host)
+    named = {folder.real for folder in extra}
+    if host.surroundings.files.facts(host.workspace / manifest) is not None:
+        itself = plugins_folder(host, "workspace", host.workspace, WORKSPACE_RANK, FOLDER_ITSELF)
+        folders = [itself, *folders] if itself.real not in named else folders
+    return (*(replace(folder, aside=folder.real is None) for folder in folders), *extra), problems
+
+
+def _extra_plugin_folders(host: Host) -> tuple[list[Folder], tuple[Problem, ...]]:
+    """A folder for each path of the settings: a plugin itself, or a folder of plugins."""
+    plugins = host.settings.get(PATHS[:1])
+    load = plugins.get("load") if isinstance(plugins, Mapping) else None
+    listed = load.get("paths") if isinstance(load, Mapping) else None
+    dotted, folders, problems = ".".join(PATHS), list[Folder](), list[Problem]()
+    items = listed if isinstance(listed, list) else [listed] if listed is not None else []
+    for number, item in enumerate(items):
+        if not isinstance(item, str) or not isinstance(listed, list):
+            at = (*PATHS, number) if isinstance(listed, list) else PATHS
+            place = host.settings.locate(at) or FilePosition(host.settings.file)
+            problems.append(Problem(f"{dotted} wants a list of texts", place))
+        elif item.strip():
+            path = host.surroundings.absolute(item.strip())
+            folders.append(plugins_folder(host, "extra", path, EXTRA_RANK, f"{dotted}[{number}]"))
+    return [folder for folder in folders if folder.real is not None], tuple(problems)
+
+
+INSTALLED = "installed"
+INSTALLED_RANK = 10  # below every folder: one of the workspace takes its name
+
+
+def installed_hooks(host: Host) -> tuple[Hook, ...]:
+    """A hook for each, in order of name. Their packages are read as text and not imported."""
+    return tuple(
+        _installed_hook(plugin, host) for plugin in sorted(host.choices.plugins, key=lambda one: one.name)
+    )
+
+
+def _installed_hook(plugin: InstalledPlugin, host: Host) -> Hook:
+    package = plugin.file.parent
+    real = host.surroundings.files.real(package)
+    folder = Folder(
+        INSTALLED,
+        "installed plugins",
+        package,
+        INSTALLED_RANK,
+        "hookscope.plugins",
+        real=real,
+        holds="plugin",
+    )
+    events, priorities, of_folders = events_registered_in(plugin.file, "python", host)
+    return Hook(
+        name=plugin.name,
+        kind="plugin",
+        folder=folder,
+        path=None,
+        meta=Metadata(events=events, priorities=priorities, of_folders=of_folders, export=plugin.export),
+        description="a Python package's entry point",
+        handler=plugin.file,
+        language="python",
+        real=real,
+        beyond_host=True,
+        root=package,
+    )

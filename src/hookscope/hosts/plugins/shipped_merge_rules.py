@@ -1,0 +1,267 @@
+"""How the program as shipped merges answers: a rule for each hook. Source: rules-openclaw section 6."""
+
+from collections.abc import Mapping
+from copy import deepcopy
+
+from hookscope.formats.script_values import script_trim
+from hookscope.hosts.folders.requirement_gates import is_truthy
+from hookscope.hosts.plugins.merge_rules import (
+    Answer,
+    HandlerAnswer,
+    Merge,
+    Merged,
+    MergeRule,
+    Payload,
+    answer_always,
+    answered_fields,
+    first_answer_wins,
+    join_texts,
+    joined_text,
+    last_answer_wins,
+    with_joined_texts,
+)
+from hookscope.hosts.plugins.tool_names import ToolNames
+
+DECISION = frozenset({"outcome", "reason", "message", "category", "metadata"})
+INVALID = "before_agent_run returned an invalid decision"
+NO_PAYLOAD = "Cannot destructure property 'trustedLocalMedia' of 'next' as it is null."
+NOT_ITERABLE = "(next.findings ?? []) is not iterable"
+CONTEXTS = ("prependContext", "appendContext")
+SYSTEM_CONTEXTS = ("prependSystemContext", "appendSystemContext")
+OUTCOMES = "outcomes"  # of evaluators: an answer is an object, so their list stands under a name
+
+
+def merge_prompt_build(tools: ToolNames) -> Merge:
+    """The first system prompt, all contexts, and only the tools that everybody allows."""
+
+    def merge(answer: Answer, told: HandlerAnswer) -> Merged:
+        merged = with_joined_texts(answer, told, (*CONTEXTS, *SYSTEM_CONTEXTS))
+        merged = {**answered_fields(answer, told, "systemPrompt"), **merged}
+        if "toolsAllow" in told.fields:
+            merged["toolsAllow"] = tools.intersection(answer.get("toolsAllow"), told.fields["toolsAllow"])
+        return Merged(merged)
+
+    return merge
+
+
+def merge_tool_call(answer: Answer, told: HandlerAnswer) -> Merged:
+    """The last params until somebody asks for an approval; a block sticks and stops (plug-02)."""
+    asked = "requireApproval" in answer
+    merged = {**answer, **answered_fields(answer, told, "blockReason", *(() if asked else ("params",)))}
+    approval = told.fields.get("requireApproval")
+    if not asked and is_truthy(approval):
+        merged["requireApproval"] = {**_spread(approval), "pluginId": told.plugin}
+        merged |= {"params": deepcopy(merged["params"])} if "params" in merged else {}
+    stop = told.fields.get("block") is True
+    if stop:
+        merged["block"] = True
+    return Merged(merged, stop=stop)
+
+
+def merge_agent_run(answer: Answer, told: HandlerAnswer) -> Merged:
+    """The first decision stands until somebody blocks; what is no decision blocks (plug-04)."""
+    decision = told.fields if _is_decision(told.fields) else {"outcome": "block", "reason": INVALID}
+    blocks = decision["outcome"] == "block"
+    if answer and not blocks:
+        return Merged(answer)
+    return Merged({"decision": decision, "pluginId": told.plugin}, stop=blocks)
+
+
+def _is_decision(fields: Answer) -> bool:
+    """A pass says nothing else; a block has a reason, and may have a message, a category and metadata."""
+    if fields.get("outcome") == "pass":
+        return len(fields) == 1
+    texts = [fields[name] for name in ("reason", "message", "category") if name in fields]
+    return (
+        fields.get("outcome") == "block"
+        and "reason" in fields
+        and fields.keys() <= DECISION
+        and all(isinstance(text, str) and script_trim(text) for text in texts)
+        and isinstance(fields.get("metadata", {}), Mapping)
+    )
+
+
+def merge_agent_finalize(answer: Answer, told: HandlerAnswer) -> Merged:
+    """Finalize beats everything, then revise with all reasons and the first usable retry, then continue."""
+    action = told.fields.get("action")
+    reason = {"reason": told.fields["reason"]} if "reason" in told.fields else {}  # null stays null
+    before = answer.get("action")
+    if before == "finalize":
+        return Merged(answer)
+    if action == "finalize":
+        return Merged({"action": action, **reason})
+    if action == "revise":
+        if before == "revise":
+            both = joined_text(answer.get("reason"), told.fields.get("reason"))
+            reason = {} if both is None else {"reason": both}
+        return Merged({"action": action, **reason, **_retry(answer if before == "revise" else {}, told)})
+    if before == "revise":
+        return Merged(answer)
+    if action == "continue":
+        return Merged({"action": action, **reason})
+    return Merged(answer or dict(told.fields))
+
+
+def _retry(answer: Answer, told: HandlerAnswer) -> dict[str, Answer]:
+    """The first that can be used."""
+    retry = answer.get("retry") or _usable(told.fields.get("retry"))
+    return {"retry": retry} if retry else {}
+
+
+def _usable(retry: object) -> Answer | None:
+    """A retry says what to do once more; without that it is none."""
+    instruction = _members(retry).get("instruction")
+    if not isinstance(instruction, str) or not instruction.strip():
+        return None
+    return {**_members(retry), "instruction": instruction.strip()}
+
+
+def merge_reply_payload(answer: Answer, told: HandlerAnswer) -> Merged:
+    """Each handler sees the payload that the one before it left; a cancel sticks and stops."""
+    own = "payload" in told.fields
+    if own and told.fields["payload"] is None:
+        return Merged(answer, failed=NO_PAYLOAD)
+    payload = _spread(told.fields["payload"]) if own else told.payload.get("payload")
+    stop = told.fields.get("cancel") is True
+    merged = {**answer, **answered_fields(answer, told, "reason"), "payload": payload}
+    return Merged({**merged, **({"cancel": True} if stop else {})}, stop=stop, passes_on={"payload": payload})
+
+
+def merge_install(answer: Answer, told: HandlerAnswer) -> Merged:
+    """All findings; a block sticks and stops."""
+    found = told.fields.get("findings")
+    if not isinstance(found, list | str | None):
+        return Merged(answer, failed=NOT_ITERABLE)
+    findings = [*answer.get("findings", ()), *(found or ())]
+    merged = last_answer_wins("blockReason", sticks="block")(answer, told)
+    return Merged({**merged.answer, **({"findings": findings} if findings else {})}, stop=merged.stop)
+
+
+def merge_exec_env(answer: Answer, told: HandlerAnswer) -> Merged:
+    """Every variable; later ones overwrite."""
+    return Merged({**answer, **_spread(told.value)})
+
+
+def merge_delivery_target(answer: Answer, told: HandlerAnswer) -> Merged:
+    """The first answer with an origin; before there is one, the last answer."""
+    return Merged(answer if is_truthy(answer.get("origin")) else dict(told.fields))
+
+
+def merge_claim(answer: Answer, told: HandlerAnswer) -> Merged:
+    """The first that has handled it; all others have said nothing."""
+    handled = is_truthy(told.fields.get("handled"))
+    return Merged(told.fields if handled else answer, counts=handled, stop=handled)
+
+
+def merge_message(blocks: bool) -> Merge:
+    """Each handler sees the message that the one before it left. `blocks`: may one forbid the writing."""
+
+    def merge(answer: Answer, told: HandlerAnswer) -> Merged:
+        if blocks and is_truthy(told.fields.get("block")):
+            return Merged({"block": True}, stop=True)
+        replaced = told.fields.get("message")
+        if not is_truthy(replaced):
+            return Merged(answer, counts=False)
+        return Merged({"message": replaced}, passes_on={"message": replaced})
+
+    return merge
+
+
+def latest_message(payload: Payload) -> Answer:
+    """The answer that stands before any handler: the message as it came."""
+    return {"message": payload["message"]} if "message" in payload else {}
+
+
+def answer_when_asked(answer: Answer, answered: bool, asked: bool) -> Answer | None:
+    """Somebody was asked, so there is an answer."""
+    return answer if asked else None
+
+
+def merge_evaluation(answer: Answer, told: HandlerAnswer) -> Merged:
+    """An outcome for each evaluator, with its name on it."""
+    outcome = (
+        {"status": "completed", "result": told.value} if is_truthy(told.value) else {"status": "skipped"}
+    )
+    return Merged(_with_outcome(answer, told, outcome))
+
+
+def merge_failed_evaluation(answer: Answer, told: HandlerAnswer) -> Answer:
+    """The answer with a failed handler's outcome: the first line of what it threw."""
+    lines = str(told.value).splitlines() or [""]
+    return _with_outcome(answer, told, {"status": "error", "error": lines[0].strip() or "unknown error"})
+
+
+def _with_outcome(answer: Answer, told: HandlerAnswer, outcome: Answer) -> Answer:
+    named = {"evaluatorId": told.options.get("registrationId") or told.plugin, "pluginId": told.plugin}
+    return {OUTCOMES: [*answer.get(OUTCOMES, ()), {**named, **outcome}]}
+
+
+def _members(value: object) -> Answer:
+    return value if isinstance(value, dict) else {}
+
+
+def _spread(value: object) -> Answer:
+    """The members of any value, as `{...value}` takes them: of a text and a list by their places."""
+    if isinstance(value, str | list):
+        return {str(place): item for place, item in enumerate(value)}
+    return _members(value)
+
+
+# Every handler has a copy of the event of its own; a copy that cannot be made fails the event.
+FROZEN_EVENTS = frozenset({"skill_proposal_evaluate", "skill_proposal_changed", "skill_changed"})
+SEPARATE_COPY_EVENTS = frozenset({"before_tool_call", *FROZEN_EVENTS})
+FAIL_CLOSED_EVENTS = frozenset({"before_agent_run", "before_tool_call", "before_install"})
+
+OVERRIDES = ("modelOverride", "providerOverride")
+BLOCK = ("block", "blockReason")
+CLAIM_RULE = MergeRule(merge_claim, answers=("handled",))
+
+SHIPPED_MERGE_RULES: dict[str, MergeRule] = {
+    "before_model_resolve": MergeRule(first_answer_wins(*OVERRIDES), answers=OVERRIDES),
+    "agent_turn_prepare": MergeRule(join_texts(*CONTEXTS), answers=CONTEXTS, copied=("messages",)),
+    "heartbeat_prompt_contribution": MergeRule(join_texts(*CONTEXTS), answers=CONTEXTS),
+    "before_prompt_build": MergeRule(  # whose names are the dialect's
+        merge_prompt_build(ToolNames()),
+        answers=(*CONTEXTS, *SYSTEM_CONTEXTS, "systemPrompt", "toolsAllow"),
+        copied=("messages",),
+    ),
+    "before_agent_finalize": MergeRule(merge_agent_finalize, answers=("action", "reason", "retry")),
+    "before_agent_run": MergeRule(merge_agent_run, null=True, answers=("outcome", "reason")),
+    "before_tool_call": MergeRule(merge_tool_call, answers=("params", *BLOCK, "requireApproval")),
+    "message_sending": MergeRule(
+        last_answer_wins("content", "cancelReason", "metadata", sticks="cancel"),
+        answers=("content", "cancel", "cancelReason", "metadata"),
+    ),
+    "reply_payload_sending": MergeRule(
+        merge_reply_payload,
+        own_event=True,
+        own_members=("payload",),
+        answers=("payload", "cancel", "reason"),
+        copied=("payload",),
+    ),
+    "subagent_delivery_target": MergeRule(merge_delivery_target, answers=("origin",)),
+    "before_install": MergeRule(merge_install, answers=("findings", *BLOCK)),
+    "resolve_exec_env": MergeRule(merge_exec_env, finish=answer_always),
+    "inbound_claim": CLAIM_RULE,
+    "before_dispatch": CLAIM_RULE,
+    "before_agent_reply": CLAIM_RULE,
+    "reply_dispatch": CLAIM_RULE,
+    "tool_result_persist": MergeRule(
+        merge_message(blocks=False),
+        start=latest_message,
+        finish=answer_when_asked,
+        own_event=True,
+        answers=("message",),
+        kept=("message",),
+    ),
+    "before_message_write": MergeRule(
+        merge_message(blocks=True), own_event=True, answers=("message", "block"), kept=("message",)
+    ),
+    "skill_proposal_evaluate": MergeRule(
+        merge_evaluation,
+        start=lambda payload: {OUTCOMES: []},
+        finish=answer_always,
+        failed=merge_failed_evaluation,
+        silence=True,
+    ),
+}

@@ -1,0 +1,189 @@
+"""Gates that a shipped host adds for plugins, and its refusal of settings that break a schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+from hookscope.engine.planning import MAPPED_ROLE
+from hookscope.formats.positions import KeyPath
+from hookscope.hosts.folders.gates import GateRule
+from hookscope.hosts.plugins import plugin_gates
+from hookscope.hosts.plugins.plugin_access import ENTRIES
+from hookscope.hosts.plugins.plugin_discovery import rank_plugins
+from hookscope.hosts.plugins.plugin_manifest import (
+    SCHEMA,
+    SchemaIssue,
+    is_installed,
+    kinds_of,
+    packages_of,
+    read_document,
+    schema_of,
+    value_errors,
+)
+from hookscope.hosts.plugins.plugin_sources import is_guide_folder
+from hookscope.model.hook import Edit, FilePosition, Hook, Problem
+from hookscope.model.hook_status import Gate
+from hookscope.model.host import Host
+from hookscope.model.inventory import FoundHooks
+from hookscope.values import dataclass
+
+HOST_REFUSES = "the host refuses its settings"
+
+
+def setting_errors(hook: Hook, host: Host) -> tuple[SchemaIssue, ...]:
+    """What a plugin's schema has against what the settings say to it: a path in there and a sentence each."""
+    schema = schema_of(hook, host)
+    return value_errors(schema, dict(hook.meta.config)) if schema is not None else ()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPlugins:
+    """Whose settings the host checks before it takes any: of plugins that these checks leave on, and of
+    those that the settings say something to, whether they are on or not."""
+
+    on: tuple[GateRule, ...]
+
+    def issues(self, found: FoundHooks, host: Host) -> tuple[SchemaIssue, ...]:
+        """What makes the host refuse its settings: a path and a sentence for each."""
+        winners = rank_plugins(found).load_order
+        return tuple(issue for hook in winners for issue in self._of_one(hook, host))
+
+    def _of_one(self, hook: Hook, host: Host) -> Iterator[SchemaIssue]:
+        where = (*ENTRIES, hook.name, "config")
+        wrong = setting_errors(hook, host)
+        said = isinstance(host.settings.get(where), Mapping)
+        if wrong and (said or all(rule(hook, host).passed for rule in self.on)):
+            yield from (((*where, *at), f"invalid config: {text}") for at, text in wrong)
+
+
+def setting_problems(issues: tuple[SchemaIssue, ...], host: Host) -> tuple[Problem, ...]:
+    """A problem for each, at the place of the setting, or of the nearest one above it that is there."""
+    return tuple(
+        Problem(f"{'.'.join(map(str, path))}: {text}; {HOST_REFUSES}", _place(path, host))
+        for path, text in issues
+    )
+
+
+def _place(path: KeyPath, host: Host) -> FilePosition:
+    above = (path[:length] for length in range(len(path), 0, -1))
+    return next(filter(None, map(host.settings.locate, above)), FilePosition(host.settings.file))
+
+
+SWITCH_GATES = ("manifest", "switch", "enabled", "allow", "deny", "slot")  # the checks of what is on
+
+
+def manifest_gate(hook: Hook, host: Host, *, name: str) -> Gate:
+    """Is there a manifest, with a schema of its settings: without one the program takes it for no plugin."""
+    if (
+        hook.role == MAPPED_ROLE
+        or hook.path is None
+        or hook.beyond_host
+        or is_guide_folder(hook.folder, host)
+    ):
+        return Gate("manifest", True)
+    if hook.manifest is None:
+        reason = f"plugin manifest not found: {hook.path / name}"
+        return Gate("manifest", False, (name,), (name,), "none", reason)
+    if schema_of(hook, host) is None:
+        return Gate("manifest", False, (SCHEMA,), (SCHEMA,), "none", f"plugin manifest requires {SCHEMA}")
+    return Gate("manifest", True, found=hook.manifest.name)
+
+
+def packages_gate(hook: Hook, host: Host, *, brought: frozenset[str]) -> Gate:
+    """Is all installed that its package.json depends on: the program asks before it loads anything."""
+    needed = tuple(name for name in packages_of(hook, host) if name not in brought)
+    folder = hook.path
+    missing = tuple(name for name in needed if folder is not None and not is_installed(name, folder, host))
+    if not missing:
+        return Gate("packages", True, needed, found=", ".join(needed) or "it needs none")
+    reason = f"Plugin dependency {missing[0]} is missing from {folder}; install its dependencies and reload."
+    return Gate("packages", False, needed, missing, "not installed", reason)
+
+
+def enabled_gate(hook: Hook, host: Host) -> Gate:
+    """Is it on. One that lies in the workspace is off until the settings name it."""
+    gate = plugin_gates.enabled_gate(hook, host)
+    where: KeyPath = (*ENTRIES, hook.name, "enabled")
+    is_local = hook.folder.source == "workspace" and not is_guide_folder(hook.folder, host)
+    said = host.settings.get(where) is not None or hook.name in plugin_gates.listed_ids(host, "allow")
+    if not gate.passed or not is_local or said or hook.folder.declared or hook.beyond_host:
+        return gate
+    fix = Edit(host.settings.file, where, True, f"{'.'.join(map(str, where))}: not set → true")
+    reason = "workspace plugin (disabled by default)"
+    return Gate("enabled", False, ("true",), ("true",), "not set", reason, fix=fix, setting=where)
+
+
+def configured_gate(hook: Hook, host: Host) -> Gate:
+    """Does what the settings say to it fit its schema. Where an entry does not, the program refuses all."""
+    where = (*ENTRIES, hook.name, "config")
+    wrong = tuple(
+        ": ".join(filter(None, (".".join(map(str, at)), text))) for at, text in setting_errors(hook, host)
+    )
+    if not wrong:
+        return Gate("schema", True, setting=where)
+    reason = f"invalid config: {wrong[0]}"
+    return Gate("schema", False, missing=wrong, found="does not fit", reason=reason, setting=where)
+
+
+def slot_gate(hook: Hook, host: Host, *, kind: str, default: str) -> Gate:
+    """Is it the one of its kind that the settings choose: `plugins.slots` has a place for one."""
+    where: KeyPath = (*plugin_gates.PLUGINS_PATH, "slots", kind)
+    kinds = kinds_of(read_document(hook.manifest, host)) if hook.manifest is not None else ()
+    said = host.settings.get(where)
+    chosen = (said.strip() if isinstance(said, str) else "") or default
+    chosen = "none" if chosen.lower() == "none" else chosen
+    if kind not in kinds or (
+        len(kinds) > 1 and chosen != hook.name
+    ):  # one of several kinds lives on its others
+        return Gate("slot", True)
+    if chosen == hook.name:
+        return Gate("slot", True, (hook.name,), found=f"selected {kind} slot", setting=where)
+    reason = f"{kind} slot disabled" if chosen == "none" else f'{kind} slot set to "{chosen}"'
+    fix = Edit(host.settings.file, where, hook.name, f"{'.'.join(map(str, where))}: {chosen} → {hook.name}")
+    return Gate("slot", False, (hook.name,), (hook.name,), chosen, reason, fix=fix, setting=where)
+
+
+def access_gate(hook: Hook, host: Host) -> Gate:
+    """Does any of its events reach it: conversations do where that is allowed in so many words."""
+    keys, barred = hook.meta.events, hook.meta.barred
+    if keys is None:
+        return Gate("access", None, found=plugin_gates.KNOWN_AFTER_LOAD)
+    kept = tuple(key for key in keys if key in barred and key not in hook.meta.of_folders)
+    if len(kept) < len(keys) or not kept:
+        found = "; ".join(f"not {key}: {barred[key]}" for key in kept)
+        return Gate("access", True, found=found)
+    reason = barred[kept[0]]
+    name = "allowPromptInjection" if reason.endswith("false") else "allowConversationAccess"
+    where: KeyPath = (*ENTRIES, hook.name, "hooks", name)
+    fix = Edit(host.settings.file, where, True, f"{'.'.join(map(str, where))}: → true")
+    return Gate("access", False, (name,), kept, "not allowed", reason, fix=fix, setting=where)
+
+
+def checked_plugins(gate_rules: Mapping[str, GateRule]) -> CheckedPlugins:
+    """Whose settings are checked, by these of all checks."""
+    return CheckedPlugins(tuple(gate_rules[name] for name in SWITCH_GATES))
+
+
+def shipped_plugin_gates(
+    manifest_name: str, brought: frozenset[str], memory: str, settings: GateRule
+) -> Mapping[str, GateRule]:
+    """All checks in the order of showing. `brought` are the packages that the program brings itself, `memory`
+    is the plugin that keeps its memory where the settings choose none, `settings` says whether the program
+    takes its settings at all.
+    """
+    known = dict(plugin_gates.PLUGIN_GATES)
+    handler, trusted, sent = known.pop("handler"), known.pop("trusted"), known.pop("sent")
+    return {
+        "handler": handler,
+        "manifest": partial(manifest_gate, name=manifest_name),
+        **known,
+        "enabled": enabled_gate,
+        "slot": partial(slot_gate, kind="memory", default=memory),
+        "schema": configured_gate,
+        "settings": settings,
+        "packages": partial(packages_gate, brought=brought),
+        "trusted": trusted,
+        "access": access_gate,
+        "sent": sent,
+    }

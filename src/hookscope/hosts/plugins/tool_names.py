@@ -1,0 +1,84 @@
+"""Lists of tools that handlers allow or ask for: groups, `*`, what two have in common, what none may name."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
+
+from hookscope.formats.script_values import script_trim
+from hookscope.model.failure import Failure
+from hookscope.model.run import Module
+from hookscope.values import dataclass
+
+EVERY_TOOL = "*"
+TOOL_EVENTS = frozenset({"before_tool_call", "after_tool_call"})
+
+
+@dataclass(frozen=True, slots=True)
+class ToolNames:
+    """What a host calls its tools besides their names."""
+
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    strangers: frozenset[str] = frozenset()  # names of other programs, which no handler may ask to hear of
+    no_stranger: str = ""  # what the host says of those
+
+    def intersection(self, before: list[str] | None, allowed: object) -> list[str]:
+        """What both lists allow. `before` is None where nobody has restricted anything yet.
+
+        What is no list of texts allows nothing. One list alone stands as it was written.
+        """
+        names = _texts(allowed)
+        if before is None:
+            return names
+        left, right = self._expanded(before), self._expanded(names)
+        if not left or not right:
+            return []
+        if EVERY_TOOL in left:
+            return right
+        if EVERY_TOOL in right:
+            return left
+        both = dict.fromkeys([*left, *right])
+        return [name for name in both if _allows(left, name) and _allows(right, name)]
+
+    def _expanded(self, names: Iterable[str]) -> list[str]:
+        words = (script_trim(name).lower() for name in names)
+        tools = (self.aliases.get(word, word) for word in words if word)
+        return list(dict.fromkeys(tool for name in tools for tool in self.groups.get(name, (name,))))
+
+    def refused(self, module: Module) -> Failure | None:
+        """Why the host fails the plugin that registers this, in its words; None where it does not."""
+        matchers = (one.options.get("matcher") for one in module.declares if one.key in TOOL_EVENTS)
+        problems = (self._problem(matcher) for matcher in matchers if matcher is not None)
+        text = next((f"tool hook matcher {problem}" for problem in problems if problem), "")
+        return Failure("TypeError", text, phase="load") if text else None
+
+    def _problem(self, matcher: object) -> str:
+        if not isinstance(matcher, list | tuple):
+            return "must be an array of tool names"
+        if not matcher:
+            return "must contain at least one tool name"
+        return next((said for said in map(self._problem_of, matcher) if said), "")
+
+    def _problem_of(self, name: object) -> str:
+        written = script_trim(name) if isinstance(name, str) else ""
+        if not written:
+            return "entries must be non-empty strings"
+        if written == EVERY_TOOL:
+            return "wildcard entries are not supported"
+        return "" if self.strangers.isdisjoint({written, written.lower()}) else self.no_stranger
+
+
+def _texts(value: object) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        return []
+    return list(value)
+
+
+def _allows(names: Sequence[str], tool: str) -> bool:
+    """Who may write may also apply patches."""
+    return any(map(_pattern_of(names).fullmatch, (tool, "write") if tool == "apply_patch" else (tool,)))
+
+
+def _pattern_of(names: Iterable[str]) -> re.Pattern[str]:
+    """Any of these names; a star in one is any text."""
+    return re.compile("|".join(".*".join(map(re.escape, name.split("*"))) for name in names))

@@ -1,0 +1,105 @@
+"""Settings with a closed schema: another key, or a wrong type, and the host refuses all of it.
+
+A shape is `"boolean"`, `"string"` or `"number"`; `""` for anything; `["string"]` for a list; `("a", "b")` for
+one of these texts; `{"key": shape}` for an object with these keys, and no others unless `OTHERS` is there;
+`{EACH: shape}` for an object with keys of its user's, which have to match `NAMES` where that is there.
+
+Source: rules-openclaw section 8 (cfg-02 to cfg-04). Sentences are those of the schema library it uses.
+"""
+
+import json
+import math
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final
+
+from hookscope.formats.positions import KeyPath
+
+Issue = tuple[KeyPath, str]
+Shape = Any
+EACH_KEY: Final = "*"
+KEY_PATTERN: Final = "="
+OTHER_KEYS: Final = "..."
+UNKNOWN_KEY: Final = "Unrecognized key"
+_PLAIN_KEY: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$:-]*")
+_NEVER_READ: Final = "__proto__"  # what a host of JavaScript leaves out as it reads
+
+
+def issues_in(value: object, shape: Shape, path: KeyPath) -> Iterator[Issue]:
+    """What is wrong with a value that stands at `path`: a path and a sentence for each."""
+    match shape:
+        case "":
+            return
+        case str():
+            if json_type_name(value) != shape:
+                allowed = " (allowed: true, false)" if shape == "boolean" else ""
+                yield wrong_type_issue(shape, value, path, allowed)
+        case tuple():
+            texts = ", ".join(map(json.dumps, shape))
+            if value not in shape:
+                wanted = texts if len(shape) == 1 else f"one of {texts}"
+                yield path, f"Invalid input: expected {wanted} (allowed: {texts})"
+        case [of]:
+            if not isinstance(value, list):
+                yield wrong_type_issue("array", value, path)
+                return
+            for number, item in enumerate(value):
+                yield from issues_in(item, of, (*path, number))
+        case _ if not isinstance(value, Mapping):
+            yield wrong_type_issue("record" if EACH_KEY in shape else "object", value, path)
+        case {"*": of}:
+            for key, item in value.items():
+                if KEY_PATTERN in shape and not re.fullmatch(shape[KEY_PATTERN], key):
+                    yield (*path, key), "Invalid key in record"
+                elif key != _NEVER_READ:
+                    yield from issues_in(item, of, (*path, key))
+        case _:
+            for key, of in shape.items():
+                if key in value and key != OTHER_KEYS:
+                    yield from issues_in(value[key], of, (*path, key))
+            if OTHER_KEYS not in shape:
+                yield from unknown_keys(value, shape, path)
+
+
+def wrong_type_issue(wanted: str, value: object, path: KeyPath, allowed: str = "") -> Issue:
+    """The issue of a value that has another type."""
+    return path, f"Invalid input: expected {wanted}, received {json_type_name(value)}{allowed}"
+
+
+def json_type_name(value: object) -> str:
+    """A JSON value's type as the schema library calls it."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case str():
+            return "string"
+        case float() if math.isnan(value):
+            return "NaN"
+        case int() | float():
+            return "number"
+        case list():
+            return "array"
+        case _:
+            return "object"
+
+
+def unknown_keys(block: Mapping[str, Any], known: Collection[str], path: KeyPath) -> Iterator[Issue]:
+    """One issue for all keys of `block` that its schema does not know."""
+    names = [f'"{name}"' for name in block if name not in known]
+    if names:
+        yield path, f"{UNKNOWN_KEY}{'s' if len(names) > 1 else ''}: {', '.join(names)}"
+
+
+def path_text(path: KeyPath) -> str:
+    """`hooks.internal.entries["a b"].env` and `load.extraDirs[0]`, as the host writes them."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif _PLAIN_KEY.fullmatch(step):
+            text += f".{step}" if text else step
+        else:
+            text += f"[{json.dumps(step, ensure_ascii=False)}]"
+    return text

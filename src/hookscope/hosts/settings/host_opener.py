@@ -1,0 +1,128 @@
+"""Opens a Host: reads its settings and finds its state folder, workspace and hook folders."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from hookscope.hosts.settings.settings_reader import check_settings, read_settings
+from hookscope.hosts.settings.variables import (
+    dotenv_problem,
+    with_dotenv,
+    with_settings_variables,
+)
+from hookscope.model.host import AgentWorkspaces, Dialect, Host, Overrides, Settings, Trust
+from hookscope.model.machine import Machine
+
+EVENT_VARIABLES_FILE = ".env"  # of the workspace: fills `${NAME}` in events under every dialect
+
+
+def open_host(
+    dialect: Dialect,
+    surroundings: Machine,
+    choices: Overrides = Overrides(),
+    *,
+    trust: Trust = Trust(),
+    settings: Settings | None = None,
+) -> Host:
+    """The host as `dialect` finds it in `surroundings`: settings read, workspace and folders known.
+
+    `settings` stand in for the file where an embedding program hands them over. Never raises for
+    what stands in files: problems are part of the Host.
+    """
+    state = state_folder(dialect, surroundings)
+    rules, env = dialect.settings_rules, surroundings.env
+    if rules.dotenv is not None:
+        env = with_dotenv(env, state / rules.dotenv, surroundings.files)
+    if settings is None and not dialect.layout.settings:
+        settings = Settings(choices.workspace or state)
+    elif settings is None:
+        settings = read_settings(
+            settings_file(dialect, surroundings, choices), surroundings.files, rules, env
+        )
+    else:
+        settings = check_settings(settings, rules)
+    if rules.env_path is not None:
+        env = with_settings_variables(env, settings.get(rules.env_path))
+    workspace = choices.workspace or configured_workspace(
+        dialect, surroundings, settings, state, choices.agent
+    )
+    for name in rules.project_dotenv:
+        env = with_dotenv(env, workspace / name, surroundings.files)
+    host = Host(
+        dialect=dialect,
+        surroundings=surroundings,
+        settings=settings,
+        state=state if dialect.layout.state else workspace,
+        workspace=workspace,
+        env=env,
+        choices=choices,
+        trust=trust,
+    )
+    dotenv_files = [state / rules.dotenv] if rules.dotenv is not None else []
+    dotenv_files += [
+        workspace / name for name in dict.fromkeys((*rules.project_dotenv, EVENT_VARIABLES_FILE))
+    ]
+    unread = (dotenv_problem(file, surroundings.files) for file in dict.fromkeys(dotenv_files))
+    host = replace(host, problems=tuple(problem for problem in unread if problem is not None))
+    for system in dialect.systems:
+        folders, problems = system.folders(host)
+        host = replace(host, folders=host.folders + folders, problems=host.problems + problems)
+    return host
+
+
+def state_folder(dialect: Dialect, surroundings: Machine) -> Path:
+    """The host's state folder: below home, unless its variable moves it. Having none, the current one."""
+    moved = _folder_from_env(dialect.layout.state_variable, surroundings)
+    return surroundings.absolute(moved or dialect.layout.state)
+
+
+def settings_file(dialect: Dialect, surroundings: Machine, choices: Overrides) -> Path:
+    """Where the host's settings are, or would be; the state folder itself where it has no such file."""
+    if choices.config is not None:
+        return choices.config
+    moved = _folder_from_env(dialect.layout.settings_variable, surroundings)
+    if moved:
+        return surroundings.absolute(moved)
+    return state_folder(dialect, surroundings) / dialect.layout.settings
+
+
+def configured_workspace(
+    dialect: Dialect, surroundings: Machine, settings: Settings, state: Path, agent: str | None = None
+) -> Path:
+    """The workspace that the settings name, else the variable, else the one in the state folder.
+
+    Of several agents `agent` counts, else the one that its host chooses. Only one of them has the host's own
+    workspace; another that names none has a folder of its name in it, or beside that of the state folder.
+    """
+    agents = _agents(dialect, settings)
+    name = agent or agents.chosen
+    named = agents.workspaces.get(name) if name else None
+    if named and named.strip():
+        return surroundings.absolute(named.strip())
+    another = name if name in agents.workspaces and name != agents.owner else None
+    common = settings.get(dialect.layout.workspace_path)
+    if isinstance(common, str) and common.strip():
+        folder = surroundings.absolute(common.strip())
+        return folder / another if another else folder
+    if another:
+        return state / f"{dialect.layout.workspace}-{another}"
+    moved = _folder_from_env(dialect.layout.workspace_variable, surroundings)
+    return surroundings.absolute(moved) if moved else state / dialect.layout.workspace
+
+
+def agent_names(dialect: Dialect, settings: Settings) -> tuple[str, ...]:
+    """The names of the agents that the settings list."""
+    return tuple(_agents(dialect, settings).workspaces)
+
+
+def _agents(dialect: Dialect, settings: Settings) -> AgentWorkspaces:
+    listed = dialect.layout.agents
+    return listed(settings.value) if listed else AgentWorkspaces({})
+
+
+def _folder_from_env(variable: str | None, surroundings: Machine) -> str:
+    return _env_value(surroundings.env, variable).strip()
+
+
+def _env_value(env: Mapping[str, str], variable: str | None) -> str:
+    return env.get(variable, "") if variable else ""

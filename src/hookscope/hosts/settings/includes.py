@@ -1,0 +1,120 @@
+"""Settings that stand in several files: an object with `$include` is the files it names, and its own keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hookscope import formats
+from hookscope.formats.positions import FormatError
+from hookscope.model.machine import Files
+from hookscope.model.text import error_reason
+from hookscope.values import dataclass
+
+MAX_DEPTH = 10  # files in one another
+MAX_FILE_BYTES = 2 * 1024 * 1024  # bytes of one
+# Of all together, a file counted as often as it is included. The program knows no such bound: where files
+# include one another several times each, it does not come back.
+MAX_FILES, MAX_TOTAL_BYTES = 1_000, 16 * 1024 * 1024
+
+
+class IncludeError(ValueError):
+    """A file that may not be included, or cannot be read: one sentence that names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _IncludedFile:
+    """An included file with all that it includes itself, and what that comes to."""
+
+    value: Any
+    files: int
+    size: int  # bytes
+
+
+class Includes:
+    """Where files may be taken from, and what was taken. Source: rules-openclaw section 8.
+
+    Serves one reading. Each file is read once, however often it is included.
+    """
+
+    def __init__(self, key: str, files: Files, root: Path) -> None:
+        """`key` stands for other files; all must lie in `root`, the real folder of the settings."""
+        self._key, self._files, self._root = key, files, root
+        self._read: dict[Path, Any] = {}
+        self._parts: dict[tuple[Path, int], _IncludedFile] = {}
+        self._taken, self._bytes = 0, 0
+
+    def resolved(self, value: Any, file: Path, depth: int = 0) -> Any:
+        """The value with every include replaced. `file` is the one that it stands in. Raises IncludeError."""
+        if isinstance(value, list):
+            return [self.resolved(item, file, depth) for item in value]
+        if not isinstance(value, Mapping):
+            return value
+        own = {key: self.resolved(item, file, depth) for key, item in value.items() if key != self._key}
+        if self._key not in value:
+            return own
+        named = value[self._key]
+        names = named if isinstance(named, list) else [named]
+        included: Any = {}
+        for number, name in enumerate(names):
+            if not isinstance(name, str):
+                raise IncludeError(f"{self._key} in {file} wants the name of a file, or a list of names")
+            part = self._included(name, file, depth + 1)
+            included = part if number == 0 else merge_values(included, part)
+        if own and not isinstance(included, Mapping):
+            raise IncludeError(f"{self._key} in {file} stands beside other keys and leads to no object")
+        return merge_values(included, own) if own else included
+
+    def _included(self, name: str, file: Path, depth: int) -> Any:
+        if depth > MAX_DEPTH:
+            raise IncludeError(f"{file} includes {name}: more than {MAX_DEPTH} files in one another")
+        path = self._files.real(file.parent / name)
+        facts = self._files.facts(path)
+        if not path.is_relative_to(self._root):
+            raise IncludeError(f"{file} includes {name}, which is outside {self._root}")
+        if facts is None or not facts.file:
+            raise IncludeError(f"{file} includes {name}, which is no readable file")
+        if facts.links > 1:
+            raise IncludeError(f"{file} includes {name}, which is a hard link")
+        if facts.size > MAX_FILE_BYTES:
+            raise IncludeError(f"{file} includes {name}, which is larger than {MAX_FILE_BYTES:,} bytes")
+        known = self._parts.get((path, depth))
+        if known is not None:
+            self._take(known.files, known.size, name, file)
+            return known.value
+        files, size = self._taken, self._bytes
+        self._take(1, facts.size, name, file)
+        try:
+            if path not in self._read:
+                self._read[path] = formats.read_json5(self._files.read(path))
+        except OSError as error:
+            raise IncludeError(
+                f"{file} includes {name}, which cannot be read: {error_reason(error)}"
+            ) from None
+        except FormatError as error:
+            raise IncludeError(f"{file} includes {name}; {error}") from None
+        value = self.resolved(self._read[path], path, depth)
+        self._parts[path, depth] = _IncludedFile(value, self._taken - files, self._bytes - size)
+        return value
+
+    def _take(self, files: int, size: int, name: str, file: Path) -> None:
+        """Count what is taken. Raises IncludeError where it becomes too much."""
+        self._taken += files
+        self._bytes += size
+        if self._taken > MAX_FILES:
+            raise IncludeError(f"{file} includes {name}: more than {MAX_FILES:,} files in all; include fewer")
+        if self._bytes > MAX_TOTAL_BYTES:
+            raise IncludeError(
+                f"{file} includes {name}: more than {MAX_TOTAL_BYTES:,} bytes in all; include fewer"
+            )
+
+
+def merge_values(one: Any, other: Any) -> Any:
+    """Objects are merged, lists put together; of anything else the second counts."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        both = {key: merge_values(one[key], other[key]) for key in one.keys() & other.keys()}
+        return {**one, **other, **both}
+    if isinstance(one, list) and isinstance(other, list):
+        return [*one, *other]
+    return other

@@ -1,0 +1,180 @@
+"""A settings file as values, each with its file and line on request."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hookscope import formats
+from hookscope.formats.json5 import LARGEST_JSON5
+from hookscope.formats.positions import FormatError, KeyPath, dotted_path
+from hookscope.hosts.settings.includes import IncludeError, Includes
+from hookscope.hosts.settings.variables import fill_variables, with_settings_variables
+from hookscope.model.hook import FilePosition, Problem
+from hookscope.model.host import Settings, SettingsRules
+from hookscope.model.machine import Files, RealFiles
+from hookscope.model.text import error_reason
+
+DEFAULT_RULES = SettingsRules()
+NO_HOOK_RUNS = "no hook runs until it is mended"  # since it may switch any of them off
+ROOT_PATH = "<root>"  # how hosts call the path of the whole document
+
+
+def read_settings(
+    file: Path, files: Files, rules: SettingsRules = DEFAULT_RULES, env: Mapping[str, str] | None = None
+) -> Settings:
+    """The settings in `file` (JSON5); without a file, empty ones. `env`: what `${NAME}` may name.
+
+    Only a file that does not exist has none; `unread` says why any other one cannot be read.
+    """
+    facts = files.facts(file)
+    if facts is None:
+        trouble = files.trouble(file)
+        return Settings(file) if trouble is None else _unreadable_settings(file, trouble, rules)
+    if not facts.file or facts.size > LARGEST_JSON5:
+        what = f"larger than {LARGEST_JSON5:,} bytes" if facts.file else "not a file"
+        return _unread_settings(file, Problem(f"{file} is {what}", FilePosition(file)), what, rules)
+    try:
+        source = files.read(file)
+    except OSError as error:
+        return _unreadable_settings(file, error, rules)
+    return parse_settings(file, source, rules, files=files, env=env)
+
+
+def _unreadable_settings(file: Path, error: OSError, rules: SettingsRules) -> Settings:
+    return _unread_settings(
+        file,
+        Problem(f"cannot read {file}: {error_reason(error)}", FilePosition(file)),
+        error_reason(error),
+        rules,
+    )
+
+
+def _unread_settings(file: Path, problem: Problem, why: str, rules: SettingsRules) -> Settings:
+    """Settings that nobody could read, `why` the host would say."""
+    said = _refusal(rules, file, [((), f"read failed: {why}")])
+    return Settings(file, exists=True, problems=(problem,), refusal=said, unread=problem.text)
+
+
+def parse_settings(
+    file: Path,
+    source: bytes,
+    rules: SettingsRules = DEFAULT_RULES,
+    *,
+    files: Files | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Settings:
+    """The settings that `source` would be, if it stood in `file`."""
+    try:
+        value = formats.read_json5(source)
+    except FormatError as error:
+        place = FilePosition(file, error.span.line, error.span.column)
+        problem = Problem(f"{file.name}, {error}; {NO_HOOK_RUNS}", place)
+        said = _refusal(rules, file, [((), f"JSON5 parse failed: {error}")])
+        return Settings(file, exists=True, problems=(problem,), refusal=said, unread=_cause_of(problem))
+    if not isinstance(value, dict):
+        problem = Problem(
+            f"{file.name} wants an object at its top; {NO_HOOK_RUNS}",
+            FilePosition(file),
+        )
+        kind = _KINDS.get(type(value), "number")
+        said = _refusal(rules, file, [((), f"Invalid input: expected object, received {kind}")])
+        return Settings(file, exists=True, problems=(problem,), refusal=said, unread=_cause_of(problem))
+
+    @cache
+    def places() -> formats.Json5Places:
+        return formats.Json5Places(formats.text_of(source))
+
+    @cache
+    def locate(path: KeyPath) -> FilePosition | None:
+        span = places().find(path)
+        return FilePosition(file, span.line, span.column) if span else None
+
+    settings = Settings(file, value, exists=True, locate=locate)
+    return check_settings(_with_includes(settings, rules, files or RealFiles(), env or {}), rules)
+
+
+def _cause_of(problem: Problem) -> str:
+    """The problem without what is shown meanwhile."""
+    return problem.text.rpartition("; ")[0] or problem.text
+
+
+def given_settings(value: Mapping[str, Any], file: Path) -> Settings:
+    """Settings that an embedding program hands over; they stand in no file."""
+    return Settings(file, value, exists=False)
+
+
+def _with_includes(
+    settings: Settings, rules: SettingsRules, files: Files, env: Mapping[str, str]
+) -> Settings:
+    """With the files that they include, and the variables that they name."""
+    value: Any = settings.value
+    problems: list[Problem] = []
+    if rules.include is not None:
+        includes = Includes(rules.include, files, files.real(settings.file.parent))
+        try:
+            value = includes.resolved(value, settings.file)
+        except IncludeError as error:
+            problem = Problem(f"{error}; {NO_HOOK_RUNS}", FilePosition(settings.file))
+            said = _refusal(rules, settings.file, [((), f"Include failed: {error}")])
+            return replace(settings, value={}, problems=(problem,), refusal=said, unread=_cause_of(problem))
+    if rules.variables:
+        own = _value_at(value, rules.env_path) if rules.env_path else None
+
+        def missing(path: KeyPath, name: str) -> None:
+            place = settings.locate(path) or FilePosition(settings.file)
+            problems.append(
+                Problem(
+                    f"{dotted_path(path)} names ${{{name}}}, which is not set: it stays as written", place
+                )
+            )
+
+        value = fill_variables(value, with_settings_variables(env, _own_variables(own)), missing)
+    return replace(settings, value=value, problems=(*settings.problems, *problems))
+
+
+def check_settings(settings: Settings, rules: SettingsRules) -> Settings:
+    """The settings, refused where the host refuses them: each reason is a problem with its place."""
+    if rules.check is None or settings.refusal:
+        return settings
+    issues = rules.check(settings.value)
+    if not issues:
+        return settings
+    product = "the host refuses its settings"
+    advice = {issue: rules.advice(*issue) if rules.advice is not None else "" for issue in issues}
+    problems = [
+        Problem(
+            "; ".join(
+                filter(
+                    None, (f"{dotted_path(path) or settings.file.name}: {text}", product, advice[path, text])
+                )
+            ),
+            settings.locate(path) or FilePosition(settings.file),
+        )
+        for path, text in issues
+    ]
+    said = _refusal(rules, settings.file, list(issues))
+    return replace(settings, problems=(*settings.problems, *problems), refusal=said)
+
+
+_KINDS: Mapping[type, str] = {list: "array", str: "string", bool: "boolean", type(None): "null"}
+
+
+def _refusal(rules: SettingsRules, file: Path, issues: list[tuple[KeyPath, str]]) -> str:
+    written = rules.path_text or dotted_path
+    lines = [rules.issue.format(path=written(path) or ROOT_PATH, text=text) for path, text in issues]
+    return rules.refusal.format(file=file, issues="\n".join(lines))
+
+
+def _own_variables(variables: Any) -> Any:
+    """Those that the settings set: one that stands for itself, as `"A": "${A}"`, comes from elsewhere."""
+    if not isinstance(variables, Mapping):
+        return variables
+    return {name: text for name, text in variables.items() if text != f"${{{name}}}"}
+
+
+def _value_at(value: Any, path: KeyPath) -> Any:
+    for step in path:
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value

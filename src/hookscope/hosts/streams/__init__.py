@@ -1,0 +1,89 @@
+"""Hooks that are modules of an agent and receive its stream. `StreamSystem` joins a dialect's choices."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
+
+from hookscope.hosts.streams.module_folders import AgentLayout, FileRules
+from hookscope.hosts.streams.session_rules import SessionRules
+from hookscope.hosts.streams.stream_discovery import find_stream_hooks, project_folders
+from hookscope.hosts.streams.stream_events import ContextRule, event_problems, stamped_event
+from hookscope.hosts.streams.stream_gates import stream_gates_of
+from hookscope.hosts.streams.stream_policy import OUTSIDE, FailureRule, StreamPolicy, stream_call_groups
+from hookscope.model.event_catalogue import ALL_EVENTS, Catalogue
+from hookscope.model.hook import Folder, Hook, Problem
+from hookscope.model.hook_status import Gate
+from hookscope.model.host import Arrangement, Dialect, Host
+from hookscope.model.inventory import FoundHooks, Ranking
+from hookscope.model.run import Event, EventKind, Policy, Registration
+from hookscope.values import dataclass
+
+__all__ = [
+    "OUTSIDE",
+    "AgentLayout",
+    "ContextRule",
+    "FailureRule",
+    "FileRules",
+    "StreamSystem",
+    "event_problems",
+    "stream_system_of",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSystem:
+    """Modules that listen to a stream, under one dialect's rules. Implements core's System."""
+
+    vocabulary: Callable[[], Catalogue]
+    failures: FailureRule
+    context: ContextRule
+    files: FileRules
+    unheard: Mapping[str, str] = field(default_factory=dict)  # event types that reach no hook, and why
+    sessions: SessionRules | None = None  # how a session of this version goes
+    marks_python: bool = False  # is a Python module marked as one that the host itself would not run
+
+    @property
+    def kind(self) -> EventKind:
+        return "stream"
+
+    def folders(self, host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
+        return project_folders(host, self.files), ()
+
+    def find(self, host: Host) -> FoundHooks:
+        return find_stream_hooks(host, self.files, marks_python=self.marks_python)
+
+    def rank(self, found: FoundHooks) -> Ranking:
+        """Nobody wins: of two modules of one slug neither is taken (eve 06)."""
+        return Ranking(found.hooks, found.hooks)
+
+    def gates(self, hook: Hook, host: Host) -> tuple[Gate, ...]:
+        return stream_gates_of(hook, host)
+
+    def keys(self, event: Event) -> tuple[str, ...]:
+        return event.type, ALL_EVENTS
+
+    def arrange(self, event: Event, heard: Sequence[Registration]) -> Arrangement:
+        return stream_call_groups(event, heard, self.unheard)
+
+    def decisive(self, event: Event) -> None:
+        """All of it."""
+
+    def prepare(self, event: Event, host: Host, entropy: bytes) -> Event:
+        return stamped_event(event, host, entropy, self.context)
+
+    def policy(self, event: Event) -> Policy:
+        known = self.vocabulary().by_key.get(event.type)
+        return StreamPolicy(
+            self.failures,
+            cancellable=known is not None and known.cancellable,
+            shows_envelope=self.context.shows_envelope,
+            methods=self.context.methods,
+            bare=event.type in self.context.dataless and not event.context,
+        )
+
+
+def stream_system_of(dialect: Dialect) -> StreamSystem:
+    """The stream hooks of a dialect, for another version to start from. Raises LookupError for none."""
+    system = dialect.system_of("stream")
+    if not isinstance(system, StreamSystem):
+        raise LookupError(f"{dialect.name} has no stream hooks")
+    return system

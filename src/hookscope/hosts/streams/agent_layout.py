@@ -1,0 +1,323 @@
+"""What an agent's folder must and must not hold, in the host's words (eve 22 and 23)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from hookscope.hosts.streams.content_folders import (
+    INSTRUCTIONS_FILE,
+    LIB_CONTENT,
+    ContentFolder,
+    content_diagnostics,
+    entries_in,
+    entry_named,
+    instruction_diagnostics,
+    is_plain_file,
+    is_plain_folder,
+    module_stem,
+    modules_named,
+    quoted_names,
+    with_read_error,
+)
+from hookscope.hosts.streams.extensions import (
+    EXTENSIONS_FOLDER,
+    mount_diagnostics,
+    mount_file_diagnostics,
+)
+from hookscope.hosts.streams.module_folders import (
+    COLLISION,
+    COLLISION_TEXT,
+    CONNECTION_NAME,
+    MODULE_NAME,
+    PYTHON_SUFFIX,
+    WARNING,
+    AgentLayout,
+    Diagnostic,
+    FileRules,
+    collation_key,
+    is_test_name,
+    stem_of_module,
+)
+from hookscope.hosts.streams.skills import schedule_content, skill_diagnostics
+from hookscope.model.machine import Files, FolderItem
+
+CONNECTIONS, MEMORY_FOLDER, SANDBOX = "connections", "memory", "sandbox"
+ILLEGAL_CONNECTION = (
+    'Connection filename "{name}" is not a legal connection name. Expected lowercase ASCII letters, digits, '
+    "and dashes only, starting with a letter, up to 64 characters."
+)
+BOTH_FORMS = (
+    'Connection "{name}" is defined twice. Found both file-form "connections/{name}.ts" and folder-form '
+    '"connections/{name}/". Use one form, not both.'
+)
+EMPTY_CONNECTION = (
+    'Connection folder "connections/{name}/" contains no "connection.ts" definition. Add '
+    '"connections/{name}/connection.ts" or use the file form "connections/{name}.ts".'
+)
+AMBIGUOUS_MEMORY = (
+    'Memory must use either the flat "memory.ts" form or the named "memory/" directory form, not both.'
+)
+EMPTY_SANDBOX = (
+    'Sandbox folder "sandbox/" contains no "Dockerfile", "sandbox.<ext>" definition, or "workspace/" '
+    "subdirectory. Add one or remove the folder."
+)
+EMPTY_SANDBOX_OLD = (
+    'Sandbox folder "sandbox/" contains neither a "sandbox.<ext>" definition nor a "workspace/" '
+    "subdirectory. Add one or the other, or remove the folder."
+)
+RESERVED = (
+    '"sandbox/workspace/skills/" is reserved for the framework skill discovery. Move skill files under '
+    '"agent/skills/" instead, or rename the subtree.'
+)
+MEMORY_CONTENT = ContentFolder(
+    MEMORY_FOLDER,
+    "discover/memory-directory-invalid",
+    'Expected "{folder}" to be a directory of authored memory slots.',
+    pattern=MODULE_NAME,
+    name_code="discover/memory-name-invalid",
+    name_text='Memory slot "{name}" must start with an ASCII letter and contain only letters, digits, '
+    "underscores, or dashes (64 characters maximum).",
+)
+
+
+def connection_diagnostics(
+    children: list[FolderItem], rules: FileRules, files: Files
+) -> Iterator[Diagnostic]:
+    """A connection is `connections/x.ts` or `connections/x/connection.ts`. Raises OSError."""
+    place = entry_named(CONNECTIONS, children)
+    if place is None:
+        return
+    if not is_plain_folder(place):
+        text = f'Expected "{place.path}" to be a directory of authored connections.'
+        yield Diagnostic("discover/connections-directory-invalid", text, place.path)
+        return
+    inner = entries_in(place.path, rules, files)
+    stems = {module_stem(child.name, rules) for child in inner if is_plain_file(child)} - {None}
+    names = sorted((stem for stem in stems if stem is not None), key=collation_key)
+    for name in names:
+        modules = modules_named(name, inner, rules)
+        if len(modules) > 1:
+            text = COLLISION_TEXT.format(slot=f"{CONNECTIONS}/{name}", files=quoted_names(modules))
+            yield Diagnostic(COLLISION, text, place.path)
+        elif not CONNECTION_NAME.fullmatch(name):
+            yield _illegal_connection(name, place.path / modules[0])
+    for child in inner:
+        if is_plain_folder(child):
+            yield from _connection_folder(child, names, rules, files)
+
+
+def _connection_folder(
+    child: FolderItem, names: list[str], rules: FileRules, files: Files
+) -> Iterator[Diagnostic]:
+    name = child.name
+    if name in names:
+        text = BOTH_FORMS.format(name=name)
+        yield Diagnostic("discover/connection-file-folder-collision", text, child.path)
+        return
+    if not CONNECTION_NAME.fullmatch(name):
+        yield _illegal_connection(name, child.path)
+        return
+    modules = modules_named("connection", entries_in(child.path, rules, files), rules)
+    if len(modules) > 1:
+        text = f'Found multiple connection definition modules inside "{CONNECTIONS}/{name}": {quoted_names(modules)}'
+        yield Diagnostic(COLLISION, text, child.path)
+    elif not modules:
+        text = EMPTY_CONNECTION.format(name=name)
+        yield Diagnostic("discover/connection-folder-empty", text, child.path)
+
+
+def _illegal_connection(name: str, path: Path) -> Diagnostic:
+    return Diagnostic("discover/connection-name-invalid", ILLEGAL_CONNECTION.format(name=name), path)
+
+
+def memory_diagnostics(
+    root: Path, children: list[FolderItem], rules: FileRules, files: Files
+) -> Iterator[Diagnostic]:
+    """One module, or a folder of named ones. Raises OSError."""
+    modules = modules_named(MEMORY_FOLDER, children, rules)
+    if len(modules) > 1:
+        yield Diagnostic(
+            COLLISION, COLLISION_TEXT.format(slot=MEMORY_FOLDER, files=quoted_names(modules)), root
+        )
+    yield from content_diagnostics(MEMORY_CONTENT, root, children, rules, files)
+    place = entry_named(MEMORY_FOLDER, children)
+    if modules and place is not None and is_plain_folder(place):
+        yield Diagnostic("discover/memory-slot-ambiguous", AMBIGUOUS_MEMORY, root)
+
+
+def sandbox_diagnostics(
+    root: Path, children: list[FolderItem], rules: FileRules, household: AgentLayout, files: Files
+) -> Iterator[Diagnostic]:
+    """One module beside the agent's, or a folder with one, a workspace, or both. Raises OSError."""
+    place = entry_named(SANDBOX, children)
+    if place is None:
+        modules = modules_named(SANDBOX, children, rules)
+        if len(modules) > 1:
+            text = f"Found multiple top-level sandbox definition modules: {quoted_names(modules)}"
+            yield Diagnostic(COLLISION, text, root)
+        return
+    if not is_plain_folder(place):
+        text = f'Expected "{place.path}" to be the sandbox folder.'
+        yield Diagnostic("discover/sandbox-directory-invalid", text, place.path)
+        return
+    inner = entries_in(place.path, rules, files)
+    modules = modules_named(SANDBOX, inner, rules)
+    workspace = next((child for child in inner if child.name == "workspace" and is_plain_folder(child)), None)
+    docker = (
+        any(child.name == "Dockerfile" and is_plain_file(child) for child in inner) and household.dockerfile
+    )
+    if len(modules) > 1:
+        text = f'Found multiple sandbox definition modules inside "{SANDBOX}": {quoted_names(modules)}'
+        yield Diagnostic(COLLISION, text, place.path)
+    elif not modules and workspace is None and not docker:
+        text = EMPTY_SANDBOX if household.dockerfile else EMPTY_SANDBOX_OLD
+        yield Diagnostic("discover/sandbox-folder-empty", text, place.path)
+    elif workspace is not None and not household.dockerfile:
+        skills = entry_named("skills", entries_in(workspace.path, rules, files))
+        if skills is not None:
+            yield Diagnostic("discover/sandbox-workspace-skills-reserved", RESERVED, skills.path)
+
+
+MODULE = "agent"  # the stem of the file that says what an agent is
+SUBAGENTS = "subagents"
+SCHEDULES = "schedules"
+FIRST_INSTRUCTIONS = b"You are a helpful assistant.\n"  # of a project that has none yet
+MEMORY_NAME = "memory"
+
+NO_MODULE = (
+    'Expected one authored subagent config module at "agent.ts", "agent.cts", "agent.mts", "agent.js", '
+    '"agent.cjs", or "agent.mjs".'
+)
+UNSUPPORTED = 'Ignoring unsupported directory "{name}/" in the {root} root.'
+NO_FOLDER = 'Expected "{folder}" to be a directory of authored subagents.'
+NO_SCHEDULES = 'Local subagent packages cannot define schedules at "{folder}".'
+
+
+def regular_entries_in(folder: Path, rules: FileRules, files: Files) -> list[FolderItem]:
+    """What lies in a folder in the host's order, without links and tests. Nothing where it cannot be read."""
+    try:
+        children = sorted(files.children(folder), key=lambda child: collation_key(child.name))
+    except OSError:
+        return []
+    return [child for child in children if not child.linked and not is_test_name(child.name, rules)]
+
+
+def diagnostics_before_channels(
+    root: Path, subagent: bool, rules: FileRules, files: Files
+) -> tuple[Diagnostic, ...]:
+    """What the host says of an agent's folder before it looks into those for channels, tools and hooks."""
+    if rules.household is None or files.facts(root) is None:
+        return ()
+    children = regular_entries_in(root, rules, files)
+
+    def said() -> Iterator[Diagnostic]:
+        yield from _unsupported(children, subagent, rules)
+        yield from instruction_diagnostics(root, entries_in(root, rules, files), not subagent, rules, files)
+        yield from _module_diagnostics(root, children, subagent)
+
+    return with_read_error(said)
+
+
+def diagnostics_after_channels(
+    root: Path, subagent: bool, rules: FileRules, files: Files
+) -> tuple[Diagnostic, ...]:
+    """What it says behind the channels, before tools and hooks."""
+    household = rules.household
+    if household is None or files.facts(root) is None:
+        return ()
+
+    def said() -> Iterator[Diagnostic]:
+        children = entries_in(root, rules, files)
+        if not subagent:
+            yield from content_diagnostics(LIB_CONTENT, root, children, rules, files)
+            yield from content_diagnostics(schedule_content(household), root, children, rules, files)
+        yield from connection_diagnostics(children, rules, files)
+        if MEMORY_NAME in household.folders:
+            yield from memory_diagnostics(root, children, rules, files)
+        yield from sandbox_diagnostics(root, children, rules, household, files)
+
+    return with_read_error(said)
+
+
+def diagnostics_after_hooks(
+    root: Path, subagent: bool, rules: FileRules, files: Files
+) -> tuple[Diagnostic, ...]:
+    """What it says after hooks, and before an agent's own subagents."""
+    household = rules.household
+    if household is None or files.facts(root) is None:
+        return ()
+
+    def said() -> Iterator[Diagnostic]:
+        children = entries_in(root, rules, files)
+        if subagent:
+            yield from content_diagnostics(LIB_CONTENT, root, children, rules, files)
+            yield from _schedule_diagnostics(root, rules, files)
+        elif EXTENSIONS_FOLDER in household.folders:
+            yield from mount_file_diagnostics(root, children, rules, files)
+        yield from skill_diagnostics(root, rules, household, files)
+        yield from _non_folder_diagnostics(root / SUBAGENTS, files)
+
+    return with_read_error(said)
+
+
+def diagnostics_after_subagents(
+    root: Path, workspace: Path, subagent: bool, rules: FileRules, files: Files
+) -> tuple[Diagnostic, ...]:
+    """What it says when an agent's subagents are done."""
+    household = rules.household
+    if household is None or EXTENSIONS_FOLDER not in household.folders or files.facts(root) is None:
+        return ()
+
+    def said() -> Iterator[Diagnostic]:
+        children = entries_in(root, rules, files)
+        if subagent:
+            yield from mount_file_diagnostics(root, children, rules, files)
+        yield from mount_diagnostics(workspace, children, rules, files)
+
+    return with_read_error(said)
+
+
+def missing_files_in(root: Path, rules: FileRules, files: Files) -> tuple[Path, ...]:
+    """The files that a root agent lacks, without which its host builds nothing."""
+    if rules.household is not None and files.facts(root) is None:
+        return (root / INSTRUCTIONS_FILE,)
+    return tuple(
+        one.wanted for one in diagnostics_before_channels(root, False, rules, files) if one.wanted is not None
+    )
+
+
+def _unsupported(children: list[FolderItem], subagent: bool, rules: FileRules) -> Iterator[Diagnostic]:
+    assert rules.household is not None
+    known = rules.household.folders | rules.household.generated
+    known -= rules.household.of_root if subagent else frozenset()
+    where = "local subagent" if subagent else "agent"
+    for child in children:
+        if child.folder and child.name not in known:
+            text = UNSUPPORTED.format(name=child.name, root=where)
+            yield Diagnostic("discover/unsupported-directory", text, child.path, WARNING)
+
+
+def _module_diagnostics(root: Path, children: list[FolderItem], subagent: bool) -> Iterator[Diagnostic]:
+    """One module at most, and of a subagent at least one. A Python one is Hookscope's own addition."""
+    named = [child.name for child in children if stem_of_module(child.name) == MODULE and not child.folder]
+    hosts = [name for name in named if not name.endswith(PYTHON_SUFFIX)]
+    if len(hosts) > 1:
+        quoted = ", ".join(f'"{name}"' for name in hosts)
+        yield Diagnostic(COLLISION, COLLISION_TEXT.format(slot=MODULE, files=quoted), root)
+    elif subagent and not named:
+        yield Diagnostic("discover/required-subagent-config-module-missing", NO_MODULE, root)
+
+
+def _schedule_diagnostics(root: Path, rules: FileRules, files: Files) -> Iterator[Diagnostic]:
+    for child in regular_entries_in(root, rules, files):
+        if child.folder and child.name == SCHEDULES:
+            text = NO_SCHEDULES.format(folder=child.path)
+            yield Diagnostic("discover/local-subagent-schedules-invalid", text, child.path)
+
+
+def _non_folder_diagnostics(folder: Path, files: Files) -> Iterator[Diagnostic]:
+    """A file in place of the folder is an error; a link to a folder is none, and a dead one is nothing."""
+    facts = files.facts(folder)
+    if facts is not None and not facts.folder:
+        yield Diagnostic("discover/subagents-directory-invalid", NO_FOLDER.format(folder=folder), folder)

@@ -1,0 +1,234 @@
+"""The folders of an agent beside its hooks, and what the host says of them when it builds the project.
+
+One error in any of them stops the build, and then no hook runs. Read from the host and asked of it side by
+side, at random; recorded in eve 23. Pure but for `Files`; nothing here is run.
+"""
+
+import errno
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from hookscope.hosts.streams.module_folders import (
+    COLLISION,
+    COLLISION_TEXT,
+    DECLARATION,
+    MODULE_SUFFIXES,
+    WARNING,
+    Diagnostic,
+    FileRules,
+    collation_key,
+    is_test_name,
+)
+from hookscope.model.machine import Files, FolderItem
+from hookscope.model.text import error_reason
+from hookscope.values import dataclass
+
+CONFLICT = "discover/slot-collision"
+CONFLICT_TEXT = 'Found conflicting authored sources for "{slot}": {files}.'
+MARKDOWN = ".md"
+LARGEST = 1_048_576  # bytes of a document that are read
+INSTRUCTIONS_FILE = "instructions.md"
+NAMES_TEXT = '"{0}.md", "{0}.ts", "{0}.cts", "{0}.mts", "{0}.js", "{0}.cjs", "{0}.mjs", or "{0}/" directory.'
+DEPRECATED = (
+    'The "{old}" slot is deprecated. Rename it to "{new}" — the runtime still loads the legacy slot for now, '
+    "but support will be removed in a future release."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ContentFolder:
+    """A folder of modules or Markdown, and the host's words for what is wrong in it."""
+
+    folder: str
+    code: str  # of what is said where it is no folder
+    text: str  # {folder}
+    deep: bool = False  # are its folders looked into
+    markdown: bool = False
+    pattern: re.Pattern[str] | None = None  # of a name
+    name_code: str = ""
+    name_text: str = ""  # {name}
+    stray_code: str = ""  # of what is said of a file that is neither
+    stray_text: str = ""  # {file}
+    links_stray: bool = False  # is a link such a file
+    document: Callable[[bytes], str] | None = None  # what is wrong with a Markdown file; empty for nothing
+
+
+def with_read_error(found: Callable[[], Iterator[Diagnostic]]) -> tuple[Diagnostic, ...]:
+    """All that is found, and where a folder or file cannot be read, the system's words as the last of it."""
+    kept: list[Diagnostic] = []
+    try:
+        kept.extend(found())
+    except OSError as error:
+        place = Path(str(error.filename or ""))
+        reason = f"{error_reason(error)}, '{place}'"
+        kept.append(Diagnostic(errno.errorcode.get(error.errno or 0, "error"), reason, place))
+    return tuple(kept)
+
+
+def entries_in(folder: Path, rules: FileRules, files: Files) -> list[FolderItem]:
+    """What lies in a folder in the host's order, links too, without tests. Raises OSError."""
+    children = sorted(files.children(folder), key=lambda child: collation_key(child.name))
+    return [child for child in children if not is_test_name(child.name, rules)]
+
+
+def is_plain_file(child: FolderItem) -> bool:
+    """Is it no folder and no link: those are followed nowhere."""
+    return not child.folder and not child.linked
+
+
+def is_plain_folder(child: FolderItem) -> bool:
+    """Is it a folder itself, not a link to one."""
+    return child.folder and not child.linked
+
+
+def module_stem(name: str, rules: FileRules) -> str | None:
+    """The file name of one of the host's modules without its ending; None for what is none."""
+    if rules.declarations and DECLARATION.search(name):
+        return None
+    endings = (one for one in MODULE_SUFFIXES if name.endswith(one) and len(name) > len(one))
+    return next((name[: -len(one)] for one in endings), None)
+
+
+def modules_named(stem: str, children: list[FolderItem], rules: FileRules) -> list[str]:
+    """The files among them that are modules of that name."""
+    return [
+        child.name for child in children if is_plain_file(child) and module_stem(child.name, rules) == stem
+    ]
+
+
+def quoted_names(names: list[str]) -> str:
+    """Names as the host lists them."""
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def entry_named(name: str, children: list[FolderItem]) -> FolderItem | None:
+    """The one of that name."""
+    return next((child for child in children if child.name == name), None)
+
+
+def content_diagnostics(
+    room: ContentFolder, root: Path, children: list[FolderItem], rules: FileRules, files: Files
+) -> Iterator[Diagnostic]:
+    """What the host says of a room of the agent in `root`, whose `children` these are. Raises OSError."""
+    place = entry_named(room.folder, children)
+    if place is None:
+        return
+    if not is_plain_folder(place):
+        yield Diagnostic(room.code, room.text.format(folder=place.path), place.path)
+        return
+    yield from _walk(room, place.path, (), rules, files)
+
+
+def _walk(
+    room: ContentFolder, folder: Path, above: tuple[str, ...], rules: FileRules, files: Files
+) -> Iterator[Diagnostic]:
+    children = entries_in(folder, rules, files)
+    for child in children if room.deep else ():
+        if is_plain_folder(child):
+            refused = _refused(room, child.name, child.path)
+            yield from refused or _walk(room, child.path, (*above, child.name), rules, files)
+    yield from _stray_files(room, children, rules)
+    for stem, (document, modules) in _slots(room, children, rules).items():
+        yield from _slot(room, folder, "/".join((room.folder, *above, stem)), stem, document, modules, files)
+
+
+def _refused(room: ContentFolder, name: str, path: Path) -> tuple[Diagnostic, ...]:
+    if room.pattern is None or room.pattern.fullmatch(name):
+        return ()
+    return (Diagnostic(room.name_code, room.name_text.format(name=name), path),)
+
+
+def _stray_files(room: ContentFolder, children: list[FolderItem], rules: FileRules) -> Iterator[Diagnostic]:
+    for child in children if room.stray_code else ():
+        of_kind = module_stem(child.name, rules) is not None or (
+            room.markdown and child.name.endswith(MARKDOWN)
+        )
+        declares = rules.declarations and DECLARATION.search(child.name) is not None
+        if (is_plain_file(child) and not of_kind and not declares) or (child.linked and room.links_stray):
+            yield Diagnostic(room.stray_code, room.stray_text.format(file=child.path), child.path)
+
+
+def _slots(
+    room: ContentFolder, children: list[FolderItem], rules: FileRules
+) -> dict[str, tuple[str, list[str]]]:
+    """Each name in the host's order, with its Markdown file and its modules."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    for child in children:
+        if not is_plain_file(child):
+            continue
+        is_document = room.markdown and child.name.lower().endswith(MARKDOWN) and len(child.name) > 3
+        stem = child.name[:-3] if is_document else module_stem(child.name, rules)
+        if stem is not None:
+            document, modules = found.get(stem, ("", []))
+            found[stem] = (child.name, modules) if is_document else (document, [*modules, child.name])
+    return dict(sorted(found.items(), key=lambda item: collation_key(item[0])))
+
+
+def _slot(
+    room: ContentFolder, folder: Path, slot: str, stem: str, document: str, modules: list[str], files: Files
+) -> Iterator[Diagnostic]:
+    refused = _refused(room, stem, folder / (document or modules[0]))
+    if refused:
+        yield from refused
+    elif document and modules:
+        yield Diagnostic(
+            CONFLICT, CONFLICT_TEXT.format(slot=slot, files=quoted_names([document, *modules])), folder
+        )
+    elif len(modules) > 1:
+        yield Diagnostic(COLLISION, COLLISION_TEXT.format(slot=slot, files=quoted_names(modules)), folder)
+    elif document and room.document is not None:
+        wrong = room.document(files.read(folder / document, LARGEST))
+        if wrong:
+            yield Diagnostic("", wrong, folder / document)
+
+
+def instruction_diagnostics(
+    root: Path, children: list[FolderItem], required: bool, rules: FileRules, files: Files
+) -> Iterator[Diagnostic]:
+    """The root agent needs instructions; a file of the old name, `system`, is still taken. Raises OSError."""
+    documents, modules = _flat("instructions", children, rules)
+    yield from _flat_collision("instructions", root, documents, modules)
+    place = entry_named(INSTRUCTIONS_CONTENT.folder, children)
+    if place is not None and is_plain_folder(place):
+        yield from content_diagnostics(INSTRUCTIONS_CONTENT, root, children, rules, files)
+    if documents or modules or (place is not None and is_plain_folder(place)):
+        return
+    documents, modules = _flat("system", children, rules)
+    if len(documents[-1:]) + len(modules) > 1:
+        yield from _flat_collision("system", root, documents, modules)
+    elif documents or modules:
+        old = "system.md" if documents else modules[0]
+        text = DEPRECATED.format(old=old, new=old.replace("system", "instructions", 1))
+        yield Diagnostic("discover/deprecated-system-slot", text, root / old, WARNING)
+    elif required:
+        text = "Expected authored instructions at " + NAMES_TEXT.format("instructions")
+        wanted = root / INSTRUCTIONS_FILE
+        yield Diagnostic("discover/required-instructions-missing", text, root, wanted=wanted)
+
+
+def _flat(stem: str, children: list[FolderItem], rules: FileRules) -> tuple[list[str], list[str]]:
+    documents = [
+        child.name for child in children if is_plain_file(child) and child.name.lower() == f"{stem}{MARKDOWN}"
+    ]
+    return documents, modules_named(stem, children, rules)
+
+
+def _flat_collision(slot: str, root: Path, documents: list[str], modules: list[str]) -> Iterator[Diagnostic]:
+    names = [*documents[-1:], *modules]
+    if documents and modules:
+        yield Diagnostic(CONFLICT, CONFLICT_TEXT.format(slot=slot, files=quoted_names(names)), root)
+    elif len(modules) > 1:
+        yield Diagnostic(COLLISION, COLLISION_TEXT.format(slot=slot, files=quoted_names(names)), root)
+
+
+INSTRUCTIONS_CONTENT = ContentFolder("instructions", "", "", markdown=True)
+LIB_CONTENT = ContentFolder(
+    "lib",
+    "discover/lib-directory-invalid",
+    'Expected "{folder}" to be a directory of authored helper modules.',
+    deep=True,
+    stray_code="discover/lib-entry-unsupported",
+    stray_text='Expected "{file}" to be a supported authored module within "lib/".',
+    links_stray=True,
+)

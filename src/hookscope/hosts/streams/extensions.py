@@ -1,0 +1,278 @@
+"""Extensions that an agent mounts, and what the host says of them when it builds the project.
+
+Looked at as far as whose package a mount names and whether that is there; not what a package holds, nor the
+hooks that it adds. Pure but for `Files`; nothing is run.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from hookscope.hosts.streams.content_folders import (
+    ContentFolder,
+    content_diagnostics,
+    entries_in,
+    entry_named,
+    is_plain_file,
+    is_plain_folder,
+    module_stem,
+    modules_named,
+    quoted_names,
+)
+from hookscope.hosts.streams.module_folders import (
+    COLLISION,
+    COLLISION_TEXT,
+    MODULE_NAME,
+    NAME_RULE,
+    Diagnostic,
+    FileRules,
+    collation_key,
+)
+from hookscope.model.machine import Files, FolderItem, node_package_folders
+from hookscope.values import dataclass
+
+EXTENSIONS_FOLDER = "extensions"
+INVALID_NAME, UNRESOLVED_MOUNT = "discover/extension-name-invalid", "discover/extension-mount-unresolved"
+INVALID_PACKAGE = "discover/extension-package-invalid"
+RESERVED = (
+    'Extension mount "{name}" uses the reserved name "{name}". Rename it; '
+    'eve reserves the "eve" namespace for its built-in tools.'
+)
+ILLEGAL = f'Extension mount filename "{{name}}" is not a legal extension namespace. {NAME_RULE}'
+UNDECLARED = (
+    'Extension mount directory "extensions/{name}/" must declare its mount in "extension.ts" (or another '
+    "supported module extension)."
+)
+DUPLICATE_NAMESPACE = (
+    'Extension namespace "{name}" is claimed by both a file mount ("extensions/{name}.ts") and a directory '
+    'mount ("extensions/{name}/"). Keep only one.'
+)
+NO_MOUNT = (
+    'Extension mount "{path}" must default-export a mounted extension, e.g. '
+    "`export default crm({{ ... }})` or "
+    '`export {{ default }} from "@acme/crm"`.'
+)
+NO_PACKAGE = 'Could not resolve extension package "{package}" mounted by "{path}".'
+UNREADABLE = 'Extension package "{package}" has no readable package.json at "{file}".'
+NO_EXTENSION = (
+    'Package "{package}" is not an eve extension: its package.json must declare `eve.extension.dist`.'
+)
+LARGEST = 1_048_576  # bytes of a mount or a manifest that are read
+
+REEXPORTED = re.compile(r"export\s*\{[^}]*\bdefault\b[^}]*\}\s*from\s*['\"]([^'\"]+)['\"]")
+CALLED = re.compile(r"export\s+default\s+([A-Za-z_$][\w$]*)\s*[(;\n]")
+IMPORTED = re.compile(r"import\s*(?:[A-Za-z_$][\w$]*\s*,\s*)?\{([^}]*)\}\s*from\s*['\"]([^'\"]+)['\"]")
+EXTENSIONS_CONTENT = ContentFolder(
+    EXTENSIONS_FOLDER,
+    "discover/extensions-directory-invalid",
+    'Expected "{folder}" to be a directory of extension mounts.',
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Mount:
+    name: str
+    path: str  # as the host writes it: `extensions/crm.ts`
+    file: Path
+
+
+def mount_file_diagnostics(
+    root: Path, children: list[FolderItem], rules: FileRules, files: Files
+) -> Iterator[Diagnostic]:
+    """What it says of `extensions/` itself and of the mounts that are a file each. Raises OSError."""
+    place = entry_named(EXTENSIONS_FOLDER, children)
+    if place is None or not is_plain_folder(place):
+        yield from content_diagnostics(EXTENSIONS_CONTENT, root, children, rules, files)
+        return
+    inner = entries_in(place.path, rules, files)
+    for stem, modules in _stems(inner, rules).items():
+        wrong = _illegal(stem, place.path / modules[0])
+        if wrong is not None:
+            yield wrong
+        elif len(modules) > 1:
+            text = COLLISION_TEXT.format(slot=f"{EXTENSIONS_FOLDER}/{stem}", files=quoted_names(modules))
+            yield Diagnostic(COLLISION, text, place.path)
+
+
+def mount_diagnostics(
+    workspace: Path, children: list[FolderItem], rules: FileRules, files: Files
+) -> Iterator[Diagnostic]:
+    """What it says last: of the mounts that are a folder each, and of the packages. Raises OSError."""
+    place = entry_named(EXTENSIONS_FOLDER, children)
+    if place is None or not is_plain_folder(place):
+        return
+    inner = entries_in(place.path, rules, files)
+    mounts = _in_a_file(place.path, inner, rules)
+    by_file, twice = {mount.name for mount in mounts}, []
+    for child in inner:
+        if is_plain_folder(child):
+            found = list(_of_folder(child, rules, files))
+            yield from (one for one in found if isinstance(one, Diagnostic))
+            declared = [one for one in found if isinstance(one, _Mount)]
+            twice += [one.name for one in declared if one.name in by_file]
+            mounts += declared
+    for name in twice:
+        yield Diagnostic(
+            "discover/extension-mount-ambiguous", DUPLICATE_NAMESPACE.format(name=name), place.path
+        )
+    for mount in mounts:
+        if mount.name not in twice:
+            yield from _located(mount, workspace, files)
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """A package that is mounted, and where what it brings lies: as it was written, else as it was built."""
+
+    name: str  # of its mount
+    package: Path
+    root: Path
+
+
+def extensions_of(root: Path, workspace: Path, rules: FileRules, files: Files) -> tuple[Extension, ...]:
+    """The extensions that the root agent mounts, in the host's order; those that it refuses are left out."""
+    if rules.household is None or EXTENSIONS_FOLDER not in rules.household.folders:
+        return ()
+    try:
+        place = entry_named(EXTENSIONS_FOLDER, entries_in(root, rules, files))
+        if place is None or not is_plain_folder(place):
+            return ()
+        inner = entries_in(place.path, rules, files)
+        mounts = [one for child in inner if is_plain_folder(child) for one in _of_folder(child, rules, files)]
+        named = (_in_a_file(place.path, inner, rules), (one for one in mounts if isinstance(one, _Mount)))
+        found = [_extension(mount, workspace, files) for mounts_so in named for mount in mounts_so]
+    except OSError:
+        return ()
+    return tuple(one for one in found if one is not None)
+
+
+def _in_a_file(folder: Path, inner: list[FolderItem], rules: FileRules) -> list[_Mount]:
+    return [
+        _Mount(stem, f"{EXTENSIONS_FOLDER}/{modules[0]}", folder / modules[0])
+        for stem, modules in _stems(inner, rules).items()
+        if len(modules) == 1 and _illegal(stem, folder) is None
+    ]
+
+
+def _extension(mount: _Mount, workspace: Path, files: Files) -> Extension | None:
+    package = mounted_package(files.read(mount.file, LARGEST).decode(errors="replace"))
+    folder = _folder_of(package, mount.file.parent, workspace, files) if package else None
+    told = _manifest(folder / "package.json", files) if folder is not None else None
+    eve = told.get("eve") if isinstance(told, dict) else None
+    offered = eve.get("extension") if isinstance(eve, dict) else None
+    if folder is None or not isinstance(offered, dict):
+        return None
+    places = [folder / path for path in (offered.get("source"), offered.get("dist")) if isinstance(path, str)]
+    for place in places:
+        facts = files.facts(place)
+        if facts is not None and facts.folder:
+            return Extension(mount.name, folder, place)
+    return None
+
+
+def _stems(children: list[FolderItem], rules: FileRules) -> dict[str, list[str]]:
+    stems = {module_stem(child.name, rules) for child in children if is_plain_file(child)}
+    known = sorted((stem for stem in stems if stem is not None), key=collation_key)
+    return {stem: modules_named(stem, children, rules) for stem in known}
+
+
+def _illegal(name: str, path: Path) -> Diagnostic | None:
+    if name == "eve" or name.startswith("eve__"):
+        return Diagnostic(INVALID_NAME, RESERVED.format(name=name), path)
+    return None if MODULE_NAME.fullmatch(name) else Diagnostic(INVALID_NAME, ILLEGAL.format(name=name), path)
+
+
+def _of_folder(child: FolderItem, rules: FileRules, files: Files) -> Iterator[Diagnostic | _Mount]:
+    wrong = _illegal(child.name, child.path)
+    if wrong is not None:
+        yield wrong
+        return
+    modules = modules_named("extension", entries_in(child.path, rules, files), rules)
+    if len(modules) > 1:
+        text = COLLISION_TEXT.format(slot="extension", files=quoted_names(modules))
+        yield Diagnostic(COLLISION, text, child.path)
+    if len(modules) == 1:
+        yield _Mount(child.name, f"{EXTENSIONS_FOLDER}/{child.name}/{modules[0]}", child.path / modules[0])
+    else:
+        text = UNDECLARED.format(name=child.name)
+        yield Diagnostic("discover/extension-mount-missing-declaration", text, child.path)
+
+
+def _located(mount: _Mount, workspace: Path, files: Files) -> Iterator[Diagnostic]:
+    package = mounted_package(files.read(mount.file, LARGEST).decode(errors="replace"))
+    if package is None:
+        yield Diagnostic(UNRESOLVED_MOUNT, NO_MOUNT.format(path=mount.path), mount.file)
+        return
+    folder = _folder_of(package, mount.file.parent, workspace, files)
+    if folder is None:
+        text = NO_PACKAGE.format(package=package, path=mount.path)
+        yield Diagnostic(UNRESOLVED_MOUNT, text, mount.file)
+        return
+    manifest = folder / "package.json"
+    told = _manifest(manifest, files)
+    if told is None:
+        yield Diagnostic(INVALID_PACKAGE, UNREADABLE.format(package=package, file=manifest), manifest)
+    elif not _is_extension(told, package):
+        yield Diagnostic(INVALID_PACKAGE, NO_EXTENSION.format(package=package), manifest)
+
+
+def mounted_package(text: str) -> str | None:
+    """The package that a mount's text exports, as its host reads it: by the text alone."""
+    passed_on = REEXPORTED.search(text)
+    if passed_on is not None:
+        return passed_on[1]
+    called = CALLED.search(text)
+    if called is None:
+        return None
+    name = called[1]
+    whole = rf"import\s+{re.escape(name)}\s*(?:,\s*\{{[^}}]*\}})?\s*from\s*['\"]([^'\"]+)['\"]"
+    imported = re.search(whole, text)
+    if imported is not None:
+        return imported[1]
+    for part in IMPORTED.finditer(text):
+        for one in part[1].split(","):
+            words = re.split(r"\s+as\s+", one.strip())
+            if (words[1] if len(words) > 1 else words[0]).strip() == name:
+                return part[2]
+    return None
+
+
+def _folder_of(package: str, beside: Path, workspace: Path, files: Files) -> Path | None:
+    if package.startswith((".", "/")):
+        folder = Path(beside, package)
+        return folder if _has_manifest(folder, files) else None
+    parts = package.split("/")
+    name = "/".join(parts[: 2 if package.startswith("@") else 1])
+    own = _manifest(workspace / "package.json", files)
+    if isinstance(own, dict) and own.get("name") == name:
+        return workspace
+    return next(
+        (place for place in node_package_folders(name, workspace) if _has_manifest(place, files)), None
+    )
+
+
+def _has_manifest(folder: Path, files: Files) -> bool:
+    facts = files.facts(folder / "package.json")
+    return facts is not None and facts.file
+
+
+def _manifest(file: Path, files: Files) -> object:
+    try:
+        return json.loads(files.read(file, LARGEST))
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def _is_extension(told: object, package: str) -> bool:
+    eve = told.get("eve") if isinstance(told, dict) else None
+    if not isinstance(eve, dict):
+        return False
+    parts = package.split("/")[2 if package.startswith("@") else 1 :]
+    built_in = eve.get("builtInExtensions")
+    offered = built_in.get("/".join((".", *parts))) if isinstance(built_in, dict) else None
+    return _names_its_build(offered) or _names_its_build(eve.get("extension"))
+
+
+def _names_its_build(told: object) -> bool:
+    return isinstance(told, dict) and isinstance(told.get("dist"), str) and told["dist"] != ""

@@ -1,0 +1,323 @@
+"""Folders of an agent's modules: which files count, and in which order (eve 03 to 07; rules note 3.2)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import field
+from pathlib import Path
+from typing import TypeAlias
+
+from hookscope.model.machine import Files, FolderItem
+from hookscope.values import dataclass
+
+# Signs in the order of the root locale's table (CLDR). Letters and digits follow them.
+SIGNS = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$"
+RANK_OF_SIGN = {sign: place for place, sign in enumerate(SIGNS)}
+DIGIT, LETTER, OTHER = 1, 2, 3
+# Letters that the table writes as others, with a mark; Unicode takes them for letters alone.
+WRITTEN_AS = str.maketrans(
+    {
+        "ß": "ss\u035c",
+        "ẞ": "SS\u035c",
+        "æ": "ae\u035c",
+        "Æ": "AE\u035c",
+        "œ": "oe\u035c",
+        "Œ": "OE\u035c",
+        "ø": "o\u0338",
+        "Ø": "O\u0338",
+        "đ": "d\u0335",
+        "Đ": "D\u0335",
+        "ł": "l\u0335",
+        "Ł": "L\u0335",
+    }
+)
+
+NameKey: TypeAlias = tuple[tuple[tuple[int, int], ...], tuple[str, ...], tuple[bool, ...]]
+
+
+def collation_key(name: str) -> NameKey:
+    """What names are sorted by: their letters, then their accents, then their case.
+
+    Exact for ASCII. Of other scripts letters stand in the order of their code points.
+    """
+    letters: list[tuple[int, int]] = []
+    accents: list[str] = []
+    capitals: list[bool] = []
+    for character in unicodedata.normalize("NFKD", name.translate(WRITTEN_AS)):
+        if unicodedata.combining(character):
+            if accents:
+                accents[-1] += character
+            continue
+        letters.append(_rank(character))
+        accents.append("")
+        capitals.append(character != character.lower())
+    return tuple(letters), tuple(accents), tuple(capitals)
+
+
+def _rank(character: str) -> tuple[int, int]:
+    if character in RANK_OF_SIGN:
+        return 0, RANK_OF_SIGN[character]
+    if character.isdecimal():
+        return DIGIT, unicodedata.decimal(character)
+    small = character.lower()[:1] or character
+    return (LETTER if character.isalpha() else OTHER), ord(small)
+
+
+MODULE_SUFFIXES = (".cts", ".mts", ".cjs", ".mjs", ".ts", ".js")  # the host's own
+PYTHON_SUFFIX = ".py"  # Hookscope's addition: the host does not see it
+TESTS_FOLDER = "__tests__"
+TEST_FILE = re.compile(r"\.(?:test|spec)\.[cm]?[jt]s$")
+DECLARATION = re.compile(r"\.d\.(?:cts|mts|ts)$")
+
+MAX_DEPTH = 64  # folders in one another; nobody names a hook so, and somebody may try
+
+ERROR, WARNING = "error", "warning"
+COLLISION = "discover/module-slot-collision"
+COLLISION_TEXT = 'Found multiple authored module sources for "{slot}": {files}.'
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """What the host says of its sources when it builds them. Any error stops the whole build, no warning."""
+
+    code: str
+    message: str
+    path: Path
+    severity: str = ERROR
+    wanted: Path | None = None  # the file that would mend it, where it is about one that is not there
+
+    @property
+    def text(self) -> str:
+        """Code and message in one line. What the host throws has no code."""
+        return f"{self.code}: {self.message}" if self.code else self.message
+
+
+@dataclass(frozen=True, slots=True)
+class FoundModule:
+    """One module that was taken."""
+
+    slug: str  # its path below its folder without its ending, with `/`
+    path: Path
+    beyond_host: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A file that is no module of its folder, or was refused, and why."""
+
+    path: Path
+    reason: str
+    slug: str = ""
+    ignored: bool = False  # it is plainly something else: nobody expects it to run
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleFolder:
+    """What a folder of modules holds. `found` in the host's order."""
+
+    found: tuple[FoundModule, ...] = ()
+    passed: tuple[SkippedFile, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AgentLayout:
+    """What an agent's folder may hold. A folder of another name is ignored, and the host says so."""
+
+    folders: frozenset[str]
+    of_root: frozenset[str]  # those of `folders` that a subagent has none of
+    generated: frozenset[str] = frozenset()  # passed over without a word
+    dockerfile: bool = False  # may a sandbox be a Dockerfile; the elder has a `workspace/skills` of its own
+    strict_headers: bool = False  # has a Markdown header to end; where not, it may hold known keys alone
+    skill_names: bool = False  # are names of skills looked at
+    package: str = ""  # that the nearest package.json has to name; empty: none
+
+
+@dataclass(frozen=True, slots=True)
+class FileRules:
+    """Which files a version of the host passes over without a word."""
+
+    tests: bool = True  # `x.test.ts`, `x.spec.ts` and `__tests__` folders
+    declarations: bool = True  # `x.d.ts`
+    household: AgentLayout | None = None  # what it asks of an agent's folder as a whole; None: nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A kind of module folder and the host's words for what is wrong in it."""
+
+    folder: str  # hooks
+    pattern: re.Pattern[str]  # of each part of a slug
+    name_code: str
+    name_text: str  # {name}
+    folder_code: str
+    folder_text: str  # {folder}
+
+
+@dataclass(slots=True)
+class _Walk:
+    """One walk through a folder. Lives as long as that walk."""
+
+    slot: Slot
+    rules: FileRules
+    files: Files
+    found: list[FoundModule] = field(default_factory=list)
+    passed: list[SkippedFile] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+
+    def refuse(self, name: str, path: Path) -> bool:
+        """Is this no legal part of a slug? Then it is said, and what lies below it is not looked at."""
+        if self.slot.pattern.fullmatch(name):
+            return False
+        message = self.slot.name_text.format(name=name)
+        self.diagnostics.append(Diagnostic(self.slot.name_code, message, path))
+        self.passed.append(SkippedFile(path, message, name))
+        return True
+
+
+def modules_in(root: Path, slot: Slot, rules: FileRules, files: Files) -> ModuleFolder:
+    """The modules of an agent's `slot` folder. Raises OSError where a folder cannot be read.
+
+    An absent folder holds nothing; a file or a link in its place is an error of the build (eve 07).
+    """
+    folder = root / slot.folder
+    facts = files.facts(folder)
+    if facts is None and not _is_dangling(folder, files):
+        return ModuleFolder()
+    if facts is None or facts.linked or not facts.folder:
+        return ModuleFolder(
+            diagnostics=(Diagnostic(slot.folder_code, slot.folder_text.format(folder=folder), folder),)
+        )
+    walk = _Walk(slot, rules, files)
+    _walk(walk, folder, ())
+    return ModuleFolder(tuple(walk.found), tuple(walk.passed), tuple(walk.diagnostics))
+
+
+def _is_dangling(path: Path, files: Files) -> bool:
+    """Is it a link that leads nowhere. Where its folder cannot be read, nothing is there."""
+    try:
+        return path.name in files.names(path.parent)
+    except OSError:
+        return False
+
+
+def _walk(walk: _Walk, folder: Path, above: tuple[str, ...]) -> None:
+    """Sub-folders first, then the files beside them (eve 03)."""
+    children = sorted(walk.files.children(folder), key=lambda child: collation_key(child.name))
+    kept = [child for child in children if not _is_skipped(walk, child)]
+    for child in kept:
+        if child.folder and len(above) == MAX_DEPTH:
+            walk.passed.append(
+                SkippedFile(child.path, f"no more than {MAX_DEPTH} folders in one another are read")
+            )
+        elif child.folder and not walk.refuse(child.name, child.path):
+            _walk(walk, child.path, (*above, child.name))
+    _take_files(walk, folder, [child for child in kept if not child.folder], above)
+
+
+def _is_skipped(walk: _Walk, child: FolderItem) -> bool:
+    reason = _why_ignored(child, walk.rules)
+    if reason:
+        walk.passed.append(SkippedFile(child.path, f"ignored: {reason}", ignored=True))
+    return bool(reason)
+
+
+def _why_ignored(child: FolderItem, rules: FileRules) -> str:
+    name = child.name
+    if child.linked:
+        return f"{name} is a link"
+    if is_test_name(name, rules):
+        return f"{name} holds tests"
+    if child.folder:
+        return ""
+    if rules.declarations and DECLARATION.search(name):
+        return f"{name} is a declaration"
+    if stem_of_module(name) is None:
+        return f"{Path(name).suffix or name} is no module"
+    return ""
+
+
+def is_test_name(name: str, rules: FileRules) -> bool:
+    """Is it a file or folder of tests, which this version passes over wherever it meets one."""
+    return rules.tests and (name == TESTS_FOLDER or TEST_FILE.search(name) is not None)
+
+
+def stem_of_module(name: str) -> str | None:
+    """A module's file name without its ending; None for what is no module."""
+    for ending in (*MODULE_SUFFIXES, PYTHON_SUFFIX):
+        if name.endswith(ending) and len(name) > len(ending):
+            return name[: -len(ending)]
+    return None
+
+
+def _take_files(walk: _Walk, folder: Path, children: list[FolderItem], above: tuple[str, ...]) -> None:
+    stems: dict[str, list[FolderItem]] = {}
+    for child in children:
+        stems.setdefault(stem_of_module(child.name) or child.name, []).append(child)
+    for stem in sorted(stems, key=collation_key):
+        hosts = [child for child in stems[stem] if not child.name.endswith(PYTHON_SUFFIX)]
+        slug = "/".join((*above, stem))
+        if hosts and not walk.refuse(stem, hosts[0].path):
+            _take_slot(walk, folder, slug, hosts)
+        for child in stems[stem]:
+            if child not in hosts:
+                _take_python(walk, slug, stem, child, hosts)
+
+
+def _take_slot(walk: _Walk, folder: Path, slug: str, hosts: list[FolderItem]) -> None:
+    if len(hosts) == 1:
+        walk.found.append(FoundModule(slug, hosts[0].path))
+        return
+    names = ", ".join(f'"{child.name}"' for child in hosts)
+    message = COLLISION_TEXT.format(slot=f"{walk.slot.folder}/{slug}", files=names)
+    walk.diagnostics.append(Diagnostic(COLLISION, message, folder))
+    walk.passed += [SkippedFile(child.path, message, slug) for child in hosts]
+
+
+def _take_python(walk: _Walk, slug: str, stem: str, child: FolderItem, hosts: list[FolderItem]) -> None:
+    """A Python module: held to the same names, but the host never sees it, so it stops no build."""
+    if not walk.slot.pattern.fullmatch(stem):
+        walk.passed.append(SkippedFile(child.path, walk.slot.name_text.format(name=stem), slug))
+    elif hosts:
+        walk.passed.append(
+            SkippedFile(child.path, f"{hosts[0].name} beside it has the same slug and wins", slug)
+        )
+    else:
+        walk.found.append(FoundModule(slug, child.path, beyond_host=True))
+
+
+MODULE_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_-]{0,63}")
+CHANNEL_NAME = re.compile(r"\.?[a-z][a-z0-9-]{0,63}|\[[a-zA-Z][a-zA-Z0-9_]{0,63}\]")
+CONNECTION_NAME = re.compile(r"[a-z][a-z0-9-]{0,63}")
+NAME_RULE = (
+    "Expected ASCII letters, digits, underscores, and dashes only, "
+    "starting with a letter, up to 64 characters."
+)
+
+HOOKS_SLOT = Slot(
+    folder="hooks",
+    pattern=MODULE_NAME,
+    name_code="discover/hook-name-invalid",
+    name_text=f'Hook path segment "{{name}}" is not a legal hook name. {NAME_RULE}',
+    folder_code="discover/hooks-directory-invalid",
+    folder_text='Expected "{folder}" to be a directory of authored hooks.',
+)
+TOOLS_SLOT = Slot(
+    folder="tools",
+    pattern=MODULE_NAME,
+    name_code="discover/tool-name-invalid",
+    name_text=f'Tool filename "{{name}}" is not a legal tool name. {NAME_RULE}',
+    folder_code="discover/tools-directory-invalid",
+    folder_text='Expected "{folder}" to be a directory of authored tools.',
+)
+CHANNELS_SLOT = Slot(
+    folder="channels",
+    pattern=CHANNEL_NAME,
+    name_code="discover/channel-name-invalid",
+    name_text='Channel path segment "{name}" is not a legal channel name. Expected lowercase kebab-case '
+    "(`my-channel`), optionally with a leading dot (`.well-known`), or a path parameter form "
+    "(`[sessionId]`).",
+    folder_code="discover/channels-directory-invalid",
+    folder_text='Expected "{folder}" to be a directory of authored channels.',
+)

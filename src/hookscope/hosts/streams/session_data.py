@@ -1,0 +1,116 @@
+"""The data of a session's events: actions, results, failures, labels. Recorded in eve 13, 16 and 19."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from hookscope.hosts.streams.session_messages import ToolCall, ToolResult
+from hookscope.hosts.streams.session_rules import SessionRules
+
+FAILED = "ACTION_RESULT_FAILED"
+SUBAGENT_FAILED = "SUBAGENT_EXECUTION_FAILED"
+MODEL_FAILED = "MODEL_CALL_FAILED"
+LONGEST_LABEL = 500
+
+
+def tool_action(call: ToolCall) -> dict[str, Any]:
+    """A tool call as events carry it."""
+    return {"callId": call.id, "input": call.input, "kind": "tool-call", "toolName": call.name}
+
+
+def subagent_action(call: ToolCall, node: str) -> dict[str, Any]:
+    """A call of a subagent, which runs as `node`, as events carry it."""
+    return {
+        "callId": call.id,
+        "input": call.input,
+        "kind": "subagent-call",
+        "name": call.name,
+        "nodeId": node,
+        "subagentName": call.name,
+    }
+
+
+def tool_result(result: ToolResult, name: str, rules: SessionRules) -> dict[str, Any]:
+    """Of action.result: `result`, `status` and, of a failed one, `error`."""
+    told = {"callId": result.id, "kind": "tool-result", "output": result.output, "toolName": name}
+    failure = result.failure
+    if failure is None:
+        return _outcome(told, rules)
+    named = {"name": failure.name or "Error"} if rules.error_names else {}
+    told |= {"output": failure.message, "isError": True}
+    if rules.error_names:
+        told["errorName"] = named["name"]
+    error = {"code": FAILED, "message": failure.message, **named}
+    return {"result": told, "status": "failed", "error": error}
+
+
+def task_receipt(call: ToolCall, text: str) -> dict[str, Any]:
+    """Of action.result, where a call is answered with the promise of a task."""
+    told = {"callId": call.id, "kind": "tool-result", "output": text, "toolName": call.name}
+    return {"result": told, "status": "completed"}
+
+
+def subagent_result(call: ToolCall, output: str, failure: str | None) -> dict[str, Any]:
+    """Of action.result, where the step has waited for a subagent."""
+    told: dict[str, Any] = {"callId": call.id, "kind": "subagent-result", "subagentName": call.name}
+    if failure is None:
+        return {"result": {**told, "output": output}, "status": "completed"}
+    error = {"code": SUBAGENT_FAILED, "message": failure}
+    return {"result": {**told, "output": error, "isError": True}, "status": "failed", "error": error}
+
+
+def _outcome(told: dict[str, Any], rules: SessionRules) -> dict[str, Any]:
+    error = error_in(told["output"]) if rules.output_fails else None
+    if error is None:
+        return {"result": told, "status": "completed"}
+    return {"result": told, "status": "failed", "error": error}
+
+
+def error_in(output: Any) -> dict[str, str] | None:
+    """The code and message that an output carries, itself or as JSON; None for none."""
+    if isinstance(output, str):
+        try:
+            output = json.loads(output)
+        except ValueError:
+            return None
+    if not isinstance(output, Mapping):
+        return None
+    told = {name: output.get(name) for name in ("code", "message")}
+    given = {name: text for name, text in told.items() if isinstance(text, str) and text}
+    return given if len(given) == len(told) else None
+
+
+def failure_data(code: str, message: str, id: str, thrown: str, name: str = "") -> dict[str, Any]:  # noqa: A002  (theirs)
+    """Of step.failed, turn.failed and session.failed."""
+    details = {"errorId": id, "message": thrown, **({"name": name} if name else {})}
+    return {"code": code, "message": message, "details": details}
+
+
+def call_label(call: ToolCall) -> dict[str, Any]:
+    """Of actions.requested: what people read of a subagent's call. Its title, and the first sentence."""
+    title = display_title(call.name)
+    message = call.input.get("message") if isinstance(call.input, Mapping) else None
+    sentence = first_sentence(message) if isinstance(message, str) else ""
+    return {call.id: {"label": f"{title}: {sentence}" if sentence else title}}
+
+
+def display_title(name: str) -> str:
+    """A name as people write it: `weather_helper` is `Weather helper`, `readPDF` is `Read PDF`."""
+    last = next((part for part in reversed(name.split("__")) if part), name)
+    spaced = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1 \2", re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", last))
+    words = [word for word in re.split(r"[\s_-]+", spaced) if word]
+    told = " ".join(word if len(word) > 1 and word.isupper() else word.lower() for word in words) or name
+    return told[:1].upper() + told[1:]
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of the first line that has any; a number before a dot ends none."""
+    lines = (" ".join(re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", line).split()) for line in text.splitlines())
+    line = next((line for line in lines if line), "")[:LONGEST_LABEL]
+    for end in re.finditer(r"(?<=[.!?])\s+(?=[A-Z\"'`(])", line):
+        if not re.search(r"(?:^|\s)\d{1,2}\.$", line[: end.start()]):
+            return line[: end.start()]
+    return line

@@ -1,0 +1,214 @@
+"""The inputs of a session and the commands it answers: one input, then one command, in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any, Literal, TypeAlias
+
+from hookscope.values import dataclass
+
+Data: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Thrown:
+    """What was thrown. `name` is the kind of error; empty for a bare value."""
+
+    message: str
+    name: str = "Error"
+
+    @property
+    def text(self) -> str:
+        """As the language prints it: `Error: no such city`."""
+        return f"{self.name}: {self.message}" if self.name else self.message
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool or subagent that the model asked for. `refused`: why its input does not fit."""
+
+    id: str
+    name: str
+    input: Any = field(default_factory=dict)
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationEntry:
+    """One message of the conversation: somebody's text, or what a tool came to."""
+
+    role: Literal["user", "assistant", "tool", "note"]  # a note is the host's own, in the user's place
+    text: str = ""
+    call: ToolCall | None = None
+    output: Any = None
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SessionAgent:
+    """Whose session it is, and what it may call."""
+
+    name: str
+    node: str = ""  # its node id; empty for the root agent
+    tools: frozenset[str] = frozenset()
+    subagents: Mapping[str, str] = field(default_factory=dict)  # name → node id
+    delegated: bool = False  # another agent has opened this session, and waits for its outcome
+
+
+# Inputs.
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    """The user says something. Heard only where the session waits for it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """An event is on record and its handlers have run."""
+
+    thrown: Thrown | None = None  # by a hook
+    cancelled: bool = False  # a hook has asked to cancel the turn
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """What the model said: a text, calls, both, or a failure."""
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    failure: Thrown | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What one tool came to. `after`: seconds from the moment when all were called."""
+
+    id: str
+    output: Any = None
+    failure: Thrown | None = None
+    after: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResults:
+    """All tools of one reply have ended; in order of the calls."""
+
+    results: tuple[ToolResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChildOutcome:
+    """What a child session came to: its last text, or why it failed."""
+
+    session: str
+    output: str = ""
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChildOutcomes:
+    """The child sessions that were asked for have come to rest."""
+
+    outcomes: tuple[ChildOutcome, ...]
+
+
+SessionInput: TypeAlias = UserMessage | Published | ModelReply | ToolResults | ChildOutcomes
+
+
+# Commands.
+
+
+@dataclass(frozen=True, slots=True)
+class Publish:
+    """Publish this event. Answer: Published."""
+
+    type: str
+    data: Data = field(default_factory=dict)
+    heard: bool = True  # do hooks hear it, or only the channel and the stream
+
+
+@dataclass(frozen=True, slots=True)
+class AskModel:
+    """Ask the model. Answer: Reply."""
+
+    history: tuple[ConversationEntry, ...]
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallTools:
+    """Run these tools, all at once. Answer: ToolResults."""
+
+    calls: tuple[ToolCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChildSession:
+    """A session to be started for a subagent."""
+
+    agent: str
+    node: str
+    message: str
+    call: str  # the call that asked for it
+    session: str
+    turn: str  # the parent's turn
+
+
+@dataclass(frozen=True, slots=True)
+class StartChildren:
+    """Play these sessions to their end, each in its own stream. Answer: Outcomes."""
+
+    children: tuple[ChildSession, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingForUser:
+    """The turn is over. Answer: the next Message. `output` is the model's last text."""
+
+    output: str = ""
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFinished:
+    """The session is over; nothing can be answered."""
+
+    output: str = ""
+    failure: str | None = None
+
+
+SessionCommand: TypeAlias = Publish | AskModel | CallTools | StartChildren | WaitingForUser | SessionFinished
+
+
+def model_request(command: AskModel) -> dict[str, Any]:
+    """What a scripted model gets: the conversation, and what tools have answered so far.
+
+    Source: recorded in eve 16 (`toolResults`); the other members as the host's own stand-in for a model has
+    them, eve 0.80.1.
+    """
+    said = [entry.text for entry in command.history if entry.role == "user"]
+    return {
+        "messages": [_message(entry) for entry in command.history],
+        "toolResults": [_result(entry) for entry in command.history if entry.call is not None],
+        "prompt": said[-1] if said else "",
+        "lastUserMessage": said[-1] if said else None,
+        "userMessages": said,
+        "userMessageCount": len(said),
+        "stepIndex": command.step,
+        "tools": [],
+    }
+
+
+def _message(entry: ConversationEntry) -> dict[str, Any]:
+    role = "user" if entry.role == "note" else entry.role
+    return {"role": role, "text": entry.text if entry.call is None else str(entry.output)}
+
+
+def _result(entry: ConversationEntry) -> dict[str, Any]:
+    assert entry.call is not None
+    name = entry.call.name
+    return {"id": entry.call.id, "name": name, "output": entry.output, "isError": entry.failed}

@@ -1,0 +1,157 @@
+"""Subagents of a session: called and awaited, or started as tasks that are settled later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hookscope.hosts.streams import session_data as data
+from hookscope.hosts.streams.session_messages import (
+    ChildOutcome,
+    ChildSession,
+    ConversationEntry,
+    ToolCall,
+)
+from hookscope.hosts.streams.session_state import (
+    Action,
+    AddEntry,
+    BeginStep,
+    ChildPurpose,
+    NextStep,
+    OpenTasks,
+    PublishEvent,
+    RunChildren,
+    SessionState,
+    SubagentTask,
+    format_session_id,
+    id_letters,
+    model_step,
+)
+
+STOPPED_REASON = "cancelled with its turn, before it had ended"  # what the model reads of such a call
+
+
+def subagent_message(call: ToolCall) -> object:
+    """What a call asks its subagent; None where it asks nothing."""
+    return call.input.get("message") if isinstance(call.input, Mapping) else None
+
+
+def with_children(
+    session: SessionState, calls: Sequence[ToolCall]
+) -> tuple[SessionState, tuple[ChildSession, ...]]:
+    """The subagents of these calls, each with a session of its own, and ours with its numbers taken."""
+    children = []
+    for call in calls:
+        session, digits = session.number()
+        node, message = session.agent.subagents[call.name], subagent_message(call)
+        text = message if isinstance(message, str) else ""
+        children.append(
+            ChildSession(call.name, node, text, call.id, format_session_id(digits), session.turn_id)
+        )
+    return session, tuple(children)
+
+
+def subagent_called(child: ChildSession, session: SessionState) -> dict[str, Any]:
+    """The data of `subagent.called`."""
+    return {
+        "callId": child.call,
+        "childSessionId": child.session,
+        "sessionId": session.id,
+        "name": child.agent,
+        "toolName": child.agent,
+        "workflowId": session.rules.workflow,
+    }
+
+
+def join_children(
+    session: SessionState, delegate: RunChildren, outcomes: Sequence[ChildOutcome]
+) -> SessionState:
+    """Subagents that the step has waited for are done: the same step of the turn asks the model again.
+
+    Where that fails, the conversation knows nothing of the calls (recorded with 0.18.1).
+    """
+    told: list[Action] = []
+    entries = list(session.held)
+    for call, outcome in zip(delegate.calls, outcomes, strict=True):
+        result = data.subagent_result(call, outcome.output, outcome.failure)
+        if outcome.failure is None:
+            done = {"callId": call.id, "output": outcome.output, "subagentName": call.name}
+            told.append(PublishEvent("subagent.completed", done, "session"))
+        told.append(PublishEvent("action.result", result))
+        output = result["result"]["output"]
+        entries.append(
+            ConversationEntry("tool", call=call, output=output, failed=outcome.failure is not None)
+        )
+    return session.with_agenda(BeginStep(), *told, AddEntry(tuple(entries)), *model_step(session))
+
+
+def start_tasks(
+    session: SessionState, children: Sequence[ChildSession], calls: Sequence[ToolCall]
+) -> SessionState:
+    """Each call is answered with a receipt, and the turn goes on."""
+    tasks = []
+    for child, call in zip(children, calls, strict=True):
+        session, digits = session.number()
+        tasks.append(SubagentTask(f"{child.agent}-{id_letters(digits, 6)}", child, call))
+    receipts = [session.rules.receipt.format(task=task.id, name=task.child.agent) for task in tasks]
+    pairs = list(zip(calls, receipts, strict=True))
+    return session.with_agenda(
+        *session.agenda,
+        BeginStep(keeps=tuple(ConversationEntry("tool", call=call, output=STOPPED_REASON) for call in calls)),
+        OpenTasks(tuple(tasks)),
+        *(PublishEvent("task.started", _task(task), "session") for task in tasks),
+        *(PublishEvent("action.result", data.task_receipt(call, text)) for call, text in pairs),
+        AddEntry(tuple(ConversationEntry("tool", call=call, output=text) for call, text in pairs)),
+        BeginStep(),
+        NextStep(),
+        *model_step(session),
+    )
+
+
+def _task(task: SubagentTask, **more: Any) -> dict[str, Any]:
+    name, call, turn = task.child.agent, task.child.call, task.child.turn
+    return {"callId": call, "kind": "agent", "name": name, "taskId": task.id, "turnId": turn, **more}
+
+
+def _agent_started(task: SubagentTask, session: SessionState) -> PublishEvent:
+    child = task.child
+    path = session.rules.stream_path.format(session=child.session)
+    told = {"callId": child.call, "turnId": child.turn, "name": child.agent, "sessionId": child.session}
+    return PublishEvent("agent.started", {**told, "streamPath": path, "taskId": task.id}, "session")
+
+
+def announce_tasks(session: SessionState, purpose: ChildPurpose) -> tuple[Action, ...]:
+    """The sessions of tasks that nobody has heard of are told, and played."""
+    new = [task for task in session.tasks if not task.announced]
+    if not new:
+        return ()
+    played = RunChildren(tuple(task.child for task in new), tuple(task.call for task in new), purpose)
+    return (*(_agent_started(task, session) for task in new), played)
+
+
+def settle_task(session: SessionState) -> SessionState:
+    """The first task with an outcome is settled, and the model is asked again."""
+    task = next(task for task in session.tasks if task.outcome is not None)
+    rest = tuple(other for other in session.tasks if other is not task)
+    outcome = task.outcome
+    assert outcome is not None
+    if outcome.failure is None:
+        text = outcome.output
+        end: dict[str, Any] = {"status": "completed", "output": text}
+    else:
+        text = session.rules.task_failed.format(error=outcome.failure, name=task.child.agent)
+        end = {"status": "failed", "error": {"message": text}}
+    return session.with_agenda(
+        PublishEvent("task.settled", _task(task, **end), "session"),
+        AddEntry((ConversationEntry("note", f"{task.id}: {text}"),)),
+        BeginStep(),
+        NextStep(),
+        *model_step(session),
+        tasks=rest,
+    )
+
+
+def stop_tasks(session: SessionState, reason: str) -> tuple[PublishEvent, ...]:
+    """That tasks which have not ended are cancelled with their turn, and why."""
+    end: dict[str, Any] = {"status": "cancelled", "cancel": {"reason": reason}}
+    return tuple(PublishEvent("task.settled", _task(task, **end), "session") for task in session.tasks)

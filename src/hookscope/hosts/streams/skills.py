@@ -1,0 +1,270 @@
+"""Skills and schedules of an agent: files, Markdown headers, and the host's diagnostics about them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from hookscope import formats
+from hookscope.hosts.streams.content_folders import (
+    LARGEST,
+    MARKDOWN,
+    ContentFolder,
+    entries_in,
+    is_plain_file,
+    is_plain_folder,
+    module_stem,
+)
+from hookscope.hosts.streams.module_folders import (
+    DECLARATION,
+    AgentLayout,
+    Diagnostic,
+    FileRules,
+)
+from hookscope.model.machine import Files, FolderItem
+from hookscope.values import dataclass
+
+OPENING: Final = re.compile("\ufeff?---(?!-)([^\r\n]*)(?:\r?\n|$)")
+CLOSING: Final = re.compile(r"^---[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
+UNCLOSED: Final = "Markdown frontmatter is missing a closing delimiter."
+NO_OBJECT: Final = "Markdown frontmatter must parse to an object."
+INVALID_SKILL: Final = "Expected authored skill markdown to match the public eve shape."
+INVALID_SCHEDULE: Final = "Expected authored schedule markdown to match the public eve shape."
+SKILL_KEYS: Final = frozenset({"description", "files", "license", "markdown", "metadata", "name"})
+SCHEDULE_KEYS: Final = frozenset({"cron", "markdown", "run"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    values: dict[str, object] | None = None  # None: the document has no header
+    wrong: str = ""
+
+
+def skill_error(source: bytes, flat: bool, household: AgentLayout) -> str:
+    """What its host says of a skill's Markdown. A flat one, `skills/x.md`, needs no header."""
+    header = _read_header(source, household)
+    if header.wrong:
+        return header.wrong
+    if header.values is None:
+        return "" if flat else "Skill markdown must start with YAML frontmatter."
+    values = header.values
+    description = values.get("description")
+    if description is not None and not isinstance(description, str):
+        return 'Expected "description" frontmatter to be a string.'
+    if description is None and not flat:
+        return 'Missing required "description" frontmatter.'
+    if values.get("license") is not None and not isinstance(values["license"], str):
+        return 'Expected "license" frontmatter to be a string.'
+    if household.strict_headers:
+        deferred = values.get("deferred")
+        fits = deferred is None or isinstance(deferred, bool)
+        return "" if fits else 'Expected "deferred" frontmatter to be true or false.'
+    return _old_skill_error(values)
+
+
+def _old_skill_error(values: dict[str, object]) -> str:
+    metadata = values.get("metadata")
+    if metadata is not None and not isinstance(metadata, dict):
+        return 'Expected "metadata" frontmatter to be an object.'
+    for name, value in (metadata or {}).items():
+        if not isinstance(value, str):
+            return f'Expected "metadata.{name}" frontmatter to be a string.'
+    unknown = next((name for name in values if name not in SKILL_KEYS), None)
+    if unknown is not None:
+        return f'{INVALID_SKILL} Unknown key "{unknown}".'
+    files = values.get("files", {})
+    if not isinstance(files, dict) or any(
+        name in values and values[name] is None for name in ("license", "metadata")
+    ):
+        return INVALID_SKILL
+    other = next((name for name, value in files.items() if not isinstance(value, str)), None)
+    return (
+        ""
+        if other is None
+        else f'{INVALID_SKILL} Expected skill file "{other}" to be a string or Uint8Array.'
+    )
+
+
+def schedule_error(source: bytes, household: AgentLayout) -> str:
+    """What its host says of a schedule's Markdown."""
+    header = _read_header(source, household)
+    if header.wrong:
+        return header.wrong
+    if header.values is None:
+        return 'Schedule markdown must start with YAML frontmatter declaring "cron".'
+    if "run" in header.values:
+        return (
+            'Markdown-form schedules do not support the "run" frontmatter key. Use a TypeScript schedule '
+            "(`<name>.ts`) to author a handler."
+        )
+    unknown = next((name for name in header.values if name not in SCHEDULE_KEYS), None)
+    if unknown is not None:
+        return f'{INVALID_SCHEDULE} Unknown key "{unknown}".'
+    return "" if isinstance(header.values.get("cron"), str) else INVALID_SCHEDULE
+
+
+def _read_header(source: bytes, household: AgentLayout) -> _Header:
+    text = source.decode(errors="replace")
+    return _read_strict_header(text) if household.strict_headers else _read_old_header(text)
+
+
+def _read_strict_header(text: str) -> _Header:
+    opening = OPENING.match(text)
+    if opening is None:
+        return _Header()
+    language = opening[1].strip()
+    if language and language.lower() != "yaml":
+        wrong = f'Frontmatter language "{language}" is not supported. Use YAML frontmatter.'
+        return _Header(wrong=wrong)
+    closing = CLOSING.search(text, opening.end())
+    if closing is None:
+        return _Header(wrong=UNCLOSED)
+    return _header_values(text[opening.end() : closing.start()])
+
+
+def _read_old_header(text: str) -> _Header:
+    """As gray-matter cuts it: without an end, all that follows is the header."""
+    if not text.startswith("---"):
+        return _Header()
+    if text[3:4] == "-":
+        return _Header({})
+    language, _, rest = text[3:].partition("\n")
+    if language.strip().lower() in ("js", "javascript"):
+        return _Header(wrong="JavaScript frontmatter is not supported.")
+    closing = f"\n{rest}".find("\n---")
+    header = _header_values(rest if closing < 0 else rest[: max(0, closing - 1)])
+    fenced = text.startswith(("---\n", "---\r\n"))
+    unclosed = fenced and re.search(r"\n---(?:\r?\n|\Z)", text[3:]) is None
+    return _Header(wrong=UNCLOSED) if header.wrong and header.wrong != NO_OBJECT and unclosed else header
+
+
+def _header_values(block: str) -> _Header:
+    lines = (line for line in block.splitlines() if line.strip() and not line.lstrip().startswith("#"))
+    if next(lines, None) is None:
+        return _Header({})
+    try:
+        value = formats.read_yaml(block.encode(), limit=LARGEST)
+    except formats.FormatError as error:
+        return _Header(wrong=str(error))
+    return _Header(value) if isinstance(value, dict) else _Header(wrong=NO_OBJECT)
+
+
+SKILLS_FOLDER = "skills"
+SKILL_NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}")
+NO_FOLDER = 'Expected "{folder}" to be a directory of authored skills.'
+NO_SKILL = (
+    'Expected "{file}" to be a skill directory containing SKILL.md or a flat ".md", ".ts", ".cts", ".mts", '
+    '".js", ".cjs", or ".mjs" skill file.'
+)
+NO_MARKDOWN = 'Expected "{file}" to exist for the "{name}" skill.'
+ILLEGAL = (
+    'Skill "{path}" has an illegal name "{name}". Expected ASCII letters, digits, underscores, and '
+    "dashes only, starting with a letter or digit, up to 64 characters."
+)
+DUPLICATE_SKILL = 'Found conflicting authored skill sources for "{name}": "{first}" and "{second}".'
+
+
+@dataclass(frozen=True, slots=True)
+class _Skill:
+    name: str
+    path: str  # as the host writes it: `skills/x/SKILL.md`
+
+
+def skill_diagnostics(
+    root: Path, rules: FileRules, household: AgentLayout, files: Files
+) -> Iterator[Diagnostic]:
+    """What the host says of an agent's skills. A link to their folder is followed. Raises OSError."""
+    folder = root / SKILLS_FOLDER
+    facts = files.facts(folder)
+    if facts is None:
+        return
+    if not facts.folder:
+        yield Diagnostic("discover/skills-directory-invalid", NO_FOLDER.format(folder=folder), folder)
+        return
+    seen: dict[str, str] = {}
+    for child in entries_in(folder, rules, files):
+        found = _check_skill(child, rules, household, files)
+        if isinstance(found, Diagnostic):
+            yield found
+        elif found is not None:
+            yield from _check_duplicate(found, seen, child, household)
+
+
+def _check_duplicate(
+    skill: _Skill, seen: dict[str, str], child: FolderItem, household: AgentLayout
+) -> Iterator[Diagnostic]:
+    """Its name beside those before it. Of one name two are told, and more are passed over."""
+    if household.skill_names and not SKILL_NAME.fullmatch(skill.name):
+        text = ILLEGAL.format(path=skill.path, name=skill.name)
+        yield Diagnostic("discover/skill-name-invalid", text, child.path)
+    elif seen.get(skill.name) == "":
+        return
+    elif skill.name in seen:
+        text = DUPLICATE_SKILL.format(name=skill.name, first=seen[skill.name], second=skill.path)
+        seen[skill.name] = ""
+        yield Diagnostic("discover/skill-collision", text, child.path.with_name(skill.name))
+    else:
+        seen[skill.name] = skill.path
+
+
+def _check_skill(
+    child: FolderItem, rules: FileRules, household: AgentLayout, files: Files
+) -> _Skill | Diagnostic | None:
+    if is_plain_folder(child):
+        return _check_package(child, rules, household, files)
+    if is_plain_file(child) and _is_skipped_file(child.name, rules):
+        return None
+    if is_plain_file(child) and child.name.lower().endswith(MARKDOWN):
+        wrong = skill_error(files.read(child.path, LARGEST), True, household)
+        name = child.name[: -len(MARKDOWN)]
+        return _invalid(child.path, wrong) if wrong else _Skill(name, f"{SKILLS_FOLDER}/{child.name}")
+    stem = module_stem(child.name, rules)
+    if is_plain_file(child) and stem is not None:
+        return _Skill(stem, f"{SKILLS_FOLDER}/{child.name}")
+    return Diagnostic("discover/skill-entry-not-directory", NO_SKILL.format(file=child.path), child.path)
+
+
+def _is_skipped_file(name: str, rules: FileRules) -> bool:
+    """A declaration, or the map of a module: the newer version makes nothing of them."""
+    if not rules.declarations:
+        return False
+    mapped = name.removesuffix(".map") if name.endswith(".map") else ""
+    return any(DECLARATION.search(one) is not None for one in (name, mapped)) or (
+        bool(mapped) and module_stem(mapped, rules) is not None
+    )
+
+
+def _check_package(
+    child: FolderItem, rules: FileRules, household: AgentLayout, files: Files
+) -> _Skill | Diagnostic:
+    inner = entries_in(child.path, rules, files)
+    names = (one.name for one in inner if is_plain_file(one) and one.name.lower() == "skill.md")
+    name = next(names, "")
+    file = child.path / (name or "SKILL.md")
+    if not name:
+        text = NO_MARKDOWN.format(file=file, name=child.name)
+        return Diagnostic("discover/skill-markdown-missing", text, child.path)
+    wrong = skill_error(files.read(file, LARGEST), False, household)
+    return _invalid(file, wrong) if wrong else _Skill(child.name, f"{SKILLS_FOLDER}/{child.name}/{name}")
+
+
+def _invalid(file: Path, wrong: str) -> Diagnostic:
+    text = f'Invalid authored skill frontmatter in "{file}": {wrong}'
+    return Diagnostic("discover/skill-frontmatter-invalid", text, file)
+
+
+def schedule_content(household: AgentLayout) -> ContentFolder:
+    """The room of the root agent's schedules. A document that is none is thrown, not told."""
+    return ContentFolder(
+        "schedules",
+        "discover/schedules-directory-invalid",
+        'Expected "{folder}" to be a directory of authored schedules.',
+        deep=True,
+        markdown=True,
+        stray_code="discover/schedule-file-unsupported",
+        stray_text='Expected "{file}" to be a TypeScript or markdown schedule file within "schedules/".',
+        document=partial(schedule_error, household=household),
+    )

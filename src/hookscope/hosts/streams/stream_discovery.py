@@ -1,0 +1,234 @@
+"""The hooks of a project: what every agent has, what is skipped, and what stops the build."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import field, replace
+from pathlib import Path
+
+from hookscope import formats
+from hookscope.hosts.folders.search_paths import hooks_folder
+from hookscope.hosts.streams.agents import (
+    DYNAMIC_FOLDERS,
+    Agent,
+    Discovery,
+    OtherListener,
+    agents_of,
+    discover_agent,
+    ordered_diagnostics,
+)
+from hookscope.hosts.streams.extensions import Extension, extensions_of
+from hookscope.hosts.streams.module_folders import (
+    ERROR,
+    HOOKS_SLOT,
+    Diagnostic,
+    FileRules,
+    FoundModule,
+    SkippedFile,
+    modules_in,
+)
+from hookscope.model.hook import LANGUAGE_OF, FilePosition, Folder, Hook, Metadata, Problem
+from hookscope.model.host import Host
+from hookscope.model.inventory import FoundHooks, RejectedHook
+from hookscope.model.machine import Files
+from hookscope.model.text import error_reason
+from hookscope.values import dataclass
+
+PACKAGE = "package.json"
+LARGEST = 1_048_576  # bytes of it that are read
+NO_JSON = "The package.json at {file} is not valid JSON."
+NO_PROJECT = "No {package} project contains {folder}: {file} names no {package} among its dependencies."
+
+
+def project_diagnostic(workspace: Path, package: str, files: Files) -> Diagnostic | None:
+    """Why the host takes the folder for no project of its own, whose package it is; None where it does.
+
+    Without any package.json its commands would not begin either. Nothing is said of that: there a folder is
+    looked at that nobody has made a project of yet.
+    """
+    for folder in (workspace, *workspace.parents):
+        file = folder / PACKAGE
+        facts = files.facts(file)
+        if facts is None or not facts.file:
+            continue
+        try:
+            told = json.loads(files.read(file, LARGEST))
+        except (OSError, ValueError, RecursionError):
+            return Diagnostic("", NO_JSON.format(file=file), file)
+        needs = told.get("dependencies") if isinstance(told, dict) else None
+        if isinstance(needs, dict) and isinstance(needs.get(package), str):
+            return None
+        return Diagnostic("", NO_PROJECT.format(package=package, folder=workspace, file=file), file)
+    return None
+
+
+AGENT, SUBAGENT = "agent", "subagent"
+OTHER_MODULE_FOLDERS = (
+    "channels",
+    *DYNAMIC_FOLDERS,
+    "connections",
+)  # looked at where they are, for what hooks have to do with them
+
+
+def project_folders(host: Host, rules: FileRules) -> tuple[Folder, ...]:
+    """The hooks folder of every agent, which need not exist, and the folders beside it that do."""
+    files, paths = host.surroundings.files, []
+    for agent in agents_of(host.workspace, rules, files):
+        paths.append((agent, agent.root / HOOKS_SLOT.folder))
+        for extension in _extensions(agent, rules, files):
+            paths.append((agent, extension.root / HOOKS_SLOT.folder))
+        for name in OTHER_MODULE_FOLDERS:
+            facts = files.facts(agent.root / name)
+            if facts is not None and facts.folder and not facts.linked:
+                paths.append((agent, agent.root / name))
+    return tuple(
+        _folder(host, agent, path, rank=len(paths) - place) for place, (agent, path) in enumerate(paths)
+    )
+
+
+def _folder(host: Host, agent: Agent, path: Path, rank: int) -> Folder:
+    source = SUBAGENT if agent.scope else AGENT
+    label = "/".join(filter(None, (agent.label, path.name)))
+    return replace(hooks_folder(host, source, path, rank, label=label), aside=path.name != HOOKS_SLOT.folder)
+
+
+@dataclass(slots=True)
+class _ProjectScan:
+    """One look at a project. Lives as long as that look."""
+
+    folders: dict[Path, Folder]
+    files: Files
+    marks_python: bool
+    build: Problem | None = None
+    thrown: bool = False  # did the host throw it; then it says nothing else
+    hooks: list[Hook] = field(default_factory=list)
+    rejected: list[RejectedHook] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def find_stream_hooks(host: Host, rules: FileRules, *, marks_python: bool) -> FoundHooks:
+    """All hooks, channels and dynamic resolvers of a project, agent after agent, in the host's order.
+
+    One error of the build stands on every hook: its host builds none of them (rules note 3.2).
+    """
+    folders = {folder.path: folder for folder in host.folders}
+    finding = _ProjectScan(folders, host.surroundings.files, marks_python)
+    _check_project(host, rules, finding)
+    discoveries = list(_discoveries(host, rules, finding))
+    for agent, said in ordered_diagnostics(discoveries):
+        problem = Problem(_with_agent(said.text, agent), FilePosition(said.path), wanted=said.wanted)
+        finding.problems.append(problem)
+        if said.severity == ERROR and (finding.build is None or (not said.code and not finding.thrown)):
+            finding.build, finding.thrown = problem, not said.code
+    for discovery in discoveries:
+        _take_discovery(discovery, finding)
+        finding.hooks += list(_extension_hooks(discovery, rules, finding))
+    return FoundHooks(tuple(finding.hooks), tuple(finding.rejected), tuple(finding.problems))
+
+
+def _check_project(host: Host, rules: FileRules, finding: _ProjectScan) -> None:
+    """Is it a project at all; where it is none, the host says nothing else."""
+    package = rules.household.package if rules.household is not None else ""
+    said = project_diagnostic(host.workspace, package, finding.files) if package else None
+    if said is not None:
+        finding.build, finding.thrown = Problem(said.text, FilePosition(said.path)), True
+        finding.problems.append(finding.build)
+
+
+def _with_agent(text: str, agent: Agent) -> str:
+    """The host's words, and whose they are: those for one subagent are the same as for another."""
+    return text if agent.label in text else f"{text.removesuffix('.')} ({agent.label})."
+
+
+def _discoveries(host: Host, rules: FileRules, finding: _ProjectScan) -> Iterator[Discovery]:
+    for agent in agents_of(host.workspace, rules, host.surroundings.files):
+        try:
+            yield discover_agent(agent, rules, host.surroundings.files)
+        except OSError as error:
+            reason = error_reason(error)
+            problem = Problem(f"cannot read {error.filename or agent.root}: {reason}")
+            finding.problems.append(problem)
+            if rules.household is not None and finding.build is None:
+                finding.build = problem
+
+
+def _take_discovery(discovery: Discovery, finding: _ProjectScan) -> None:
+    agent = discovery.agent
+    folder = finding.folders.get(agent.root / HOOKS_SLOT.folder)
+    if folder is None:  # it came while we were looking; the next look has it
+        return
+    finding.hooks += [
+        _hook(source.slug, source, folder, discovery, finding) for source in discovery.hooks.found
+    ]
+    finding.rejected += _rejected(discovery.hooks.passed, folder)
+    finding.hooks += list(_listener_hooks(discovery, finding))
+
+
+def _extensions(agent: Agent, rules: FileRules, files: Files) -> tuple[Extension, ...]:
+    return () if agent.scope else extensions_of(agent.root, agent.workspace, rules, files)
+
+
+def _extension_hooks(discovery: Discovery, rules: FileRules, finding: _ProjectScan) -> Iterator[Hook]:
+    """The hooks that mounted packages bring: behind the agent's own, under the name of their mount."""
+    for extension in _extensions(discovery.agent, rules, finding.files):
+        folder = finding.folders.get(extension.root / HOOKS_SLOT.folder)
+        if folder is None:
+            continue
+        for source in modules_in(extension.root, HOOKS_SLOT, rules, finding.files).found:
+            hook = _hook(f"{extension.name}__{source.slug}", source, folder, discovery, finding)
+            yield replace(hook, root=extension.package, beside=())
+
+
+def _listener_hooks(discovery: Discovery, finding: _ProjectScan) -> Iterator[Hook]:
+    for listener in discovery.listeners:
+        folder = finding.folders.get(discovery.agent.root / listener.folder)
+        if folder is not None:
+            yield _hook(
+                f"{listener.folder}/{listener.source.slug}",
+                listener.source,
+                folder,
+                discovery,
+                finding,
+                listener,
+            )
+
+
+def _hook(
+    name: str,
+    source: FoundModule,
+    folder: Folder,
+    discovery: Discovery,
+    finding: _ProjectScan,
+    listener: OtherListener | None = None,
+) -> Hook:
+    return Hook(
+        name=name,
+        kind="stream",
+        folder=folder,
+        path=source.path,
+        meta=Metadata(events=_subscribed_events(source.path, finding.files)),
+        handler=source.path,
+        language=LANGUAGE_OF[source.path.suffix],
+        real=folder.real,
+        beyond_host=source.beyond_host and finding.marks_python,
+        root=discovery.agent.root,
+        scope=discovery.agent.scope,
+        role=listener.role if listener is not None else "",
+        beside=discovery.beside,
+        build=finding.build,
+    )
+
+
+def _subscribed_events(path: Path, files: Files) -> tuple[str, ...] | None:
+    """The events that its text subscribes to; None where only a load can tell."""
+    try:
+        return formats.stream_events(files.read(path, formats.LONGEST_SCRIPT + 1), LANGUAGE_OF[path.suffix])
+    except OSError:
+        return None
+
+
+def _rejected(passed: Iterable[SkippedFile], folder: Folder) -> Iterator[RejectedHook]:
+    for item in passed:
+        place = None if item.ignored else FilePosition(item.path)
+        yield RejectedHook(item.path, folder.source, item.reason, place, item.slug, item.ignored)

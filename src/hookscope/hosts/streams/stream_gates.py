@@ -1,0 +1,55 @@
+"""The gates between an agent's module and its handlers: one `(hook, host) -> Gate` each."""
+
+from collections.abc import Mapping
+
+from hookscope.hosts.folders.gates import GateRule, trusted_gate
+from hookscope.hosts.folders.gates import sent_gate as sent_of
+from hookscope.model.hook import Hook
+from hookscope.model.hook_status import Gate
+from hookscope.model.host import Host
+
+BUILD_PASSED = Gate("build", True, found="no errors")
+NO_EVENTS = Gate("sent", False, ("1 or more",), found="no events", reason="it names no event in `events`")
+KNOWN_AFTER_LOAD = Gate("sent", None, found="known after a load")
+
+
+def build_gate(hook: Hook, host: Host) -> Gate:
+    """Does its host build the project: one error anywhere stops it all (rules note 3.2)."""
+    if hook.build is None:
+        return BUILD_PASSED
+    reason = f"{host.dialect.product} builds nothing: {hook.build.text}"
+    wanted = (str(hook.build.wanted),) if hook.build.wanted is not None else ()
+    return Gate(
+        "build", False, ("no errors",), wanted, found="an error", reason=reason, place=hook.build.place
+    )
+
+
+def handler_gate(hook: Hook, host: Host) -> Gate:
+    """Its module, which was found; what it holds is known after a load."""
+    return Gate("handler", True, found=hook.handler.name if hook.handler else "")
+
+
+def sent_gate(hook: Hook, host: Host) -> Gate:
+    """Does its host ever send one of its events, as far as they are known."""
+    if hook.meta.events is None:
+        return KNOWN_AFTER_LOAD
+    return sent_of(hook, host) if hook.meta.events else NO_EVENTS
+
+
+def scope_gate(hook: Hook, host: Host) -> Gate:
+    """Whose stream it hears; shuts nobody out."""
+    return Gate("scope", True, found=hook.scope or "the root agent")
+
+
+STREAM_GATES: Mapping[str, GateRule] = {
+    "build": build_gate,
+    "handler": handler_gate,
+    "trusted": trusted_gate,
+    "sent": sent_gate,
+    "scope": scope_gate,
+}
+
+
+def stream_gates_of(hook: Hook, host: Host) -> tuple[Gate, ...]:
+    """Every gate of a hook, in the order of showing."""
+    return tuple(rule(hook, host) for rule in STREAM_GATES.values())

@@ -1,0 +1,196 @@
+"""The policy of stream events: call order, and what a throw or cancel causes (rules note 3.4; eve 03, 20)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+from hookscope.model.event_catalogue import ALL_EVENTS
+from hookscope.model.failure import Failure
+from hookscope.model.hook import LogLine
+from hookscope.model.host import Arrangement
+from hookscope.model.payload import CANCEL, EVENT, Arguments, make_arguments
+from hookscope.model.run import CallGroup, Ending, Event, Fold, Next, NotRun, Registration, Result
+from hookscope.values import dataclass
+
+# In an event's `meta`: it was written from outside a turn. Never part of what handlers get.
+OUTSIDE = "outside"
+TERMINAL = ("session.failed", "session.completed")
+ROOT_NODE = "__root__"  # how a host may call its root agent
+CHANNEL, DYNAMIC = "channel", "dynamic"
+ROLES = (CHANNEL, DYNAMIC)
+CHANNELS = "channels/"  # heads the name of a channel's module
+DEFAULT_CHANNEL = "http"  # the kind of the built-in one, which events fired by hand have
+
+
+def stream_call_groups(
+    event: Event, heard: Sequence[Registration], unheard: Mapping[str, str]
+) -> Arrangement:
+    """Those that heard the event in their groups. `unheard`: event types that reach no hook, and why."""
+    left_out = {call: reason for call in heard if (reason := _skip_reason(call, event, unheard))}
+    called = [call for call in heard if call not in left_out]
+    return Arrangement(
+        tuple(_call_groups(called)),
+        tuple(NotRun(call.name, reason, call.hook) for call, reason in left_out.items()),
+    )
+
+
+def _call_groups(called: Sequence[Registration]) -> Iterator[CallGroup]:
+    of: Mapping[str, Callable[[Registration], bool]] = {
+        CHANNEL: lambda call: role_of(call) == CHANNEL,
+        "typed": lambda call: role_of(call) not in ROLES and call.key != ALL_EVENTS,
+        ALL_EVENTS: lambda call: role_of(call) not in ROLES and call.key == ALL_EVENTS,
+        DYNAMIC: lambda call: role_of(call) == DYNAMIC,
+    }
+    for label, belongs in of.items():
+        calls = tuple(call for call in called if belongs(call))
+        if calls:
+            yield CallGroup(calls, after_record=label != CHANNEL, label=label)
+
+
+def role_of(call: Registration) -> str:
+    """Empty for a plain hook and for what was registered by code."""
+    return call.hook.role if call.hook is not None else ""
+
+
+def _skip_reason(call: Registration, event: Event, unheard: Mapping[str, str]) -> str:
+    role, node = role_of(call), node_of(event)
+    if call.hook is not None and call.hook.scope != node:
+        return f"it hears {_stream_of(call.hook.scope)}; this is {_stream_of(node)} (ctx.agent.nodeId)"
+    if role in ROLES and call.key == ALL_EVENTS:
+        return f"`{ALL_EVENTS}` is no event to a {role} module"
+    if role == CHANNEL:
+        return _other_channel_reason(call.name, event)
+    if event.meta.get(OUTSIDE) and event.type in TERMINAL:
+        return f"{event.type} written from outside a turn reaches the channel and the stream, and no hook"
+    return unheard.get(event.type, "")
+
+
+def node_of(event: Event) -> str:
+    """The node id of the agent whose event it is; empty for the root agent."""
+    agent = event.ctx.get("agent")
+    node = agent.get("nodeId") if isinstance(agent, Mapping) else None
+    return node if isinstance(node, str) and node != ROOT_NODE else ""
+
+
+def _stream_of(scope: str) -> str:
+    return f"the stream of {scope}" if scope else "the root agent's stream"
+
+
+def _other_channel_reason(name: str, event: Event) -> str:
+    """A session has one channel. An event of the built-in one is tried on all: so are those fired by hand."""
+    channel = event.ctx.get("channel")
+    kind = channel.get("kind") if isinstance(channel, Mapping) else None
+    if not isinstance(kind, str) or kind == DEFAULT_CHANNEL or name.removeprefix(CHANNELS) == kind:
+        return ""
+    return f"the session's channel is {kind}"
+
+
+DATA = "data"
+ThrowLog = Callable[[Event, Registration, Failure], LogLine]  # the host's own line about a throw
+IgnoredCancelLog = Callable[[Event, Registration], LogLine]  # and about a cancel that cannot work
+
+
+@dataclass(frozen=True, slots=True)
+class FailureRule:
+    """What a handler's throw and its `ctx.cancel()` come to under one version of a host."""
+
+    stops: bool  # a hook's throw fails the event, and the remaining handlers do not run
+    swallowed: ThrowLog  # what is logged of a channel's or a resolver's throw, which never does more
+    logged: ThrowLog | None = None  # what is logged of a hook's
+    follows: Callable[[Event, Failure], tuple[Event, ...]] = lambda event, failure: ()
+    cancelled: Callable[[Event], tuple[Event, ...]] = lambda event: ()
+    ignored: IgnoredCancelLog | None = None  # None: there is no `ctx.cancel()`
+
+
+@dataclass(frozen=True, slots=True)
+class SharedStreamEvent:
+    """The one event of all handlers. A channel's handlers get its data alone, and share that."""
+
+    of: Event
+    hooks: Arguments
+    channel: Arguments
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """The event's data as it is now; as it was where a handler left none."""
+        event = self.hooks.get(EVENT)
+        data = event.get(DATA) if isinstance(event, Mapping) else None
+        return data if isinstance(data, Mapping) else self.of.context
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPolicy:
+    """One event's handlers: what they return is ignored, what they change is seen by those after them.
+
+    Source: seed 002, "Execution order" and "What happens when a hook throws"; rules note 3.4 to 3.7.
+    """
+
+    rule: FailureRule
+    cancellable: bool = False  # does `ctx.cancel()` work on this event
+    shows_envelope: bool = True
+    methods: tuple[str, ...] = ()
+    bare: bool = False  # hooks find no `data` on this event
+
+    @property
+    def batched(self) -> bool:
+        return not self.rule.stops
+
+    def start(self, event: Event) -> Fold:
+        data, ctx = deepcopy(dict(event.context)), deepcopy(dict(event.ctx))
+        told: dict[str, Any] = {"type": event.type} if self.bare else {"type": event.type, DATA: data}
+        if self.shows_envelope:
+            told["meta"] = {name: value for name, value in event.meta.items() if name != OUTSIDE}
+        of_channel = tuple(name for name in self.methods if name != CANCEL)
+        hooks, channel = (
+            make_arguments(told, ctx, methods=self.methods),
+            make_arguments(data, ctx, methods=of_channel),
+        )
+        return Fold(SharedStreamEvent(event, hooks, channel))
+
+    def view(self, fold: Fold, call: Registration) -> Any:
+        return fold.event.channel if role_of(call) == CHANNEL else fold.event.hooks
+
+    def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
+        call, shared = result.call, fold.event
+        if role_of(call) == CHANNEL and not self.bare:
+            shared.hooks[EVENT][DATA] = shared.channel[EVENT]  # a worker's handler has put another one there
+        if CANCEL in result.asked:
+            fold = self._asked_to_cancel(fold, call)
+        failure = result.error
+        if failure is None:
+            return fold, Next.GO
+        if role_of(call) in ROLES:
+            return _with_log_line(fold, self.rule.swallowed(shared.of, call, failure)), Next.GO
+        if self.rule.logged is not None:
+            fold = _with_log_line(fold, self.rule.logged(shared.of, call, failure))
+        if not self.rule.stops:
+            return fold, Next.GO
+        follow_ups = (*fold.follow_ups, *self.rule.follows(shared.of, failure))
+        return replace(fold, failure=failure.own_text, follow_ups=follow_ups), Next.FAIL
+
+    def _asked_to_cancel(self, fold: Fold, call: Registration) -> Fold:
+        if self.rule.ignored is None:
+            return fold
+        if not self.cancellable:
+            return _with_log_line(fold, self.rule.ignored(fold.event.of, call))
+        if CANCEL in fold.answer:  # a turn is cancelled once
+            return fold
+        return replace(fold, answer={CANCEL: call.name}, follow_ups=self.rule.cancelled(fold.event.of))
+
+    def finish(self, fold: Fold) -> Ending:
+        by = fold.answer.get(CANCEL)
+        return Ending(
+            answer=fold.answer or None,
+            failure=fold.failure,
+            follow_ups=fold.follow_ups,
+            log=fold.log,
+            verdict=f"turn cancelled by {by}" if by is not None else "",
+            context=dict(fold.event.data),
+        )
+
+
+def _with_log_line(fold: Fold, line: LogLine) -> Fold:
+    return replace(fold, log=(*fold.log, line))

@@ -1,0 +1,39 @@
+"""The command that installs an optional extra of this package into the running Python."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from shlex import quote
+from shutil import which
+
+
+@cache
+def install_command(extra: str) -> str:
+    """A line for a shell: `python -m pip install 'hookscope[lint]'`, as the way it was installed wants it."""
+    wanted = quote(f"hookscope[{extra}]")
+    rooms = Path(sys.prefix).parts[-3:-1]
+    if rooms == ("pipx", "venvs"):
+        return f"pipx runpip {quote(Path(sys.prefix).name)} install {wanted}"
+    if find_spec("pip") is None:  # as in all that uv makes
+        return f"uv pip install --python {_shell_path(sys.executable)} {wanted}"
+    return f"{_python_command()} -m pip install {wanted}"
+
+
+def _python_command() -> str:
+    """How this Python is called in this shell; its path where that calls another."""
+    here = os.path.dirname(sys.executable)
+    for name in ("python", "python3"):
+        found = which(name)
+        if found is not None and os.path.dirname(os.path.abspath(found)) == here:
+            return name
+    return _shell_path(sys.executable)
+
+
+def _shell_path(path: str) -> str:
+    home = os.path.expanduser("~")
+    inside = home != "/" and path.startswith(f"{home}/")
+    return f"~/{quote(path[len(home) + 1 :])}" if inside else quote(path)

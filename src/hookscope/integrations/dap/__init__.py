@@ -1,0 +1,1 @@
+"""Debug handlers from an editor: a server for the Debug Adapter Protocol. Imports no user code."""

@@ -1,0 +1,141 @@
+"""The arguments of a launch request: which event is fired, at which hooks, in which host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from hookscope.app.options import Options
+from hookscope.authoring.testing.fire_request import FireRequest, RequestedEvent, parse_faults
+from hookscope.model.refusal import Refusal
+from hookscope.model.text import nearest_word, one_line
+from hookscope.values import dataclass
+
+TEXT_ARGUMENTS = ("dialect", "agent", "os", "envFrom", "path", "environment")
+PATH_ARGUMENTS = ("workspace", "home", "bundled", "config")
+LAUNCH_ARGUMENTS = (
+    *("event", "session", "context", "ctx", "only", "except", "force", "break", "sandbox", "stopOnEntry"),
+    *("env", "cleanEnv", *TEXT_ARGUMENTS, *PATH_ARGUMENTS),
+)
+EDITOR_ARGUMENTS = (
+    "name",
+    "type",
+    "request",
+    "console",
+    "presentation",
+    "program",
+    "cwd",
+    "args",
+    "noDebug",
+    "trust",
+)
+EDITOR_PREFIX = "_"  # begins the names of what editors keep with a launch
+PLATFORMS = ("linux", "darwin", "win32")
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What an editor wants to have fired."""
+
+    what: RequestedEvent
+    wish: FireRequest
+    options: Options
+    sandbox: bool
+    begins: bool  # handlers stop at their first line
+    debugs: bool  # else it is fired, and nothing stops
+
+
+def parse_launch(given: Mapping[str, Any], base: Options) -> Launch:
+    """What the arguments say; what they leave out is as in `base`. Raises Refusal.
+
+    Editors add arguments of their own, which are passed over.
+    """
+    if given.get("trust"):
+        raise Refusal(
+            "`trust` is no launch argument: a launch.json may come with the files that it would trust.",
+            "`hookscope trust DIR` allows a folder to run, `hookscope dap --trust` all of this session.",
+        )
+    read = _LaunchArguments(given)
+    what = read.of("event", str, dict)
+    if not what:
+        raise Refusal("The launch arguments name no `event`.", '"event": "command:new" is one.')
+    wish = FireRequest(
+        session=read.of("session", str),
+        context=read.of("context", dict),
+        ctx=read.of("ctx", dict),
+        only=read.of("only", str),
+        left_out=read.texts("except"),
+        force=read.of("force", bool) or False,
+        breaks=parse_faults(read.texts("break")),
+    )
+    if wish.force and wish.only is None:
+        raise Refusal("`force` calls one hook.", 'Name it: "only": "HOOK".')
+    if wish.only is not None and wish.left_out:
+        raise Refusal("`only` fires at one hook, `except` leaves hooks out.", "Take one of them.")
+    if read.of("os", str) not in (None, *PLATFORMS):
+        raise Refusal(f"`os` is one of {', '.join(PLATFORMS)}.")
+    return Launch(
+        what,
+        wish,
+        _launch_options(read, base),
+        read.of("sandbox", bool) or False,
+        read.of("stopOnEntry", bool) or False,
+        not read.of("noDebug", bool),
+    )
+
+
+def unknown_argument_warnings(given: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence for each argument that is none, and seems to be meant as one of ours."""
+    for name in given:
+        near = (
+            nearest_word(name, LAUNCH_ARGUMENTS)
+            if name not in (*LAUNCH_ARGUMENTS, *EDITOR_ARGUMENTS) and not name.startswith(EDITOR_PREFIX)
+            else None
+        )
+        if near is not None:
+            yield f"There is no launch argument `{one_line(name)}`: did you mean `{near}`?"
+
+
+class _LaunchArguments:
+    """Arguments by their name and type. None: left out."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self._given = given
+
+    def of(self, name: str, *types: type) -> Any:
+        value = self._given.get(name)
+        if value is not None and type(value) not in types:
+            words = {str: "a text", dict: "an object", bool: "true or false", list: "a list"}
+            raise Refusal(f"The launch argument `{name}` wants {' or '.join(words[one] for one in types)}.")
+        return value
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        found = self.of(name, list, str)
+        found = [found] if isinstance(found, str) else found or []
+        if not all(isinstance(one, str) for one in found):
+            raise Refusal(f"The launch argument `{name}` wants a list of texts.")
+        return tuple(found)
+
+
+def _launch_options(read: _LaunchArguments, base: Options) -> Options:
+    def or_base(name: str, make: Callable[[str], Any], attribute: str) -> Any:
+        value = read.of(name, str)
+        return getattr(base, attribute) if value is None else make(value)
+
+    env = read.of("env", dict) or {}
+    return Options(
+        dialect=or_base("dialect", str, "dialect"),
+        workspace=or_base("workspace", Path, "workspace"),
+        home=or_base("home", Path, "home"),
+        bundled=or_base("bundled", Path, "bundled"),
+        config=or_base("config", Path, "config"),
+        os=or_base("os", str, "os"),
+        env={**base.env, **{str(name): str(value) for name, value in env.items()}},
+        clean_env=read.of("cleanEnv", bool) or base.clean_env,
+        env_from=or_base("envFrom", str, "env_from"),
+        path=or_base("path", str, "path"),
+        agent=or_base("agent", str, "agent"),
+        environment=or_base("environment", str, "environment"),
+        bundled_trusted=base.bundled_trusted and read.of("bundled", str) is None,  # as `trust` above
+    )

@@ -1,0 +1,155 @@
+"""For tests of hooks: the fixtures `hook_host` and `fire`, and saved events collected as tests.
+
+pytest loads this wherever Hookscope is installed, so the top imports pytest and nothing else of weight.
+What always holds: each test has a HOME, a state folder and workers of its own; the workspace is the
+project's.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from hookscope.app.options import Options
+    from hookscope.integrations.pytest_plugin.hook_host import HookHost
+    from hookscope.model.run import Run
+
+PROJECT_FOLDER, TEST_FOLDERS = ".hookscope", {"events": "saved event", "sequences": "sequence"}
+TEST_SUFFIXES = (".yaml", ".yml")
+STATE_VARIABLE = "HOOKSCOPE_STATE_DIR"
+PYTEST_SETTINGS = {
+    "hookscope_dialect": "Whose rules apply to the hooks under test; found out where not given.",
+    "hookscope_workspace": "The agent's workspace, relative to the root folder; else that folder itself.",
+    "hookscope_home": "A folder that each test gets a copy of as its HOME; else an empty one.",
+    "hookscope_environment": "The environment whose variables fill saved events.",
+    "hookscope_bundled": "The folder of bundled hooks; else those that come with Hookscope.",
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Settings of the project's pytest configuration; folders are relative to its root."""
+    for name, meaning in PYTEST_SETTINGS.items():
+        parser.addini(name, meaning, default="")
+
+
+@pytest.fixture
+def hook_options(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Options:
+    """What the host under test is opened with. To be overridden where a test wants another workspace."""
+    return _project_options(request.config, tmp_path_factory.mktemp("hookscope") / "home")
+
+
+@pytest.fixture
+def hook_host(
+    hook_options: Options, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[HookHost]:
+    """The host of this test: `look()`, `hook(name)`, `fire(what)`."""
+    from hookscope.integrations.pytest_plugin.hook_host import HookHost
+
+    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path_factory.mktemp("hookscope-state")))
+    host = HookHost(hook_options)
+    try:
+        yield host
+    finally:
+        host.close()
+
+
+@pytest.fixture
+def fire(hook_host: HookHost) -> Callable[..., Run]:
+    """`fire("command:new", {"senderId": "me"})` → the run. As `hook_host.fire`."""
+    return hook_host.fire
+
+
+def _project_options(config: pytest.Config, home: Path) -> Options:
+    """The project's settings; `home` is made, as a copy where they name one."""
+    from hookscope.app.options import Options
+
+    def folder(name: str) -> Path | None:
+        given = config.getini(name)
+        return config.rootpath / given if given else None
+
+    origin = folder("hookscope_home")
+    if origin is None:
+        home.mkdir()
+    else:
+        shutil.copytree(origin, home, symlinks=True)
+    return Options(
+        dialect=config.getini("hookscope_dialect") or None,
+        workspace=folder("hookscope_workspace") or config.rootpath,
+        home=home,
+        bundled=folder("hookscope_bundled"),
+        environment=config.getini("hookscope_environment") or None,
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """pytest passes over folders with a leading dot; the one with saved events is wanted, unless the
+    command line ignores it."""
+    wanted = collection_path.name == PROJECT_FOLDER and any(
+        (collection_path / name).is_dir() for name in TEST_FOLDERS
+    )
+    ignored = [config.invocation_params.dir / path for path in config.getoption("ignore") or ()]
+    return False if wanted and collection_path not in ignored else None
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Saved events and sequences, in `.hookscope/events`, `.hookscope/sequences` or below, are tests."""
+    return SavedEventFile.from_parent(parent, path=file_path) if _test_kind(file_path) else None
+
+
+def _test_kind(file: Path) -> str:
+    """What a file of the project folder holds; empty for what is no test."""
+    folders = set(pairwise(file.parts[:-1])) if file.suffix in TEST_SUFFIXES else set()
+    return next((what for name, what in TEST_FOLDERS.items() if (PROJECT_FOLDER, name) in folders), "")
+
+
+class SavedEventFile(pytest.File):
+    """A file with one saved event, or one sequence of them."""
+
+    def collect(self) -> Iterable[pytest.Item]:
+        yield SavedEventItem.from_parent(self, name=self.path.stem)
+
+
+class UnexpectedRun(Exception):
+    """A saved event whose run is not what its file expects, line by line."""
+
+
+class SavedEventItem(pytest.Item):
+    """One saved event, fired."""
+
+    def runtest(self) -> None:
+        """Raises Missed."""
+        with _separate_host(self.config) as host:
+            done = host.masked(host.test(self.path))
+        if not done.passed:
+            raise UnexpectedRun("\n".join(done.why) or "cancelled")
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:
+        """The lines alone: where the exception came from says nothing."""
+        if isinstance(excinfo.value, UnexpectedRun):
+            return str(excinfo.value)
+        return str(super().repr_failure(excinfo))
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        return self.path, None, f"{_test_kind(self.path)} {self.name}"
+
+
+@contextmanager
+def _separate_host(config: pytest.Config) -> Iterator[HookHost]:
+    from hookscope.integrations.pytest_plugin.hook_host import HookHost
+
+    with TemporaryDirectory(prefix="hookscope-") as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv(STATE_VARIABLE, str(Path(folder) / "state"))
+        host = HookHost(_project_options(config, Path(folder) / "home"))
+        try:
+            yield host
+        finally:
+            host.close()

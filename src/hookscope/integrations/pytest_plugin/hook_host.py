@@ -1,0 +1,139 @@
+"""The host of one test: look at hooks and fire events with plain calls."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Coroutine, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from hookscope.app.options import LINGER, Options
+from hookscope.app.snapshot import Snapshot
+from hookscope.app.trust_requests import cannot_run_messages
+from hookscope.app.workbench import Workbench
+from hookscope.authoring.testing.saved_events import is_saved_event, read_saved_event
+from hookscope.authoring.testing.sequence_runs import test_file
+from hookscope.authoring.testing.test_runs import SavedEventResult
+from hookscope.engine.argument_checks import NONE_TYPE, expect
+from hookscope.model.hook_status import HookStatus
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import Event, Run
+
+T = TypeVar("T")
+
+
+class HookHost:
+    """Looks and fires. Its workers live from the first fire to the test's end."""
+
+    def __init__(self, options: Options) -> None:
+        """Raises Refusal where an option names what is not there."""
+        self._bench = Workbench(options, trust_all=True, lingers=LINGER)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="hook_host", daemon=True)
+
+    @property
+    def dialect(self) -> str:
+        """Whose rules apply."""
+        return self._bench.dialect.name
+
+    def look(self) -> Snapshot:
+        """All hooks as they stand now; runs nothing."""
+        return self._bench.look()
+
+    def hook(self, name: str) -> HookStatus:
+        """One hook: its state, why, and what was found. Raises Refusal that names the nearest one."""
+        __tracebackhide__ = True
+        try:
+            return self._bench.hook(self.look(), name)
+        except Refusal as refusal:
+            raise refusal.with_traceback(None) from None  # the test's own line is what tells
+
+    def fire(
+        self,
+        what: str | os.PathLike[str] | Event,
+        context: Mapping[str, Any] | None = None,
+        *,
+        ctx: Mapping[str, Any] | None = None,
+        session: str | None = None,
+        only: str | None = None,
+    ) -> Run:
+        """Fire an event and wait for its end: a run with `results`, `messages`, `context` and `ending`.
+
+        A handler that fails is a result; one that ought to run and cannot fails the test. Raises Refusal
+        for what is no event.
+
+        Args:
+            what: a key such as command:new, with a realistic context; a saved event's file; an Event.
+            context: in place of the event's own.
+            ctx: laid over the second argument of plugin and stream handlers.
+            only: the one hook to fire at.
+        """
+        __tracebackhide__ = True
+        expect(context, (Mapping, NONE_TYPE), "the context of an event is a mapping, such as a dict, or None")
+        expect(ctx, (Mapping, NONE_TYPE), "ctx is a mapping, such as a dict, or None")
+        try:
+            run, left = self._wait(self._fired(what, context, ctx, session, only))
+        except Refusal as refusal:
+            raise refusal.with_traceback(None) from None  # the test's own line is what tells
+        if left:
+            pytest.fail("\n".join(left), pytrace=False)
+        return run
+
+    async def _fired(
+        self,
+        what: str | os.PathLike[str] | Event,
+        context: Mapping[str, Any] | None,
+        ctx: Mapping[str, Any] | None,
+        session: str | None,
+        only: str | None,
+    ) -> tuple[Run, tuple[str, ...]]:
+        view = self._bench.look()
+        event = self._event(view, what)
+        event = replace(
+            event,
+            context=event.context if context is None else dict(context),
+            ctx={**event.ctx, **(ctx or {})},
+            session_key=event.session_key if session is None else session,
+        )
+        view = await self._bench.ready(view, event.kind)
+        plan = self._bench.plan(view, event, only=only)
+        left = cannot_run_messages(view, plan, only=only)
+        return await self._bench.fire(view, plan), left
+
+    def _event(self, view: Snapshot, what: str | os.PathLike[str] | Event) -> Event:
+        if isinstance(what, Event):
+            return what
+        if isinstance(what, str) and not is_saved_event(what):
+            return self._bench.template(view, what)
+        return read_saved_event(self._bench, view, Path(what))
+
+    def test(self, file: Path) -> SavedEventResult:
+        """Fire a saved event or a sequence, and compare its run with what the file expects."""
+        return self._wait(test_file(self._bench, file))
+
+    def masked(self, done: SavedEventResult) -> SavedEventResult:
+        """What a test came to without its secrets: pytest writes it into reports."""
+        from hookscope.authoring.testing.masked_expectations import (
+            without_secrets,  # here: who only looks needs no database
+        )
+
+        return without_secrets(done, self._bench.redaction)
+
+    def _wait(self, work: Coroutine[Any, Any, T]) -> T:
+        """Done on a loop of its own, so that tests that have one may fire too."""
+        if not self._thread.is_alive():
+            self._thread.start()
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def close(self) -> None:
+        """End all workers and wait until they are gone. Once."""
+        if self._thread.is_alive():
+            self._wait(self._bench.close())
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+        self._loop.close()

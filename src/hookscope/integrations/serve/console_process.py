@@ -1,0 +1,104 @@
+"""One console process for one page: textual-serve's protocol, without a shell and with an end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from textual_serve.app_service import AppService
+from textual_serve.download_manager import DownloadManager
+
+from hookscope.app.options import options_from_text
+from hookscope.helpers import own_python
+
+TERMINATE_SECONDS = 5.0  # seconds in which a console that was asked to leave may end its workers
+KILL_SECONDS = 2.0  # and then, when nobody talks to it any more
+UNREADABLE_EXIT_CODE = 1  # stands for the exit code of a console that goes on, and that nobody understands
+CONSOLE_ENVIRONMENT = dict(os.environ)  # what handlers find, whatever the server changes for itself
+SMALLEST_SIZE, LARGEST_SIZE = 20, 1000  # cells of a terminal, in either direction
+
+
+class ConsoleProcess(AppService):
+    """The console of one page.
+
+    Its process leads a group of its own, so that a Ctrl-C where the server was started ends it by way of the
+    server. It leaves when its page has gone, or when the server has: then its standard input ends.
+    """
+
+    def __init__(
+        self,
+        options: str,
+        *,
+        write_bytes: Callable[[bytes], Awaitable[None]],
+        write_str: Callable[[str], Awaitable[None]],
+        close: Callable[[], Awaitable[None]],
+        downloads: DownloadManager,
+    ) -> None:
+        """`options`: those of the program, handed over as text."""
+        super().__init__(
+            "", write_bytes=write_bytes, write_str=write_str, close=close, download_manager=downloads
+        )
+        self._options = options
+        named = options_from_text(options).workspace
+        self._workspace = () if named is None else (named,)
+
+    async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
+        words = os.dup(2)  # what it says at its end stands where the server was started
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *own_python(
+                    "hookscope.console.browser_process",
+                    *(self._options, str(width), str(height), str(words)),
+                    workspace=self._workspace,
+                ),
+                env=CONSOLE_ENVIRONMENT,
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=PIPE,
+                pass_fds=(words,),
+                start_new_session=True,
+            )
+        finally:
+            os.close(words)
+        self._stdin = self._process.stdin
+        return self._process
+
+    async def over(self) -> int:
+        """Wait until the process has ended, or nobody understands any more what it writes; its exit code."""
+        assert self._process is not None
+        assert self._task is not None
+        await asyncio.wait({self._task})
+        with suppress(TimeoutError):
+            return await asyncio.wait_for(self._process.wait(), TERMINATE_SECONDS)
+        return UNREADABLE_EXIT_CODE
+
+    async def leave(self) -> None:
+        """Ask the console to leave; end it with its group where it does not. It is gone afterwards."""
+        process = self._process
+        if process is None:
+            return
+        try:
+            with suppress(Exception):  # whatever keeps it from leaving, it is ended below
+                await asyncio.wait_for(self.stop(), TERMINATE_SECONDS)
+                await asyncio.wait_for(process.wait(), KILL_SECONDS)
+        finally:
+            if process.stdin is not None:
+                process.stdin.close()
+            if process.returncode is None:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+
+
+def terminal_size_of(said: object, otherwise: int) -> int:
+    """Return a width or height that a page sends, within bounds; `otherwise` for what is no whole number."""
+    if not isinstance(said, str | int) or isinstance(said, bool):
+        return otherwise
+    try:
+        return min(max(int(said), SMALLEST_SIZE), LARGEST_SIZE)
+    except ValueError:
+        return otherwise

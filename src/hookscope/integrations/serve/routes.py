@@ -1,0 +1,252 @@
+"""The routes: the page, its files, the web socket of each console, files that a console delivers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import textual_serve
+from aiohttp import WSCloseCode, WSMsgType, web
+from textual_serve.download_manager import DownloadManager
+
+from hookscope.integrations.serve.access import (
+    COOKIE_NAME,
+    STATUS_CODES,
+    AccessDecision,
+    AccessRules,
+    decide_access,
+    request_facts,
+)
+from hookscope.integrations.serve.console_process import ConsoleProcess, terminal_size_of
+
+FREE_SLOT_TIMEOUT = 3.0  # seconds to wait for a place: a page that is loaded again gives its old one up
+LARGEST_MESSAGE = (
+    4 * 1024 * 1024
+)  # characters of one message of a page: what somebody pastes; more is ignored
+LARGEST_FRAME = 16 * LARGEST_MESSAGE  # bytes of one; more ends the page's connection
+LARGEST_PING = 64  # characters
+SERVER_ENDED = "`hookscope serve` has ended. Start it again, and open the address that it prints."
+PAGE_FILES = {"page.css": "text/css", "page.js": "text/javascript"}
+RESPONSE_HEADERS = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "Server": "hookscope",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+@dataclass(slots=True)
+class ConsoleRoutes:
+    """One server: the door, and the consoles that are open."""
+
+    door: AccessRules
+    options: str  # of the program, as text
+    most: int  # consoles at once
+    places: asyncio.Semaphore = field(init=False)
+    sessions: set[ConsoleProcess] = field(default_factory=set)
+    ending: bool = False
+    downloads: DownloadManager = field(default_factory=DownloadManager)
+
+    def __post_init__(self) -> None:
+        self.places = asyncio.Semaphore(self.most)
+
+    def app(self) -> web.Application:
+        """The application, all of it behind the door."""
+        room = self.door.room
+        app = web.Application(middlewares=[self._at_the_door])
+        app.router.add_get(room, _get_page)
+        app.router.add_get(room + "page/{name}", _get_page_file)
+        app.router.add_static(room + "static", Path(textual_serve.__file__).parent / "static")
+        app.router.add_get(room + "ws", self._console)
+        app.router.add_get(room + "download/{key}", self._download)
+        app.on_response_prepare.append(self._with_headers)
+        app.on_shutdown.append(self._all_leave)
+        return app
+
+    @web.middleware
+    async def _at_the_door(self, request: web.Request, handler: Any) -> web.StreamResponse:
+        query = tuple(request.query.getall("token", []))
+        decision = decide_access(
+            self.door, request_facts(request.path, request.method, request.headers, query, request.cookies)
+        )
+        if decision in STATUS_CODES:
+            return web.Response(status=STATUS_CODES[decision], text=f"{decision.value}\n")
+        if decision is AccessDecision.COME_IN:
+            return self._welcome()
+        try:
+            response: web.StreamResponse = await handler(request)
+        except web.HTTPException as error:
+            return web.Response(status=error.status, text=f"{error.reason}\n")
+        return response
+
+    def _welcome(self) -> web.Response:
+        """Give the cookie, and go on from a page of our own: it would not be sent where another led here."""
+        on = f'<link rel="icon" href="data:,"><meta http-equiv="refresh" content="0; url={self.door.room}">'
+        response = web.Response(
+            text=f"<!DOCTYPE html>{on}<title>Hookscope</title>\n", content_type="text/html"
+        )
+        response.set_cookie(
+            COOKIE_NAME,
+            self.door.key,
+            path=self.door.room,
+            httponly=True,
+            samesite="Strict",
+            secure=self.door.secure,
+        )
+        return response
+
+    async def _with_headers(self, request: web.Request, response: web.StreamResponse) -> None:
+        response.headers.update(RESPONSE_HEADERS)
+        socket = self.door.public.replace("http", "ws", 1) or f"ws://{request.host}"
+        known = self.door.answers_to(request.headers.get("Host", ""))
+        response.headers["Content-Security-Policy"] = (
+            "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; "
+            f"img-src 'self' data:; connect-src 'self'{f' {socket}' if known else ''}; "
+            "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        )
+
+    async def _console(self, request: web.Request) -> web.WebSocketResponse:
+        """A console, for as long as its page is open."""
+        socket = web.WebSocketResponse(heartbeat=15, max_msg_size=LARGEST_FRAME)
+        await socket.prepare(request)
+        try:
+            await asyncio.wait_for(self.places.acquire(), FREE_SLOT_TIMEOUT)
+        except TimeoutError:
+            await _close_with_message(
+                socket,
+                f"No more than {self.most} at once. Close a page, or see `hookscope serve --sessions`.",
+            )
+            return socket
+        session = ConsoleProcess(
+            self.options,
+            write_bytes=socket.send_bytes,
+            write_str=lambda text: socket.send_str(self._delivered(text)),
+            close=_after_exit,
+            downloads=self.downloads,
+        )
+        self.sessions.add(session)
+        try:
+            await self._between(socket, session, request)
+        finally:
+            await asyncio.shield(asyncio.ensure_future(self._gone(session)))
+        return socket
+
+    async def _between(
+        self, socket: web.WebSocketResponse, session: ConsoleProcess, request: web.Request
+    ) -> None:
+        """Carry what the page says to the console, until one of them ends."""
+        await session.start(
+            terminal_size_of(request.query.get("width"), 80),
+            terminal_size_of(request.query.get("height"), 24),
+        )
+        ending = asyncio.ensure_future(self._end_with(session, socket))
+        try:
+            async for message in socket:
+                if message.type == WSMsgType.TEXT:
+                    await _forward_message(session, socket, message.data)
+        finally:
+            ending.cancel()
+            with suppress(asyncio.CancelledError):
+                await ending
+
+    async def _end_with(self, session: ConsoleProcess, socket: web.WebSocketResponse) -> None:
+        code = await session.over()
+        said = f"It ended with exit code {code}; see where `hookscope serve` was started." if code else ""
+        with suppress(ConnectionError):
+            if self.ending:
+                await _close_with_message(socket, SERVER_ENDED, WSCloseCode.GOING_AWAY)
+            else:
+                await _close_with_message(socket, said)
+
+    async def _gone(self, session: ConsoleProcess) -> None:
+        try:
+            await session.leave()
+        finally:
+            self.sessions.discard(session)
+            self.places.release()
+
+    async def _all_leave(self, app: web.Application) -> None:
+        self.ending = True
+        await asyncio.gather(*(session.leave() for session in self.sessions), return_exceptions=True)
+
+    def _delivered(self, text: str) -> str:
+        """What tells the page of a file to fetch: it looks below /download, where our cookie is not sent."""
+        kind, value = json.loads(text)
+        if kind != "deliver_file_start":
+            return text
+        return json.dumps([kind, f"..{self.door.room}download/{value}"])
+
+    async def _download(self, request: web.Request) -> web.StreamResponse:
+        """What a console delivers, always as a file to be kept."""
+        key = request.match_info["key"]
+        try:
+            about = await self.downloads.get_download_metadata(key)
+        except KeyError:
+            raise web.HTTPNotFound from None
+        response = web.StreamResponse()
+        response.content_type = "application/octet-stream"
+        name = "".join(sign if sign.isalnum() or sign in "-_." else "_" for sign in about.file_name)
+        response.headers["Content-Disposition"] = (
+            f'attachment; filename="{name.encode("ascii", "replace").decode()}"'
+        )
+        await response.prepare(request)
+        async for chunk in self.downloads.download(key):
+            await response.write(chunk)
+        await response.write_eof()
+        return response
+
+
+async def _get_page(request: web.Request) -> web.Response:
+    return web.Response(text=_read_page_file("page.html"), content_type="text/html")
+
+
+async def _get_page_file(request: web.Request) -> web.Response:
+    name = request.match_info["name"]
+    if name not in PAGE_FILES:
+        raise web.HTTPNotFound
+    return web.Response(text=_read_page_file(name), content_type=PAGE_FILES[name])
+
+
+def _read_page_file(name: str) -> str:
+    return files("hookscope.integrations.serve").joinpath("page", name).read_text(encoding="utf-8")
+
+
+async def _after_exit() -> None:
+    """The socket is closed when the process has ended."""
+
+
+async def _close_with_message(
+    socket: web.WebSocketResponse, sentence: str, code: int = WSCloseCode.OK
+) -> None:
+    """Close it with what its page is to tell, of which 123 bytes are the most."""
+    await socket.close(code=code, message=sentence.encode())
+
+
+async def _forward_message(session: ConsoleProcess, socket: web.WebSocketResponse, text: str) -> None:
+    """Pass on what a page sends. Messages that its script does not send are ignored."""
+    try:
+        message = json.loads(text) if len(text) <= LARGEST_MESSAGE else None
+    except (ValueError, RecursionError):  # the latter: brackets without end
+        return
+    if not isinstance(message, list) or not message:
+        return
+    kind, value = message[0], message[1] if len(message) > 1 else None
+    if kind == "stdin" and isinstance(value, str):
+        await session.send_bytes(value.encode("utf-8", "replace"))
+    elif kind == "resize" and isinstance(value, dict):
+        width, height = terminal_size_of(value.get("width"), 80), terminal_size_of(value.get("height"), 24)
+        await session.set_terminal_size(width, height)
+    elif kind == "ping" and isinstance(value, str) and len(value) <= LARGEST_PING:
+        await socket.send_json(["pong", value])
+    elif kind == "blur":
+        await session.blur()
+    elif kind == "focus":
+        await session.focus()

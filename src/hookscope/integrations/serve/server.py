@@ -1,0 +1,197 @@
+"""Listen, print the address, and end with everything that was opened."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import os
+import signal
+import socket
+import stat
+import tempfile
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
+
+from hookscope.app.options import Options, options_to_text
+from hookscope.helpers import only_user_path
+from hookscope.integrations.serve.access import (
+    SHORTEST_TOKEN,
+    AccessRules,
+    is_loopback,
+    new_token,
+)
+from hookscope.integrations.serve.routes import ConsoleRoutes
+from hookscope.model.refusal import Refusal
+from hookscope.model.regular_file import read_regular
+from hookscope.model.text import error_reason
+from hookscope.values import dataclass
+
+AUTOMATIC_TOKEN = "auto"
+LARGEST_TOKEN_FILE = 65_536  # bytes of a token's file
+SHUTDOWN_SECONDS = 10.0  # seconds in which answers that are under way may end
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """How it is to be served, as the command line says it."""
+
+    host: str = "127.0.0.1"
+    port: int = 0  # 0: any that is free
+    token: str | None = None  # `auto`: made anew
+    token_file: Path | None = None
+    public: str | None = None
+    sessions: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAddress:
+    """Where the console is served, and what lets one in."""
+
+    origin: str
+    token: str
+    shown: bool  # the token is nobody's own, so it is told
+
+    @property
+    def entrance(self) -> str:
+        """The address that lets its reader in."""
+        return f"{self.origin}/?token={quote(self.token, safe='')}"
+
+
+def access_rules_for(wish: ServeOptions) -> AccessRules:
+    """The door. Raises Refusal where others would find it open, or the token is no secret."""
+    public = _public_origin(wish.public)
+    if wish.token is not None and wish.token_file is not None:
+        raise Refusal("--token and --token-file are two tokens.", "Leave one out.", code=2)
+    others = public or not is_loopback(wish.host)
+    if others and wish.token is None and wish.token_file is None:
+        raise Refusal(
+            f"Others could reach {public or wish.host}, and what they reach runs code here.",
+            "Say --token auto, or --token-file FILE.",
+            code=2,
+        )
+    if wish.token_file is not None:
+        token = _read_token_file(wish.token_file)
+    else:
+        token = new_token() if wish.token in (None, AUTOMATIC_TOKEN) else str(wish.token)
+    if len(token) < SHORTEST_TOKEN:
+        raise Refusal(
+            f"That token is short: {SHORTEST_TOKEN} characters are the least.",
+            "`--token auto` makes one.",
+            code=2,
+        )
+    return AccessRules(wish.host, token, public)
+
+
+def _public_origin(given: str | None) -> str:
+    """An origin, as a browser says it."""
+    if given is None:
+        return ""
+    try:
+        parts = urlsplit(given)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port = None, None
+    if host is None or parts.scheme not in ("http", "https") or parts.path not in ("", "/") or parts.query:
+        raise Refusal(
+            f"{given!r} is no public address.", "It is https://NAME or http://NAME:PORT, and no path.", code=2
+        )
+    name = f"[{host}]" if ":" in host else host
+    usual = {"http": 80, "https": 443}[parts.scheme]
+    return f"{parts.scheme}://{name}" + (f":{port}" if port not in (None, usual) else "")
+
+
+def _read_token_file(file: Path) -> str:
+    try:
+        mode, text = os.stat(file).st_mode, read_regular(file, LARGEST_TOKEN_FILE).decode().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error_reason(error) if isinstance(error, OSError) else "it is no text"
+        raise Refusal(
+            f"Cannot read the token in {file}: {why}.", "`--token auto` makes one.", code=2
+        ) from None
+    if stat.S_IMODE(mode) & 0o077:
+        raise Refusal(f"Others can read the token in {file}.", f"`chmod 600 {file}` shuts it.", code=2)
+    return text
+
+
+async def serve_consoles(
+    options: Options,
+    wish: ServeOptions,
+    tell: Callable[[ServerAddress], None],
+    open_page: Callable[[ServerAddress], None] | None,
+) -> None:
+    """Serve consoles until SIGINT or SIGTERM. Raises Refusal where nobody can listen there."""
+    door = access_rules_for(wish)
+    house = ConsoleRoutes(door, options_to_text(options), wish.sessions)
+    log = logging.getLogger(__name__)
+    log.addFilter(is_worth_logging)
+    runner = web.AppRunner(house.app(), access_log=None, shutdown_timeout=SHUTDOWN_SECONDS, logger=log)
+    await runner.setup()
+    try:
+        try:
+            site = web.TCPSite(runner, wish.host.strip("[]"), wish.port)
+            await site.start()
+        except OSError as error:
+            raise _listen_refusal(wish, error) from None
+        stop = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with suppress(NotImplementedError):  # Windows: Ctrl-C ends the program there
+                asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        address = ServerAddress(
+            door.public or _origin(wish.host, runner.addresses[0][1]),
+            door.token,
+            wish.token_file is None and wish.token in (None, AUTOMATIC_TOKEN),
+        )
+        tell(address)
+        if open_page is not None:
+            await asyncio.to_thread(open_page, address)
+        await stop.wait()
+    finally:
+        await runner.cleanup()
+
+
+def is_worth_logging(record: logging.LogRecord) -> bool:
+    """Is it worth a line: not what anybody sends here that is no HTTP, which has got its answer."""
+    return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
+
+
+def _listen_refusal(wish: ServeOptions, error: OSError) -> Refusal:
+    taken = error.errno == errno.EADDRINUSE or "address already in use" in str(error)
+    if taken:
+        return Refusal(f"Port {wish.port} of {wish.host} is taken.", "`--port 0` takes a free one.")
+    if not isinstance(error, socket.gaierror):  # of a name that leads nowhere: its number is no errno
+        error = OSError(os.strerror(error.errno or 0))  # what asyncio says of it is longer
+    what = f"Cannot listen on {wish.host}, port {wish.port}: {error_reason(error)}."
+    return Refusal(what, "`--host` and `--port` name where.")
+
+
+def _origin(host: str, port: int) -> str:
+    name = host.strip("[]")
+    return f"http://{f'[{name}]' if ':' in name else name}:{port}"
+
+
+@contextmanager
+def browser_opener(workspace: Path) -> Iterator[Callable[[ServerAddress], bool]]:
+    """What opens the user's browser, none that the workspace brings.
+
+    Others see the arguments of its process, so the token is in a file.
+    """
+    with tempfile.TemporaryDirectory(prefix="hookscope-") as folder:
+
+        def open_page(address: ServerAddress) -> bool:
+            page = Path(folder, "open.html")
+            page.touch(mode=0o600)
+            page.write_text(
+                '<!DOCTYPE html><meta name="referrer" content="no-referrer">'
+                f'<meta http-equiv="refresh" content="0; url={address.entrance}">\n'
+            )
+            with only_user_path([workspace]):
+                return webbrowser.open(page.as_uri())
+
+        yield open_page

@@ -1,0 +1,319 @@
+"""The events that a host knows, and the reader of the YAML files that list them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import field
+from functools import reduce
+from itertools import chain
+from typing import Any
+
+from hookscope.formats.yaml12 import read_own_yaml
+from hookscope.model.run import EventKind
+from hookscope.model.text import nearest_word
+from hookscope.values import dataclass
+
+DEFAULT_SESSION = "agent:main:main"
+ALL_EVENTS = "*"  # what a stream's listener to all events writes as its key
+
+
+def json_type(value: object) -> str | None:
+    """JSON Schema's name of a value's type; None for what JSON cannot hold.
+
+    Every number is a "number": the hosts are JavaScript, to which 1 and 1.0 are the same.
+    """
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int() | float():
+            return "number"
+        case str():
+            return "string"
+        case Mapping():
+            return "object"
+        case list() | tuple():
+            return "array"
+        case _:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class EventField:
+    """One member of an event's context, or of its `ctx`: what it is, and what it may be."""
+
+    text: str  # what it is, for people
+    types: tuple[str, ...] = ()  # JSON Schema's names of types; none: any value
+    examples: tuple[Any, ...] = ()  # realistic values, the first one being the template's
+    values: tuple[Any, ...] = ()  # all that it can be, where a source lists them
+    members: Mapping[str, EventField] = field(
+        default_factory=dict
+    )  # of the object, or of each item of the list
+    without: str = ""  # of an item's member that the host cannot do without: what it makes of such an item
+
+
+@dataclass(frozen=True, slots=True)
+class EventType:
+    """One event of a host's catalogue."""
+
+    key: str  # `command:new`; a bare type is a family: all events of that type
+    when: str
+    kind: EventKind = "folder"
+    when_not: str = ""  # when one would expect it and it does not come; empty: no source says
+    by: str = ""  # which part of the host sends it
+    emitted: bool = True  # False: documented, and never sent
+    open: bool = False  # a family whose actions are the user's own
+    delivers: bool = False  # pushed messages reach the user
+    awaited: bool = True
+    mutable: tuple[str, ...] = ()  # context fields that the host uses afterwards
+    session: str = DEFAULT_SESSION  # a realistic session key
+    context: Mapping[str, Any] = field(default_factory=dict)  # a realistic example
+    fields: Mapping[str, EventField] = field(default_factory=dict)  # of the context: its family's and its own
+    described: bool = True  # False: no source says all that its context may hold
+    required: tuple[str, ...] = ()  # context fields without which the host could not have sent it
+    ctx: Mapping[str, Any] = field(default_factory=dict)  # an example of a handler's second argument
+    ctx_fields: Mapping[str, EventField] = field(default_factory=dict)  # none: no source describes it
+    policy: str = ""  # the name of its policy, where events of one system have several
+    limit: float | None = None  # seconds that the host gives each handler; None: any
+    cancellable: bool = False  # may a handler of it cancel the turn that it belongs to
+    source: str = ""
+
+    @property
+    def needs(self) -> Mapping[str, Mapping[str, str]]:
+        """Of each list of the context that the host uses afterwards: what its items must have, and what the
+        host makes of one that lacks it."""
+        lists = ((name, self.fields[name].members) for name in self.mutable if name in self.fields)
+        needs = (
+            (name, {key: item.without for key, item in members.items() if item.without})
+            for name, members in lists
+        )
+        return {name: needed for name, needed in needs if needed}
+
+    @property
+    def family(self) -> bool:
+        """Is this a type, and not one event?"""
+        return self.kind == "folder" and ":" not in self.key
+
+
+@dataclass(frozen=True, slots=True)
+class EventTypo:
+    """A name that authors write for an event and that is none, or none everywhere."""
+
+    instead: tuple[str, ...] = ()  # the same moment under other keys, on one host or another
+    near: tuple[str, ...] = ()  # other moments that come near
+    plugin: tuple[str, ...] = ()  # what plugins hear of it
+    why: str = ""  # half a sentence on what the name is
+
+
+def no_typos() -> Mapping[str, EventTypo]:
+    """No names that are often mistaken for events."""
+    return {}
+
+
+class Catalogue:
+    """The events that a host knows."""
+
+    def __init__(self, events: Iterable[EventType] = (), gone: Mapping[str, str] | None = None) -> None:
+        self.by_key: Mapping[str, EventType] = {event.key: event for event in events}
+        self.mistaken: Callable[[], Mapping[str, EventTypo]] = no_typos  # by name; read when it is asked for
+        self.others: Mapping[str, Callable[[], Catalogue]] = {}  # of the host's other versions, by dialect
+        self.own_gone: Mapping[str, str] = gone or {}
+        self.hyphens = True  # does the host hear a plugin hook that is written with hyphens
+        self.parts: tuple[Callable[[], Catalogue], ...] = ()
+
+    @classmethod
+    def joined(
+        cls,
+        *parts: Callable[[], Catalogue],
+        others: Mapping[str, Callable[[], Catalogue]] | None = None,
+        mistaken: Callable[[], Mapping[str, EventTypo]] = no_typos,
+        hyphens: bool = True,
+    ) -> Catalogue:
+        """Several as one, each read when none before it has what is asked for. No key is in two."""
+        whole = cls()
+        whole.by_key, whole.parts = _JoinedEvents(parts), parts
+        whole.others, whole.mistaken, whole.hyphens = others or {}, mistaken, hyphens
+        return whole
+
+    @property
+    def gone(self) -> Mapping[str, str]:
+        """Keys that older versions of the host sent, each with the one that took its place."""
+        return {**self.own_gone, **{key: now for part in self.parts for key, now in part().gone.items()}}
+
+    @property
+    def events(self) -> tuple[EventType, ...]:
+        """All of them, in order."""
+        return tuple(self.by_key.values())
+
+    def find(self, key: str) -> EventType | None:
+        """The event of exactly this key, else the family it belongs to; None for neither."""
+        key = self.registered(key)
+        return self.by_key.get(key) or self.by_key.get(key.partition(":")[0])
+
+    def registered(self, key: str) -> str:
+        """The key under which the host keeps what is registered for this one."""
+        return self.canonical(key) if self.hyphens else key
+
+    def canonical(self, key: str) -> str:
+        """The host's own spelling of a key: plugin hooks may be typed with hyphens (seed 003)."""
+        if "-" not in key or key in self.by_key:
+            return key
+        known = self.by_key.get(key.replace("-", "_"))
+        return known.key if known is not None and known.kind == "plugin" else key
+
+    def keys_of(self, kind: EventKind) -> frozenset[str]:
+        """The keys of one kind of events: those that hooks of this kind can hear."""
+        return frozenset(event.key for event in self.events if event.kind == kind)
+
+    def sends(self, key: str, kind: EventKind | None = None) -> bool:
+        """Does the host ever send an event that a listener of `key` would hear?
+
+        With `kind`, a listener of that kind: a HOOK.md folder hears no plugin hook, whatever its name.
+        """
+        if key == ALL_EVENTS:
+            return any(event.kind == "stream" and event.emitted for event in self.events)
+        exact = self.by_key.get(self.registered(key))
+        if exact is not None:
+            return exact.emitted and kind in (None, exact.kind)
+        family = self.by_key.get(key.partition(":")[0])
+        return family is not None and family.open and family.emitted
+
+    def elsewhere(self, key: str) -> str:
+        """The dialect of another version of the host that sends an event of exactly this key; "" for none."""
+        found = (name for name, other in self.others.items() if key in other().by_key and other().sends(key))
+        return "" if key in self.by_key else next(found, "")
+
+    def nearest(self, key: str, kind: EventKind | None = None) -> str | None:
+        """The known key that `key` was perhaps meant to be; with `kind`, one of that kind."""
+        known = self.by_key if kind is None else self.keys_of(kind)
+        instead = self.gone.get(key)
+        return (
+            instead if instead in known else nearest_word(key, sorted(known) if kind is not None else known)
+        )
+
+
+class _JoinedEvents(Mapping[str, EventType]):
+    """The events of several catalogues by their keys."""
+
+    def __init__(self, parts: tuple[Callable[[], Catalogue], ...]) -> None:
+        self._parts = parts
+        self._whole: Mapping[str, EventType] | None = None  # once all were read
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """As any mapping's; without the detour by way of KeyError, since every event is looked for."""
+        if self._whole is None:
+            for part in self._parts:
+                event = part().by_key.get(key)
+                if event is not None:
+                    return event
+            self._whole = {key: event for part in self._parts for key, event in part().by_key.items()}
+        return self._whole.get(key, default)
+
+    def __getitem__(self, key: str) -> EventType:
+        event: EventType | None = self.get(key)
+        if event is None:
+            raise KeyError(key)
+        return event
+
+    def __iter__(self) -> Iterator[str]:
+        return chain.from_iterable(part().by_key for part in self._parts)
+
+    def __len__(self) -> int:
+        return sum(len(part().by_key) for part in self._parts)
+
+
+EVENT_MEMBERS = frozenset(EventType.__dataclass_fields__) - {"key"}
+FIELD_MEMBERS = frozenset({"text", "type", "example", "values", "members", "without"})
+
+
+def read_catalogue(source: bytes) -> Catalogue:
+    """The catalogue of a YAML file. An event has its family's fields too, each with types and examples.
+
+    Raises ValueError for a member that no event and no field has, and for a group that is not there:
+    such a file is our own mistake.
+    """
+    document = read_own_yaml(source)
+    if not isinstance(document, dict):
+        raise ValueError("a catalogue is a mapping")
+    defaults, groups = document.get("defaults") or {}, document.get("groups") or {}
+    written: dict[str, dict[str, Any]] = {}
+    for key, own in document["events"].items():
+        own = dict(own or {})
+        names = own.pop("with", ())
+        strange = [name for name in names if name not in groups]
+        if strange:
+            raise ValueError(f"{key}: there is no group {', '.join(strange)}")
+        written[key] = reduce(_merged, [defaults, *(groups[name] for name in names), own])
+    events = tuple(_read_event(key, members, written) for key, members in written.items())
+    return Catalogue(events, document.get("gone"))
+
+
+def _merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Both, with lists and the mappings of one level added up."""
+    both = {**under, **over}
+    for name in under.keys() & over.keys():
+        if isinstance(over[name], dict):
+            both[name] = {**under[name], **over[name]}
+        elif isinstance(over[name], list):
+            both[name] = list(dict.fromkeys([*under[name], *over[name]]))
+    return both
+
+
+def _read_event(
+    key: str, members: Mapping[str, Any], all_of_them: Mapping[str, Mapping[str, Any]]
+) -> EventType:
+    strange = members.keys() - EVENT_MEMBERS
+    if strange:
+        raise ValueError(f"{key}: an event has no {', '.join(sorted(strange))}")
+    family = all_of_them.get(key.partition(":")[0], {})
+    fields = {**(family.get("fields") or {}), **(members.get("fields") or {})}
+    examples = {**(family.get("context") or {}), **(members.get("context") or {})}
+    lists = {name: tuple(members.get(name, ())) for name in ("mutable", "required")}
+    described = {
+        "fields": _read_fields(key, fields, examples),
+        "ctx_fields": _read_fields(key, members.get("ctx_fields") or {}, members.get("ctx") or {}),
+    }
+    return EventType(key, **{**members, **lists, **described})
+
+
+def _read_fields(
+    where: str, written: Mapping[str, Any], examples: Mapping[str, Any]
+) -> dict[str, EventField]:
+    return {
+        name: _read_field(f"{where}, {name}", member, [examples[name]] if name in examples else [])
+        for name, member in written.items()
+    }
+
+
+def _read_field(where: str, written: str | Mapping[str, Any], examples: list[Any]) -> EventField:
+    told: Mapping[str, Any] = {"text": written} if isinstance(written, str) else written
+    strange = told.keys() - FIELD_MEMBERS
+    if strange:
+        raise ValueError(f"{where}: a field has no {', '.join(sorted(strange))}")
+    values = told.get("values", ())
+    examples = [told["example"]] if "example" in told else examples or list(values[:1])
+    types = told.get("type", _example_types([*examples, *values]))  # an empty list: any
+    return EventField(
+        told["text"],
+        types=(types,) if isinstance(types, str) else tuple(types),
+        examples=tuple(examples),
+        values=tuple(values),
+        members=_read_fields(where, told.get("members") or {}, _example_members(examples)),
+        without=told.get("without", ""),
+    )
+
+
+def _example_types(values: list[Any]) -> tuple[str, ...]:
+    """Of an example that is null nothing follows: any type."""
+    types = tuple(dict.fromkeys(filter(None, map(json_type, values))))
+    return () if types == ("null",) else types
+
+
+def _example_members(examples: list[Any]) -> dict[str, Any]:
+    """The example's members; of a list, the members of its items together, the first one's first."""
+    found: dict[str, Any] = {}
+    for example in examples:
+        for item in example if isinstance(example, list) else [example]:
+            found = {**item, **found} if isinstance(item, dict) else found
+    return found

@@ -1,0 +1,127 @@
+"""What went wrong in a handler, and the faults that can be injected into one on purpose."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias, get_args
+
+from hookscope.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One line of a traceback."""
+
+    file: str
+    line: int
+    function: str
+    source: str = ""
+    column: int = 0  # from 1; 0: not known
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What went wrong in a handler."""
+
+    type: str  # KeyError, SyntaxError, Timeout, Crashed, …
+    message: str
+    frames: tuple[Frame, ...] = ()  # outermost first; the last 40 at most
+    phase: Literal["spawn", "load", "run"] = "run"
+    plain: str | None = None  # the thrown thing's own text, where `message` says it in other words
+    chain: tuple[str, ...] = ()  # bare messages, of the error and then of its causes; empty: not known
+
+    @property
+    def own_text(self) -> str:
+        """What the thrown thing says of itself, and nothing beside it: what hosts log."""
+        return self.message if self.plain is None else self.plain
+
+
+def outcome_text(status: str, failure: Failure | None) -> str:
+    """How a handler ended, and what a failure said: `error: KeyError: 'user'`, `timeout: did not answer`."""
+    return status if failure is None else f"{status}: {error_prefix(status, failure.type)}{failure.message}"
+
+
+def error_prefix(status: str, kind: str) -> str:
+    """What stands before an error's message, behind a status: its type, where that is not the same word."""
+    return "" if kind.lower() == status else f"{kind}: "
+
+
+def failure_document(failure: Failure | None) -> dict[str, Any] | None:
+    """`{"type", "message", "phase", "frames": [{"file", "line", "column", "function", "source"}]}`."""
+    if failure is None:
+        return None
+    return {
+        "type": failure.type,
+        "message": failure.message,
+        "phase": failure.phase,
+        "frames": [
+            {
+                "file": frame.file,
+                "line": frame.line,
+                "column": frame.column,
+                "function": frame.function,
+                "source": frame.source,
+            }
+            for frame in failure.frames
+        ],
+    }
+
+
+FaultName: TypeAlias = Literal["exception", "hang", "slow", "junk", "exit"]
+FAULTS: tuple[FaultName, ...] = get_args(FaultName)
+SLOW_SECONDS, HANG_SECONDS = 1.0, 2.0  # seconds: later, and until a hang is ended where nobody says otherwise
+MOST_SECONDS, MOST_STATUS = 3600.0, 255
+
+
+class InvalidFault(ValueError):
+    """A text that names no fault, or one with an amount that it has not."""
+
+
+@dataclass(frozen=True, slots=True)
+class InjectedFault:
+    """A fault in a handler's place. `amount`: seconds for `slow`, the status for `exit`, else 0."""
+
+    fault: FaultName
+    amount: float = 0.0
+
+    @property
+    def text(self) -> str:
+        """As it is written: `hang`, `slow:2`, `exit:3`."""
+        return f"{self.fault}:{self.amount:g}" if self.fault in ("slow", "exit") else self.fault
+
+    @property
+    def limit(self) -> float | None:
+        """Seconds after which it is ended where the user sets no limit; None: as any handler."""
+        return HANG_SECONDS if self.fault == "hang" else None
+
+
+def parse_fault(text: str) -> InjectedFault:
+    """What `exception`, `hang`, `slow[:SECONDS]`, `junk` or `exit[:STATUS]` stand for. Raises NoBreakage."""
+    name, colon, amount = text.partition(":")
+    fault = next((fault for fault in FAULTS if fault == name), None)
+    match fault:
+        case None:
+            raise InvalidFault(f"{name!r} is no fault; there are {', '.join(FAULTS)}")
+        case "slow":
+            return InjectedFault(fault, _fault_seconds(amount) if colon else SLOW_SECONDS)
+        case "exit":
+            return InjectedFault(fault, _fault_status(amount) if colon else 1)
+        case _ if colon:
+            raise InvalidFault(f"{fault} takes no amount")
+        case _:
+            return InjectedFault(fault)
+
+
+def _fault_seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= MOST_SECONDS:
+        raise InvalidFault(f"slow wants seconds, more than 0 and at most {MOST_SECONDS:g}, and has {text!r}")
+    return seconds
+
+
+def _fault_status(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) <= MOST_STATUS):
+        raise InvalidFault(f"exit wants a status from 0 to {MOST_STATUS}, and has {text!r}")
+    return int(text)

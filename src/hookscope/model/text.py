@@ -1,0 +1,206 @@
+"""Text for people: hidden characters made visible, durations, local times, and the closest known word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from difflib import get_close_matches
+
+from hookscope.model.regular_file import FILE_LIMIT_REACHED, is_file_limit
+
+# Controls but tab and newline, lone surrogates, noncharacters, line separators, and all that Unicode lets a
+# terminal ignore: marks that turn, hide or annotate text, fillers, variation selectors and tags.
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+_FLAGS = tuple(  # the three flags that Unicode spells with tags: England, Scotland, Wales
+    "\U0001f3f4" + "".join(chr(0xE0000 + ord(letter)) for letter in name) + "\U000e007f"
+    for name in ("gbeng", "gbsct", "gbwls")
+)
+_FLAG = len(_FLAGS[0])
+
+
+def printable(text: str) -> str:
+    """The text without control characters: each becomes a visible sign, so nothing is hidden.
+
+    `\\r\\n` counts as a line end. Lone surrogates (file names in broken UTF-8) are shown too. What belongs to
+    an emoji, a flag or a joining script stays.
+    """
+    return replace_hidden(text.replace("\r\n", "\n"), _sign)
+
+
+def has_controls(text: str) -> bool:
+    """Does the text hold a character that `printable` replaces, `\\r` of a line end included?"""
+    return any(not _is_part_of_neighbours(found) for found in _HIDDEN.finditer(text))
+
+
+def without_controls(text: str) -> str:
+    """The text without the characters that `printable` replaces."""
+    return replace_hidden(text, lambda _: "")
+
+
+def replace_hidden(text: str, sign: Callable[[str], str]) -> str:
+    """The text with each character that nobody would see replaced by its sign."""
+    return _HIDDEN.sub(lambda found: found[0] if _is_part_of_neighbours(found) else sign(found[0]), text)
+
+
+def _is_part_of_neighbours(found: re.Match[str]) -> bool:
+    """Is this character part of what its neighbours show?"""
+    text, at, character = found.string, found.start(), found[0]
+    before, after = text[at - 1 : at], text[at + 1 : at + 2]
+    if character in "\u200c\u200d":  # joins letters of Arabic and Indian scripts, and emoji
+        joins = before == "\ufe0f" or not _HIDDEN.match(before)
+        return joins and before >= "\u0600" and after >= "\u0600" and not _HIDDEN.match(after)
+    if character in "\ufe0e\ufe0f":  # a symbol as text, or as a picture
+        keycap = before in tuple("#*0123456789") and after == "\u20e3"
+        return (
+            keycap
+            or before in ("\xa9", "\xae")
+            or "\u203c" <= before <= "\u3299"
+            or "\U0001f000" <= before <= "\U0001faff"
+        )
+    if "\u180b" <= character <= "\u180f":  # the form of a Mongolian letter
+        return "\u1820" <= before <= "\u18aa"
+    if "\U000e0020" <= character <= "\U000e007f":
+        around = text[max(0, at - _FLAG + 1) : at + _FLAG]
+        return any(flag in around for flag in _FLAGS)
+    return False
+
+
+def _sign(character: str) -> str:
+    code = ord(character)
+    if code < 0x20:
+        return chr(0x2400 + code)  # ␛ for escape, ␇ for bell
+    if code == 0x7F:
+        return "␡"
+    if code > 0xFFFF:
+        return f"\\U{code:08x}"
+    return f"\\u{code:04x}" if code > 0xFF else f"\\x{code:02x}"
+
+
+def one_line(text: str, limit: int = 200) -> str:
+    """The first line that says something, cut to `limit` characters."""
+    line = next((line for line in printable(text).splitlines() if line.strip()), "").strip()
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def error_reason(error: Exception) -> str:
+    """What the system says of an error, as the end of a sentence: `permission denied`."""
+    if is_file_limit(error):
+        return FILE_LIMIT_REACHED
+    said = getattr(error, "strerror", None) or str(error)
+    return said[:1].lower() + said[1:]
+
+
+def shell_path(path: object) -> str:
+    """A path as one types it into a shell: in quotes where it needs them. A `~` in front is home still."""
+    text = str(path)
+    home, rest = ("~/", text[2:]) if text.startswith("~/") else ("", text)
+    from shlex import quote  # here: a start shows no path that wants quotes
+
+    return home + quote(rest) if rest and text != "~" else text
+
+
+def nearest_word(word: str, words: Iterable[str]) -> str | None:
+    """The known word that `word` was perhaps meant to be."""
+    near = get_close_matches(word, list(words), n=1, cutoff=0.6)
+    return near[0] if near else None
+
+
+def duration(seconds: float) -> str:
+    """A time for people, to three digits; from 100 s on in minutes and seconds."""
+    ms = seconds * 1000
+    if ms < 99.95:
+        return f"{ms:.1f} ms"
+    if ms < 999.5:
+        return f"{ms:.0f} ms"
+    if seconds < 99.95:
+        return f"{seconds:.2f} s" if seconds < 9.995 else f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} m {rest:02} s"
+
+
+def long_duration(seconds: float) -> str:
+    """How long that is, in its two largest units: `3 d 4 h`, `12 s`. Less than nothing is nothing."""
+    minutes, rest = divmod(max(int(seconds), 0), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    parts = ((days, "d"), (hours, "h"), (minutes, "min"), (rest, "s"))
+    return " ".join([f"{number} {unit}" for number, unit in parts if number][:2]) or "0 s"
+
+
+def ago(at: datetime, now: datetime) -> str:
+    """How long that is past: `3 d 4 h ago`."""
+    return f"{long_duration((now - at).total_seconds())} ago"
+
+
+def in_local_time(moment: datetime) -> datetime:
+    """Return the moment in this machine's time zone, and in UTC where Python cannot represent that.
+
+    `TZ=UTC-26` is such a zone: Python knows offsets of less than a day. A moment without a zone counts as
+    local time.
+    """
+    try:
+        return moment.astimezone()
+    except (ValueError, OverflowError, OSError):
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def local_now() -> datetime:
+    """Return the present moment in local time, without its zone."""
+    return in_local_time(datetime.now(UTC)).replace(tzinfo=None)
+
+
+WORD_BREAK = re.compile(r"[^A-Za-z0-9*]+|(?<=[a-z0-9])(?=[A-Z])")
+LONGEST_WORD = 80  # characters; a longer word is no slip of the pen
+
+
+def closest_match(word: str, words: Iterable[str]) -> str | None:
+    """The only known word that `word` is a slip of: other case or signs, a letter or two, cut short.
+
+    Words of several parts (`command:new`) are compared part by part, so that one whole word is never taken
+    for another: `command:compact` is no slip of `command:stop`. None where no word or several are near.
+    """
+    if not word or len(word) > LONGEST_WORD:
+        return None
+    words = list(dict.fromkeys(words))
+    parts = _word_parts(word)
+    alike = [known for known in words if _word_parts(known) == parts]
+    near = alike or [known for known in words if known != word and _is_typo(parts, _word_parts(known))]
+    return near[0] if len(near) == 1 else None
+
+
+def _word_parts(word: str) -> list[str]:
+    return [part.lower() for part in WORD_BREAK.split(word) if part]
+
+
+def _is_typo(parts: list[str], known: list[str]) -> bool:
+    if len(parts) != len(known):
+        return False
+    wrong = [(one, other) for one, other in zip(parts, known, strict=True) if one != other]
+    return len(wrong) == 1 and _are_near(*wrong[0])
+
+
+def _are_near(one: str, other: str) -> bool:
+    shorter, longer = sorted((one, other), key=len)
+    if len(shorter) >= 4 and longer.startswith(shorter) and len(longer) - len(shorter) <= 3:
+        return True
+    allowed = 0 if len(shorter) < 3 else 1 if len(shorter) < 7 else 2
+    return len(longer) - len(shorter) <= allowed and edit_distance(one, other) <= allowed
+
+
+def edit_distance(one: str, other: str) -> int:
+    """Letters added, left out, replaced, or swapped with the next one, on the way from one to the other."""
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one, 1):
+        two_before, before, row = before, row, [i]
+        for j, wanted in enumerate(other, 1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != wanted))
+            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == wanted:
+                cost = min(cost, two_before[j - 2] + 1)
+            row.append(cost)
+    return row[-1]

@@ -1,0 +1,135 @@
+"""What a package's sources use: variables, programs, network, files, imports.
+
+Read from their text; nothing is run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
+from pathlib import PurePosixPath
+from posixpath import dirname, join, normpath
+
+from hookscope.authoring.lint.source.facts import LARGEST, HandlerFacts
+from hookscope.authoring.lint.source.python import python_facts
+from hookscope.authoring.lint.source.script_parsing import ScriptSource, read_scripts
+from hookscope.authoring.lint.subject_reader import HandlerUses, handler_uses
+from hookscope.model.hook import LANGUAGE_OF
+from hookscope.packs.file_tree import DEPENDENCIES_FOLDER, FileTree
+from hookscope.values import dataclass
+
+MOST_SOURCES = 200  # sources that are read
+SHARED_BY_ALL = "*"  # what belongs to none of the hooks alone
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """By the folder of a hook, or SHARED, what its sources use; and what could not be read."""
+
+    uses: Mapping[str, HandlerUses]
+    unread: tuple[str, ...] = ()
+    imports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by source, but for types alone
+
+
+def capabilities_of(tree: FileTree, hooks: Sequence[str]) -> Capabilities:
+    """Blocks while scripts are parsed, in a child."""
+    sources = [path for path in tree.files if _is_source(path)]
+    scripts, found, unread = (
+        [],
+        {},
+        [f"{path}: only {MOST_SOURCES} files are read" for path in sources[MOST_SOURCES:][:1]],
+    )
+    why: dict[str, list[str]] = {}
+    for path in sources[:MOST_SOURCES]:
+        content = tree.files[path].content
+        if len(content) > LARGEST:
+            unread.append(f"{path}: it is larger than {LARGEST:,} bytes")
+            continue
+        text = content.decode("utf-8", "replace").removeprefix("\ufeff")
+        if path.endswith(".py"):
+            found[path] = python_facts(text)
+        else:
+            typescript = LANGUAGE_OF.get(PurePosixPath(path).suffix) == "typescript"
+            scripts.append(ScriptSource(path, text, typescript))
+    for path, facts in (read_scripts(scripts) if scripts else {}).items():
+        if isinstance(facts, str):
+            why.setdefault(facts, []).append(path)
+        else:
+            found[path] = facts
+    unread += [f"{_shortened(paths)}: {reason}" for reason, paths in why.items()]
+    unread += [f"{path}: {facts.error.name}" for path, facts in found.items() if facts.error is not None]
+    doubtful = ((path, facts.doubt) for path, facts in found.items() if facts.error is None and facts.doubt)
+    unread += [f"{path}, line {doubt.line}: perhaps a mistake in its grammar" for path, doubt in doubtful]
+    owned: dict[str, list[HandlerFacts]] = {}
+    for path, facts in found.items():
+        owned.setdefault(_owning_hook(path, hooks), []).append(facts)
+    return Capabilities(
+        {name: _joined_uses(map(handler_uses, several)) for name, several in owned.items()},
+        tuple(unread),
+        {path: _local_imports(facts) for path, facts in found.items()},
+    )
+
+
+def _local_imports(facts: HandlerFacts) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(met.name for met in facts.imports if met.kind != "type"))
+
+
+def _shortened(paths: Sequence[str]) -> str:
+    more = len(paths) - 1
+    return paths[0] + (f" and {more} more file{'s' * (more > 1)}" if more else "")
+
+
+def _is_source(path: str) -> bool:
+    parts = PurePosixPath(path)
+    return (
+        parts.suffix in LANGUAGE_OF and not path.endswith(".d.ts") and DEPENDENCIES_FOLDER not in parts.parts
+    )
+
+
+def _owning_hook(path: str, hooks: Sequence[str]) -> str:
+    inside = [hook for hook in hooks if not hook or path.startswith(f"{hook}/")]
+    return max(inside, key=len, default=SHARED_BY_ALL)
+
+
+def _joined_uses(several: Iterable[HandlerUses]) -> HandlerUses:
+    parts: dict[str, dict[str, None]] = {
+        name: {} for name in ("env", "optional_env", "bins", "network", "writes")
+    }
+    for uses in several:
+        for name, known in parts.items():
+            known.update(dict.fromkeys(getattr(uses, name)))
+    return HandlerUses(**{name: tuple(known) for name, known in parts.items()})
+
+
+MODULE_SUFFIXES = (".ts", ".js", ".mts", ".mjs", ".cts", ".cjs", ".json")
+TYPESCRIPT_SUFFIXES = {".js": ".ts", ".mjs": ".mts", ".cjs": ".cts"}
+
+
+def imports_left_behind(
+    imports: Mapping[str, Sequence[str]], left: Collection[str], hook: str
+) -> Iterator[tuple[str, str]]:
+    """The sources of the hook in this folder, and what they import that is `left`, as they spell it."""
+    inside = f"{hook}/" if hook else ""
+    for source, names in imports.items():
+        if source.startswith(inside):
+            lost = _python_candidates if source.endswith(".py") else _script_candidates
+            yield from ((source[len(inside) :], name) for name in names if lost(source, name, left))
+
+
+def _script_candidates(source: str, name: str, left: Collection[str]) -> bool:
+    """A relative path, with or without an ending; of a folder its index; `./x.js` may be `x.ts`."""
+    if not name.startswith(("./", "../")):
+        return False
+    path = normpath(join(dirname(source), name))
+    stem, dot, end = path.rpartition(".")
+    others = [f"{stem}{TYPESCRIPT_SUFFIXES[dot + end]}"] if dot + end in TYPESCRIPT_SUFFIXES else []
+    folder = (f"{path}/index{ending}" for ending in MODULE_SUFFIXES)
+    return any(
+        one in left for one in (path, *others, *(path + ending for ending in MODULE_SUFFIXES), *folder)
+    )
+
+
+def _python_candidates(_: str, name: str, left: Collection[str]) -> bool:
+    """A module or a package at the top of the pack, where modules are looked for, too."""
+    top = name.partition(".")[0]
+    return bool(top) and (f"{top}.py" in left or any(path.startswith(f"{top}/") for path in left))

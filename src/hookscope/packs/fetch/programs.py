@@ -1,0 +1,102 @@
+"""Run other programs (git, npm, Python) without a shell and with a time limit.
+
+Only this module of packs starts any.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from hookscope.helpers import find_program, user_path
+from hookscope.packs.errors import PackError
+from hookscope.packs.fetch.specs import FetchOptions
+from hookscope.packs.file_tree import entries_below
+from hookscope.packs.package_checks import MIB, size_in_words
+from hookscope.values import dataclass
+
+POLL = 0.05  # seconds between two looks at whether to stop
+MOST_OUTPUT = 4 * MIB  # bytes of output that are read
+MOST_DISK = 256 * MIB  # bytes that a program may put on disk
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramExit:
+    """How a program ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run_program(
+    words: Sequence[str], how: FetchOptions, *, cwd: Path, env: Mapping[str, str], room: int = MOST_DISK
+) -> ProgramExit:
+    """Run a program to its end, in a process group of its own and without a terminal.
+
+    It and all that it starts are looked for on the user's `PATH` alone. Raises PackError where it is not
+    installed, takes too long or fills the disk below `how.work`; Cancelled.
+    """
+    given = env.get("PATH", os.defpath)
+    path = os.pathsep.join(user_path(how.project, given))
+    program = words[0] if os.path.isabs(words[0]) else find_program(words[0], how.project, given)
+    if program is None:
+        elsewhere = shutil.which(words[0], path=given)
+        raise PackError(
+            f"{words[0]} is not installed.",
+            f"It must be on PATH to fetch this{', outside of the workspace' if elsewhere else ''}.",
+        )
+    with TemporaryFile() as out, TemporaryFile() as err:
+        child = subprocess.Popen(
+            [program, *words[1:]],
+            cwd=cwd,
+            env={**env, "PATH": path},
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
+        try:
+            code = _wait(child, words[0], how, room)
+        finally:
+            _end_group(child)
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read(MOST_OUTPUT).decode("utf-8", "replace"))
+    return ProgramExit(code, *texts)
+
+
+def _wait(child: subprocess.Popen[bytes], name: str, how: FetchOptions, room: int) -> int:
+    left = how.seconds
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            return child.wait(POLL)
+        left -= POLL
+        how.progress.check()
+        if left <= 0:
+            raise PackError(f"{name} took longer than {how.seconds:g} s and was ended.", "Try again later.")
+        if int(left / POLL) % 10 == 0 and _folder_size(how.work) > room:
+            what = f"{name} wrote more than {size_in_words(room)} and was ended."
+            raise PackError(what, "What it fetches is too large for a pack; name another one.")
+
+
+def _folder_size(folder: Path) -> int:
+    total = 0
+    for entry, is_folder in entries_below(folder):
+        with suppress(OSError):
+            total += 0 if is_folder else entry.stat(follow_symlinks=False).st_size
+    return total
+
+
+def _end_group(child: subprocess.Popen[bytes]) -> None:
+    """The whole group, so that nothing that it has started goes on, even where it has ended by itself."""
+    with suppress(OSError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()

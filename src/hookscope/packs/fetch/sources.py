@@ -1,0 +1,208 @@
+"""Fetch the package that a spec names.
+
+a folder, an archive, a Python distribution or a git commit; npm's by `npm`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from shlex import quote
+
+from hookscope.model.regular_file import read_regular
+from hookscope.model.text import one_line
+from hookscope.packs.errors import PackError
+from hookscope.packs.fetch.programs import ProgramExit, run_program
+from hookscope.packs.fetch.specs import (
+    FetchedPackage,
+    FetchOptions,
+    PackageSpec,
+    sha512_integrity,
+    without_login,
+)
+from hookscope.packs.file_tree import FileTree, digest_of, read_archive, read_folder_tree
+from hookscope.packs.package_checks import DEFAULT_LIMITS
+
+__all__ = ["fetch_package", "tree_integrity"]
+
+PUT_BACK = "Put it back, or name another one."
+
+
+def fetch_package(spec: PackageSpec, how: FetchOptions) -> FetchedPackage:
+    """What the spec names now. Blocks; raises PackError, Cancelled. Writes below `how.work` alone."""
+    match spec.source:
+        case "folder":
+            how.progress.step(f"reading {spec.text}")
+            return _fetch_folder(spec)
+        case "archive":
+            how.progress.step(f"reading {spec.text}")
+            return _fetch_archive(spec)
+        case "npm":
+            from hookscope.packs.fetch.npm import fetch_npm
+
+            return fetch_npm(spec, how)
+        case "git":
+            return fetch_git(spec, how)
+        case "python":
+            return fetch_python(spec, how)
+
+
+def _fetch_folder(spec: PackageSpec) -> FetchedPackage:
+    assert spec.path is not None
+    if not os.path.isdir(spec.path):
+        raise PackError(f"There is no folder {spec.path} any more.", PUT_BACK)
+    tree = read_folder_tree(spec.path)
+    return FetchedPackage(spec, tree, spec.text, tree_integrity(tree))
+
+
+def _fetch_archive(spec: PackageSpec) -> FetchedPackage:
+    assert spec.path is not None
+    if not os.path.isfile(spec.path):
+        raise PackError(f"There is no archive {spec.path} any more.", PUT_BACK)
+    source = read_regular(spec.path, DEFAULT_LIMITS.archive + 1)
+    return FetchedPackage(spec, read_archive(source, spec.path.name), spec.text, sha512_integrity(source))
+
+
+def tree_integrity(tree: FileTree) -> str:
+    """One for files that came without one."""
+    return f"files-{digest_of({path: file.digest for path, file in tree.files.items()})}"
+
+
+ENTRY_POINT_GROUP = "hookscope.hooks"
+# For the interpreter whose packages are meant, 3.9 or newer: names are looked up, nothing is imported.
+FINDER_SCRIPT = """
+import json, os, sys
+from importlib.metadata import PackageNotFoundError, distribution
+try:
+    found = distribution(sys.argv[1])
+except PackageNotFoundError:
+    print(json.dumps(None))
+    sys.exit()
+places = []
+for point in found.entry_points:
+    if point.group == sys.argv[2]:
+        parts = point.value.split(":")[0].strip().split(".")
+        named = all(part.isidentifier() for part in parts)  # else it could lead anywhere
+        folders = (os.path.join(base, *parts) for base in sys.path if base and named)
+        places.append(next((folder for folder in folders if os.path.isdir(folder)), None))
+print(json.dumps({"version": found.version, "places": places}))
+"""
+
+
+def fetch_python(spec: PackageSpec, how: FetchOptions) -> FetchedPackage:
+    """The folder that a distribution's entry point names. Raises PackError, Cancelled."""
+    how.progress.step(f"looking for {spec.name} among the packages of {how.python}")
+    ran = run_program(
+        [how.python, "-c", FINDER_SCRIPT, spec.text.removeprefix("python:"), ENTRY_POINT_GROUP],
+        how,
+        cwd=how.work,
+        env=how.env,
+    )
+    try:
+        told = json.loads(ran.out)
+    except ValueError:
+        said = one_line(ran.err.strip().rpartition("\n")[2]) or f"it ended with {ran.code}"
+        then = "`python:` in .hookscope/config.yaml names another interpreter."
+        raise PackError(f"{how.python} cannot list its packages: {said}.", then) from None
+    if told is None:
+        raise PackError(
+            f"{how.python} has no package {spec.name} installed.",
+            f"`{quote(str(how.python))} -m pip install {spec.name}` installs it; `python:` in "
+            ".hookscope/config.yaml names another interpreter.",
+        )
+    places = told["places"]
+    if len(places) != 1:
+        many = f"has {len(places)} entry points" if places else "has no entry point"
+        raise PackError(f"{spec.name} {many} `{ENTRY_POINT_GROUP}`; one names the package with its hooks.")
+    if places[0] is None:
+        what = f"The entry point `{ENTRY_POINT_GROUP}` of {spec.name} names no folder of hooks."
+        raise PackError(
+            what, 'In its pyproject.toml that is `acme = "acme_hooks.hooks"`, a package with the folder.'
+        )
+    tree = read_folder_tree(Path(os.path.realpath(places[0])))
+    version = one_line(str(told["version"]))
+    return FetchedPackage(
+        spec, tree, f"{spec.name}=={version}", tree_integrity(tree), version, side_by_side=True
+    )
+
+
+SAFE_OPTIONS = (
+    "-c",
+    f"core.hooksPath={os.devnull}",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "submodule.recurse=false",
+)
+SHORT_COMMIT = re.compile(r"[0-9a-f]{6,39}")  # of a commit, perhaps
+IGNORED_LINES = ("warning:", "hint:")
+ALLOWED_PROTOCOLS = "https:ssh:file"
+# What git tells its hooks, and would have ours work on the repository that they stand in.
+REPOSITORY_VARIABLES = frozenset(
+    {
+        "GIT_DIR",
+        "GIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_COMMON_DIR",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_NAMESPACE",
+        "GIT_PREFIX",
+        "GIT_SHALLOW_FILE",
+    }
+)
+CONFIGURATION_VARIABLES = frozenset({"GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GIT_CONFIG"})
+GIT_LIMITS = replace(DEFAULT_LIMITS, archive=DEFAULT_LIMITS.total)  # it is not packed
+
+
+def fetch_git(spec: PackageSpec, how: FetchOptions) -> FetchedPackage:
+    """The files of one commit. Raises PackError, Cancelled."""
+    how.progress.step(f"fetching {without_login(spec.url)} with git")
+    _run_git(["init", "--quiet", "--bare", "repository"], how, own=True)
+    wanted = spec.wanted or "HEAD"
+    words = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", spec.url, wanted]
+    ran = _run_git(words, how, inside=True)
+    if ran.code != 0:
+        raise _git_error(spec, ran)
+    commit = _run_git(["rev-parse", "FETCH_HEAD"], how, own=True, inside=True).out.strip()
+    how.progress.step("unpacking")
+    archive = how.work / "files.tar"
+    ran = _run_git(
+        ["archive", "--format=tar", f"--output={archive}", "FETCH_HEAD"], how, own=True, inside=True
+    )
+    if ran.code != 0:
+        raise _git_error(spec, ran)
+    with archive.open("rb") as file:
+        source = file.read(GIT_LIMITS.archive + 1)
+    tree = read_archive(source, "files.tar", GIT_LIMITS)
+    return FetchedPackage(spec, tree, commit, f"git-{commit}", commit[:12])
+
+
+def _run_git(
+    words: Sequence[str], how: FetchOptions, *, own: bool = False, inside: bool = False
+) -> ProgramExit:
+    """`own`: without its user's configuration, which only fetching needs: proxies and credentials."""
+    left_out = REPOSITORY_VARIABLES | (CONFIGURATION_VARIABLES if own else frozenset())
+    env = {name: value for name, value in how.env.items() if name not in left_out}
+    env |= {"GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": ALLOWED_PROTOCOLS, "GIT_LFS_SKIP_SMUDGE": "1"}
+    env["GIT_NO_LAZY_FETCH"] = "1"  # a repository on this disk names a program for that
+    env.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes")
+    env["GIT_ASKPASS"] = env["SSH_ASKPASS"] = "true"  # a program that says nothing
+    if own:
+        env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    where = ("--git-dir", str(how.work / "repository")) if inside else ()
+    return run_program(["git", *SAFE_OPTIONS, *where, *words], how, cwd=how.work, env=env)
+
+
+def _git_error(spec: PackageSpec, ran: ProgramExit) -> PackError:
+    lines = [line for line in ran.err.splitlines() if line.strip() and not line.startswith(IGNORED_LINES)]
+    first = lines[0] if lines else f"it ended with {ran.code}"  # of ssh, where it was that
+    said = one_line(first.removeprefix("fatal:").removeprefix("error:"))
+    wanted = f" at {spec.wanted}" if spec.wanted else ""
+    what = f"git cannot fetch {spec.url}{wanted}: {said.rstrip('.')}."
+    then = "A commit is named by all of its 40 digits. " if SHORT_COMMIT.fullmatch(spec.wanted) else ""
+    return PackError(without_login(what), f"{then}Nothing was written.")

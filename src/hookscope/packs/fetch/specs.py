@@ -1,0 +1,203 @@
+"""What a user names as a source, how it is fetched, and what fetching gave; and comparing versions."""
+
+from __future__ import annotations
+
+import os
+import re
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from hashlib import sha512
+from pathlib import Path
+from typing import Literal
+
+from hookscope.packs.errors import NO_PROGRESS, PackError, Progress
+from hookscope.packs.file_tree import ARCHIVE_SUFFIXES, FileTree, is_archive
+from hookscope.packs.package_checks import display_name, fault_of_pack_name
+from hookscope.values import dataclass
+
+SourceKind = Literal["folder", "archive", "npm", "git", "python"]
+NPM_PART = r"[a-z0-9~-][a-z0-9._~-]*"
+NPM_SPEC = re.compile(rf"(?P<name>(?:@{NPM_PART}/)?{NPM_PART})(?:@(?P<wanted>[^@\s]+))?", re.IGNORECASE)
+EXACT_VERSION = re.compile(r"\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?")
+NPM_TAG = re.compile(r"[A-Za-z][A-Za-z0-9._-]*")
+GIT_URL = re.compile(r"git\+(?P<url>(?:https|ssh|file)://[^\s-][^\s]*)")
+PLAIN_GIT_URL = re.compile(
+    r"(?:https://[^\s-][^\s]*\.git|ssh://[^\s-][^\s]*|[\w][\w.-]*@[\w][\w.-]*:[^\s-][^\s]*)"
+)
+GIT_REF = re.compile(r"[\w][\w./+-]*")
+DISTRIBUTION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+SEPARATOR_RUNS = re.compile(r"[-_.]+")  # a distribution has one name, however these and capitals are written
+URL_LOGIN = re.compile(r"(?<=://)[^/@\s]+(?=@)")
+SOURCE_KINDS = (
+    "A folder, an archive, `name` or `name@version` of npm, `python:NAME` or `git+https://…` is taken."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PackageSpec:
+    """Where a package comes from. `text` names the same thing whatever the current folder is."""
+
+    source: SourceKind
+    text: str
+    path: Path | None = None  # of a folder or an archive
+    name: str = ""  # of an npm or a Python package
+    wanted: str = ""  # its version or tag; of git: a branch, tag or commit; empty: the newest
+    url: str = ""
+
+    @property
+    def exact(self) -> bool:
+        """Is it an npm package at one version."""
+        return self.source == "npm" and EXACT_VERSION.fullmatch(self.wanted) is not None
+
+
+def parse_spec(text: str, absolute: Callable[[str], Path]) -> PackageSpec:
+    """What a text names. `absolute`: a path as its user writes it. Raises PackError."""
+    text = text.strip()
+    if not text:
+        raise PackError("An empty text names no package.", SOURCE_KINDS)
+    if text.startswith("python:"):
+        return _parse_python(text)
+    if is_git(text):
+        return _parse_git(text)
+    if "://" in text:
+        scheme = text.partition("://")[0]
+        first = "Name its path" if scheme == "file" else "Download it and install the file"
+        git = scheme if scheme in ("ssh", "file") else "https"
+        raise PackError(
+            f"{display_name(text)} is an address.", f"{first}, or write `git+{git}://…` of a repository."
+        )
+    if _is_path(text) or os.path.lexists(absolute(text)):
+        return _parse_path(absolute(text))
+    return _parse_npm(text.removeprefix("npm:"))
+
+
+def without_login(text: str) -> str:
+    """The same for people: an address without the name and password in it."""
+    return URL_LOGIN.sub("…", text)
+
+
+def is_git(text: str) -> bool:
+    """Does a text name a git repository."""
+    return text.startswith("git+") or PLAIN_GIT_URL.fullmatch(text.partition("#")[0]) is not None
+
+
+def _is_path(text: str) -> bool:
+    if text.startswith((".", "/", "~", os.sep)) or is_archive(text):
+        return True
+    return "/" in text and not text.removeprefix("npm:").startswith("@")
+
+
+def _parse_path(path: Path) -> PackageSpec:
+    if os.path.isdir(path):
+        return PackageSpec("folder", str(path), path)
+    if not os.path.lexists(path):
+        raise PackError(f"There is no folder or archive {path}.", SOURCE_KINDS)
+    if not os.path.isfile(path) or not is_archive(path.name):
+        raise PackError(
+            f"{path} is no archive that can be read.", f"There are {', '.join(ARCHIVE_SUFFIXES)}."
+        )
+    return PackageSpec("archive", str(path), path)
+
+
+def _parse_python(text: str) -> PackageSpec:
+    name = text.removeprefix("python:")
+    if DISTRIBUTION.fullmatch(name) is None:
+        raise PackError(
+            f"{display_name(text)} names no Python package.", "`python:NAME` wants an installed one."
+        )
+    return PackageSpec("python", text, name=SEPARATOR_RUNS.sub("-", name).lower())
+
+
+def _parse_git(text: str) -> PackageSpec:
+    address, _, ref = text.partition("#")
+    found = GIT_URL.fullmatch(address)
+    url = found["url"] if found else address
+    if not found and address.startswith("git+"):
+        then = "Write a blank as %20." if " " in address else "git+https, git+ssh and git+file are."
+        raise PackError(f"{display_name(text)} is no git address that is taken.", then)
+    if ref and GIT_REF.fullmatch(ref) is None:
+        raise PackError(f"{display_name(text)} names no branch, tag or commit after its #.", SOURCE_KINDS)
+    return PackageSpec(
+        "git", text if found else f"git+{text}" if "://" in text else text, wanted=ref, url=url
+    )
+
+
+def _parse_npm(text: str) -> PackageSpec:
+    found = NPM_SPEC.fullmatch(text)
+    if found is None:
+        raise PackError(f"{display_name(text)} names nothing that can be installed.", SOURCE_KINDS)
+    for part in found["name"].removeprefix("@").split("/"):
+        if fault := fault_of_pack_name(part):
+            raise PackError(
+                f"{display_name(text)} is no name of a package: {display_name(part)} {fault}.", SOURCE_KINDS
+            )
+    wanted = found["wanted"] or ""
+    if wanted and not EXACT_VERSION.fullmatch(wanted) and not NPM_TAG.fullmatch(wanted):
+        raise PackError(
+            f"{display_name(text)} wants a range of versions.",
+            "Name an exact version (1.2.3) or a tag (latest).",
+        )
+    return PackageSpec("npm", text, name=found["name"], wanted=wanted)
+
+
+FETCH_SECONDS = 120.0  # that fetching may take
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedPackage:
+    """A package, not yet looked at."""
+
+    spec: PackageSpec
+    tree: FileTree
+    resolved: str  # what exactly it was: name@version, a commit, a path
+    integrity: str  # changes when anything of it does
+    version: str = ""
+    side_by_side: bool = False  # may it be a folder of hooks
+
+
+@dataclass(frozen=True, slots=True)
+class FetchOptions:
+    """Where and how something is fetched."""
+
+    work: Path  # an empty folder for it alone; whoever made it removes it
+    env: Mapping[str, str]
+    python: str  # the interpreter whose packages are meant
+    progress: Progress = NO_PROGRESS
+    seconds: float = FETCH_SECONDS
+    project: tuple[Path, ...] = ()  # folders whose programs and settings are not the user's: the workspace's
+
+
+def sha512_integrity(source: bytes) -> str:
+    """The SHA-512 of a package in the form that registries write: `sha512-` and base64."""
+    return f"sha512-{b64encode(sha512(source).digest()).decode()}"
+
+
+NUMBERED_VERSION = re.compile(
+    r"v?(?P<numbers>\d+(?:\.\d+)+)(?:-(?P<stage>[0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?"
+)
+VersionOrder = tuple[tuple[int, ...], bool, tuple[tuple[bool, int, str], ...]]
+
+
+def is_older(version: str, other: str) -> bool:
+    """False too where one of them is written in another way."""
+    mine, theirs = _version_order(version), _version_order(other)
+    return mine is not None and theirs is not None and mine < theirs
+
+
+def is_prerelease(version: str) -> bool:
+    """Has it a stage behind its numbers: `1.0.0-beta.2`."""
+    found = NUMBERED_VERSION.fullmatch(version)
+    return found is not None and found["stage"] is not None
+
+
+def _version_order(version: str) -> VersionOrder | None:
+    """Numbers, then stages before none, and in a stage numbers before words."""
+    found = NUMBERED_VERSION.fullmatch(version)
+    if found is None:
+        return None
+    numbers = [int(part) for part in found["numbers"].split(".")]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    parts = (found["stage"] or "").split(".") if found["stage"] else []
+    stage = tuple((not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts)
+    return tuple(numbers), found["stage"] is None, stage

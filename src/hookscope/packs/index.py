@@ -1,0 +1,311 @@
+"""The index of installed packs.
+
+what was installed, from where, and the settings it changed, enough to revert exactly that.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from hookscope.formats.positions import KeyPath
+from hookscope.model.hook_event import from_iso, iso
+from hookscope.model.machine import RealFiles
+from hookscope.model.text import error_reason
+from hookscope.packs.errors import PackError
+from hookscope.packs.fetch.specs import without_login
+from hookscope.storage.edits.atomic_files import real_path, replace_file
+from hookscope.storage.edits.document_values import (
+    MISSING,
+    depth_reached,
+    is_identical,
+    value_at,
+)
+from hookscope.storage.edits.json5_edit import (
+    dotted_path,
+    parse_settings,
+    with_setting,
+    without_setting,
+)
+from hookscope.values import dataclass
+
+
+def bytes_to_json(side: bytes | None) -> str | None:
+    """The bytes as JSON can hold them: base64."""
+    return None if side is None else b64encode(side).decode()
+
+
+def bytes_from_json(side: str | None) -> bytes | None:
+    """What `as_text` was given. Raises ValueError for what it has not made."""
+    return None if side is None else b64decode(side)
+
+
+@dataclass(frozen=True, slots=True)
+class PackSetting:
+    """A value that is to stand at a path; with `item`, in the list there."""
+
+    path: KeyPath
+    value: object
+    item: bool = False
+
+    @property
+    def meaning(self) -> str:
+        """It, for people: `path: value`, or `path + item` of a list."""
+        sign = " + " if self.item else ": "
+        return f"{dotted_path(self.path)}{sign}{json.dumps(self.value, ensure_ascii=False)}"
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedSetting:
+    """A value that was set, and what stood there before."""
+
+    wanted: PackSetting
+    before: object  # MISSING: nothing; of a list the whole of it
+    stood: int  # how many steps of the path there were
+
+    def document(self) -> dict[str, Any]:
+        """It, for the record of installs."""
+        told: dict[str, Any] = {
+            "path": list(self.wanted.path),
+            "value": self.wanted.value,
+            "item": self.wanted.item,
+            "stood": self.stood,
+        }
+        return told if self.before is MISSING else {**told, "before": self.before}
+
+
+def applied_setting_from(document: Any) -> AppliedSetting:
+    """Raises KeyError, TypeError or ValueError for what `document` has not made."""
+    path = tuple(step if isinstance(step, int) else str(step) for step in document["path"])
+    wanted = PackSetting(path, document["value"], bool(document["item"]))
+    return AppliedSetting(wanted, document.get("before", MISSING), int(document["stood"]))
+
+
+def apply_settings(
+    source: bytes | None, wanted: Iterable[PackSetting]
+) -> tuple[bytes | None, tuple[AppliedSetting, ...]]:
+    """The document with all that is wanted, and what that took. Raises CannotEdit."""
+    settings = []
+    for want in wanted:
+        now = parse_settings(source or b"", want.meaning)
+        found = value_at(now, want.path)
+        value = want.value
+        if want.item:
+            listed = found if isinstance(found, list) else []
+            if any(is_identical(one, value) for one in listed):
+                continue
+            value = [*listed, value]
+        elif is_identical(found, value):
+            continue
+        source = with_setting(source, want.path, value)
+        settings.append(AppliedSetting(want, found, depth_reached(now, want.path)))
+    return source, tuple(settings)
+
+
+def revert_settings(
+    source: bytes | None, settings: Sequence[AppliedSetting]
+) -> tuple[bytes | None, tuple[AppliedSetting, ...]]:
+    """The document without these settings, and those that are no longer as they were set: they stay.
+
+    Raises CannotEdit.
+    """
+    left = []
+    for setting in reversed(settings):
+        if source is None:
+            break
+        path, line = setting.wanted.path, f"remove {dotted_path(setting.wanted.path)}"
+        found = value_at(parse_settings(source, line), path)
+        if found is MISSING:
+            continue
+        back = _value_before(setting, found)
+        if back is None:
+            left.append(setting)
+        elif back[0] is MISSING:
+            source = _without_empty_parents(without_setting(source, path), path, setting.stood)
+        else:
+            source = with_setting(source, path, back[0])
+    return source, tuple(reversed(left))
+
+
+def _value_before(setting: AppliedSetting, found: object) -> tuple[object] | None:
+    """What is to stand there again; None where somebody has changed it since."""
+    if not setting.wanted.item:
+        return (setting.before,) if is_identical(found, setting.wanted.value) else None
+    if not isinstance(found, list):
+        return None
+    rest = [one for one in found if not is_identical(one, setting.wanted.value)]
+    return (MISSING,) if not rest and setting.before is MISSING else (rest,)
+
+
+def _without_empty_parents(source: bytes, path: KeyPath, stood: int) -> bytes:
+    """Without the objects that were made for this path alone, where nothing else has come into them."""
+    for length in range(len(path) - 1, stood, -1):
+        line = f"remove {dotted_path(path[:length])}"
+        if value_at(parse_settings(source, line), path[:length]) != {}:
+            break
+        source = without_setting(source, path[:length])
+    return source
+
+
+FileDigestsByPath = Mapping[str, str]  # path below a folder → SHA-256
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsSnapshot:
+    """A settings file as it was before an install, and as that has left it. None: there was none."""
+
+    before: bytes | None
+    after: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledPack:
+    """One installed pack."""
+
+    id: str
+    source: str  # folder, archive, npm, git, python
+    spec: str
+    resolved: str
+    version: str
+    integrity: str
+    at: datetime
+    dialect: str
+    hooks: tuple[str, ...]
+    folders: Mapping[Path, FileDigestsByPath]  # what was put in place, by where
+    settings_file: Path
+    settings: tuple[AppliedSetting, ...] = ()
+    snapshot: SettingsSnapshot | None = None  # None: somebody else changed the file in between
+    made: tuple[Path, ...] = ()  # folders above, that were not there before
+    linked: Path | None = None  # nothing was copied: this folder is looked into
+    pinned: bool = False
+    dependencies: bool = False
+
+    @property
+    def origin(self) -> str:
+        """Where it came from, for people."""
+        return without_login(self.spec)
+
+    def document(self) -> dict[str, Any]:
+        """As it is kept."""
+        snapshot = self.snapshot
+        return {
+            "source": self.source,
+            "spec": self.spec,
+            "resolved": self.resolved,
+            "version": self.version,
+            "integrity": self.integrity,
+            "at": iso(self.at),
+            "dialect": self.dialect,
+            "hooks": list(self.hooks),
+            "folders": {str(folder): dict(files) for folder, files in self.folders.items()},
+            "settings_file": str(self.settings_file),
+            "settings": [setting.document() for setting in self.settings],
+            "snapshot": None
+            if snapshot is None
+            else [bytes_to_json(snapshot.before), bytes_to_json(snapshot.after)],
+            "made": [str(folder) for folder in self.made],
+            "linked": str(self.linked) if self.linked is not None else None,
+            "pinned": self.pinned,
+            "dependencies": self.dependencies,
+        }
+
+
+def installed_pack_from(name: str, document: Any) -> InstalledPack | None:
+    """None for what `document` has not made."""
+    try:
+        snapshot = document["snapshot"]
+        linked = document["linked"]
+        return InstalledPack(
+            id=name,
+            source=str(document["source"]),
+            spec=str(document["spec"]),
+            resolved=str(document["resolved"]),
+            version=str(document["version"]),
+            integrity=str(document["integrity"]),
+            at=from_iso(document["at"]),
+            dialect=str(document["dialect"]),
+            hooks=tuple(map(str, document["hooks"])),
+            folders={Path(folder): dict(files) for folder, files in document["folders"].items()},
+            settings_file=Path(document["settings_file"]),
+            settings=tuple(map(applied_setting_from, document["settings"])),
+            snapshot=None if snapshot is None else SettingsSnapshot(*map(bytes_from_json, snapshot)),
+            made=tuple(map(Path, document["made"])),
+            linked=None if linked is None else Path(linked),
+            pinned=bool(document["pinned"]),
+            dependencies=bool(document["dependencies"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None  # written by somebody else
+
+
+IndexChanges = Mapping[str, Mapping[str, Any] | None]
+"""Records to be written, by id; None: it is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackIndex:
+    """`installed.json`: of each host its packs. Written under the lock of the transaction only.
+
+    It holds whole settings files, so only its user may read it.
+    """
+
+    file: Path
+
+    def all(self, host: Path) -> Mapping[str, InstalledPack]:
+        """The packs of the host with this state folder, oldest first. A damaged file holds none.
+
+        Raises PackError where the file is there and cannot be read.
+        """
+        try:
+            told = (self._said() or {}).get(str(host))
+        except OSError as error:
+            raise PackError(
+                f"Cannot read {self.file}: {error_reason(error)}.",
+                "It says what is installed: make it readable.",
+            ) from None
+        found = (
+            (installed_pack_from(name, one) for name, one in told.items()) if isinstance(told, dict) else ()
+        )
+        known = sorted((record for record in found if record is not None), key=lambda record: record.at)
+        return {record.id: record for record in known}
+
+    def put(self, host: Path, entries: IndexChanges) -> None:
+        """Write these, and leave all others as they are. A damaged file is kept as `NAME.damaged`.
+
+        Raises OSError, also where it cannot be read now: all that it holds would be lost.
+        """
+        hosts = self._to_merge()
+        mine = hosts.get(str(host))
+        mine = dict(mine) if isinstance(mine, dict) else {}
+        for name, entry in entries.items():
+            mine.pop(name, None)
+            if entry is not None:
+                mine[name] = dict(entry)
+        hosts = {**hosts, str(host): mine}
+        kept = {name: packs for name, packs in hosts.items() if packs}
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(real_path(self.file), json.dumps({"packs": kept}, indent=2).encode() + b"\n")
+
+    def _to_merge(self) -> dict[str, Any]:
+        packs = self._said()
+        if packs is None:
+            os.replace(self.file, self.file.with_name(f"{self.file.name}.damaged"))
+        return packs or {}
+
+    def _said(self) -> dict[str, Any] | None:
+        """Of each host its packs; None where that is not what the file says. Raises OSError."""
+        files = RealFiles()
+        try:
+            packs = json.loads(files.read(self.file))["packs"]
+        except FileNotFoundError:
+            if (trouble := files.trouble(self.file)) is not None:
+                raise trouble from None
+            return {}
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return None
+        return packs if isinstance(packs, dict) else None

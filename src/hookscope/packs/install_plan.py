@@ -1,0 +1,446 @@
+"""Plan an install, update or link: from a fetched package to its folders, settings and hooks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+from hookscope.authoring.lint.subject_reader import HandlerUses
+from hookscope.model.hook import Hook
+from hookscope.model.hook_status import HookStatus
+from hookscope.model.host import Host
+from hookscope.model.inventory import Inventory
+from hookscope.model.refusal import Refusal
+from hookscope.packs.capabilities import SHARED_BY_ALL, Capabilities, capabilities_of, imports_left_behind
+from hookscope.packs.fetch.npm import ignored_by_npm, registry_dependencies
+from hookscope.packs.fetch.specs import FetchedPackage, is_older
+from hookscope.packs.file_tree import DEPENDENCIES_FOLDER, PackFile
+from hookscope.packs.index import (
+    AppliedSetting,
+    FileDigestsByPath,
+    InstalledPack,
+    PackSetting,
+    SettingsSnapshot,
+    apply_settings,
+    revert_settings,
+)
+from hookscope.packs.integrity import PackIntegrity, integrity_of_pack
+from hookscope.packs.package import (
+    HookPackage,
+    check_pack_name,
+    package_from_tree,
+    package_json_of,
+)
+from hookscope.packs.placement import (
+    FilesByFolder,
+    Placement,
+    handler_names_of,
+    hook_list_keys_of,
+    inventory_after,
+    link_setting,
+    linked_folders,
+    place_package,
+    read_package_hooks,
+    settings_for,
+)
+from hookscope.packs.plan import (
+    PackAction,
+    PackFileAction,
+    PackFilePlan,
+    PackHookPlan,
+    PackPlan,
+    effects_on_other_hooks,
+)
+from hookscope.storage.edits.change import Change, missing_folders
+from hookscope.storage.edits.errors import ChangeError
+from hookscope.storage.edits.pending_writes import read_settled
+from hookscope.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsPlan:
+    """The settings as they are to be, and what a record says of them."""
+
+    change: Change
+    settings: tuple[AppliedSetting, ...]
+    snapshot: SettingsSnapshot | None
+    unset: tuple[AppliedSetting, ...] = ()
+
+    @staticmethod
+    def of(host: Host, before: InstalledPack | None, wanted: Sequence[PackSetting]) -> SettingsPlan:
+        """With all that is wanted, and without what an earlier version wanted. Raises Refusal."""
+        file = host.settings.file.absolute()
+        if host.settings.refusal:
+            said = " ".join(host.settings.refusal.split())
+            raise Refusal(f"{host.dialect.product} refuses its settings: {said}.", "Mend them first.")
+        had = before.settings if before is not None else ()
+        unset = tuple(setting for setting in had if setting.wanted not in wanted)
+        try:
+            now = read_settled(file)
+            source, _ = revert_settings(now, unset)
+            source, fresh = apply_settings(source, wanted)
+        except ChangeError as error:
+            raise Refusal(f"{file} cannot be edited: {error}") from None
+        settings = (*(setting for setting in had if setting not in unset), *fresh)
+        change = Change(file, ", ".join(want.meaning for want in wanted), now, source)
+        snapshot: SettingsSnapshot | None = SettingsSnapshot(now, source)
+        if before is not None:
+            known = before.snapshot
+            snapshot = (
+                SettingsSnapshot(known.before, source) if known is not None and known.after == now else None
+            )
+        return SettingsPlan(change, settings, snapshot, unset)
+
+
+def created_folders(before: InstalledPack | None, paths: Iterable[Path]) -> tuple[Path, ...]:
+    """The folders above these that an install makes, and those that an earlier one has made."""
+    known = before.made if before is not None else ()
+    return tuple(dict.fromkeys([*known, *missing_folders(paths)]))
+
+
+NOTHING_WAS_WRITTEN = "Nothing was written."
+LINK_HINT = "--link uses a folder as a whole"
+
+
+class IncomingPackage:
+    """What was fetched, with its hooks as the host reads them, and what it takes the place of."""
+
+    def __init__(
+        self,
+        fetched: FetchedPackage,
+        package: HookPackage,
+        hooks: Sequence[Hook],
+        name: str,
+        before: InstalledPack | None,
+    ) -> None:
+        self.fetched = fetched
+        self.package = package
+        self.hooks = hooks
+        self.name = name
+        self.before = before  # what is installed under that name now
+
+    @property
+    def action(self) -> PackAction:
+        """What it is to its user."""
+        return "install" if self.before is None else "update"
+
+    @cached_property
+    def able(self) -> Capabilities:
+        """What its sources say that it does. Blocks while they are parsed."""
+        return capabilities_of(self.package.tree, self.package.hooks)
+
+    @property
+    def shared(self) -> HandlerUses:
+        """What sources use that belong to none of its hooks alone."""
+        return self.able.uses.get(SHARED_BY_ALL, HandlerUses())
+
+    def plans(
+        self,
+        places: Sequence[Path],
+        rows: Mapping[Path | None, HookStatus],
+        host: Host,
+        there: str,
+        left: Sequence[str] = (),
+    ) -> tuple[PackHookPlan, ...]:
+        """Its hooks as they would stand: `rows`, by their folder. Raises Refusal for those not among them.
+
+        `left`: the files of the package that would not be there.
+        """
+        placed = list(zip(self.hooks, places, self.package.hooks, strict=True))
+        if lost := [hook.name for hook, path, _ in placed if path not in rows]:
+            raise Refusal(
+                f"{host.dialect.product} would not find {', '.join(lost)} {there}.", NOTHING_WAS_WRITTEN
+            )
+        return tuple(
+            PackHookPlan(
+                hook.name,
+                path,
+                self._noted(rows[path], where, left),
+                self.able.uses.get(where, HandlerUses()),
+            )
+            for hook, path, where in placed
+        )
+
+    def _noted(self, row: HookStatus, where: str, left: Sequence[str]) -> HookStatus:
+        lost = imports_left_behind(self.able.imports, frozenset(left), where) if left else ()
+        notes = (f"{source} imports {name}, which stays behind: {LINK_HINT}" for source, name in lost)
+        return replace(row, notes=(*row.notes, *notes))
+
+    def record(
+        self, host: Host, settings: SettingsPlan, folders: Mapping[Path, FileDigestsByPath]
+    ) -> InstalledPack:
+        """What is known of it once it is installed into these folders."""
+        return InstalledPack(
+            id=self.name,
+            source=self.fetched.spec.source,
+            spec=self.fetched.spec.text,
+            resolved=self.fetched.resolved,
+            version=self.package.version or self.fetched.version,
+            integrity=self.fetched.integrity,
+            at=datetime.now(UTC),
+            dialect=host.dialect.name,
+            hooks=tuple(hook.name for hook in self.hooks),
+            folders=folders,
+            settings_file=settings.change.path,
+            settings=settings.settings,
+            snapshot=settings.snapshot,
+            made=created_folders(self.before, (*folders, settings.change.path)),
+        )
+
+
+def plan_link(incoming: IncomingPackage, host: Host, inventory: Inventory) -> PackPlan:
+    """Nothing is copied: the folder becomes an extra folder. Raises Refusal."""
+    fetched, package = incoming.fetched, incoming.package
+    folder = fetched.spec.path
+    assert folder is not None
+    into = linked_folders(package, folder, host)
+    keys = [hook.key for hook in incoming.hooks]
+    wanted = (*(link_setting(host, one) for one in into), *settings_for(host, keys))
+    settings = SettingsPlan.of(host, incoming.before, wanted)
+    then, seen = inventory_after(host, {}, (), settings.change)
+    if problems := [problem.text for problem in then.problems if problem not in host.problems]:
+        raise Refusal(f"{host.dialect.product} would not look there: {problems[0]}", NOTHING_WAS_WRITTEN)
+    real = Path(os.path.realpath(folder))
+    places = [real.joinpath(*filter(None, hook.split("/"))) for hook in package.hooks]
+    plans = incoming.plans(places, {row.hook.real: row for row in seen.hooks}, host, f"in {folder}")
+    mine = {plan.row.hook.path for plan in plans if plan.row.hook.path is not None}
+    return PackPlan(
+        action=incoming.action,
+        id=incoming.name,
+        before=incoming.before,
+        after=replace(incoming.record(host, settings, {}), linked=folder),
+        fetched=fetched,
+        trees={},
+        change=settings.change,
+        unset=settings.unset,
+        wanted=wanted,
+        hooks=plans,
+        shared=incoming.shared,
+        others=tuple(effects_on_other_hooks(inventory, seen, mine, ())),
+        needs=package.needs,
+        left_out=fetched.tree.left_out,
+        notes=incoming.able.unread,
+    )
+
+
+ARCHIVE_STEMS = (".tar.gz", ".tgz", ".tar", ".zip")
+
+
+@dataclass(frozen=True, slots=True)
+class InstallOptions:
+    """How it is to be installed."""
+
+    link: bool = False
+    pin: bool = False
+    force: bool = False  # in place of what is installed
+    dependencies: bool = False
+    own_handlers: bool = False  # only handlers that the host itself runs
+
+
+def read_package(fetched: FetchedPackage, host: Host, asked: InstallOptions) -> HookPackage:
+    """What was fetched. Raises PackError."""
+    spec = fetched.spec
+    where = spec.text if spec.source in ("folder", "archive") else fetched.resolved
+    return package_from_tree(
+        fetched.tree,
+        hook_list_keys_of(host),
+        handler_names_of(host, own=asked.own_handlers),
+        where=where,
+        side_by_side=fetched.side_by_side or asked.link,
+    )
+
+
+def package_name_of(fetched: FetchedPackage) -> str:
+    """What the folder of the package would be called, where its hook has no name of its own."""
+    spec = fetched.spec
+    if spec.path is not None:
+        name = spec.path.name
+        return next((name[: -len(end)] for end in ARCHIVE_STEMS if name.endswith(end)), name)
+    if spec.source == "git":
+        return spec.url.rstrip("/").rpartition("/")[2].removesuffix(".git")
+    return spec.name.rpartition("/")[2]
+
+
+def _folder_name_of(fetched: FetchedPackage) -> str:
+    """Of hooks side by side with nothing that names them: a Python package, or a folder that is linked."""
+    path = fetched.spec.path
+    return fetched.spec.name if path is None else path.name
+
+
+def pack_id_of(fetched: FetchedPackage, package: HookPackage, hooks: Sequence[Hook]) -> str:
+    """Return the id under which the package is installed. Raises PackError where no pack may have it."""
+    name = package.name or (_folder_name_of(fetched) if package.kind == "folder" else hooks[0].name)
+    check_pack_name(name, package.full_name)
+    return name
+
+
+def plan_install(
+    fetched: FetchedPackage,
+    host: Host,
+    inventory: Inventory,
+    known: Mapping[str, InstalledPack],
+    asked: InstallOptions,
+) -> PackPlan:
+    """Raises Refusal, PackError."""
+    package = read_package(fetched, host, asked)
+    hooks = read_package_hooks(package, host, package_name_of(fetched))
+    name = pack_id_of(fetched, package, hooks)
+    before = known.get(name)
+    if before is not None and not asked.force:
+        raise Refusal(
+            f"{name} is installed already, from {before.origin}.",
+            f"`hookscope update {name}` brings it up to date, --force puts this one in its place.",
+        )
+    incoming = IncomingPackage(fetched, package, hooks, name, before)
+    if asked.link:
+        if before is not None and before.linked is None:
+            raise Refusal(
+                f"{name} is installed as a copy.", f"`hookscope uninstall {name}` first, then link."
+            )
+        return plan_link(incoming, host, inventory)
+    return plan_copy(incoming, host, inventory, known, asked)
+
+
+def plan_copy(
+    incoming: IncomingPackage,
+    host: Host,
+    inventory: Inventory,
+    known: Mapping[str, InstalledPack],
+    asked: InstallOptions,
+) -> PackPlan:
+    """A copy in the managed folder, in place of what is there. Raises Refusal, PackError."""
+    fetched, package, before = incoming.fetched, incoming.package, incoming.before
+    ignored: tuple[str, ...] = ()
+    if asked.dependencies:
+        package, ignored = _package_for_npm(package)
+    place = place_package(package, incoming.hooks, host)
+    _check_target_free(place, known, incoming.name)
+    if asked.dependencies and place.left:
+        raise Refusal(
+            f"{host.dialect.product} wants each hook in a folder of its own, so dependencies have no place.",
+            "Install without --dependencies, or link the folder with --link.",
+        )
+    on_disk = integrity_of_pack(before) if before is not None else PackIntegrity()
+    wanted = settings_for(host, [hook.key for hook in incoming.hooks])
+    settings = SettingsPlan.of(host, before, wanted)
+    gone = tuple(before.folders) if before is not None else ()
+    _, seen = inventory_after(host, place.trees, gone, settings.change)
+    plans = incoming.plans(place.hooks, {row.hook.path: row for row in seen.hooks}, host, "there", place.left)
+    folders = {
+        folder: {path: file.digest for path, file in files.items()} for folder, files in place.trees.items()
+    }
+    after = replace(
+        incoming.record(host, settings, folders),
+        spec=fetched.resolved if asked.pin else fetched.spec.text,
+        pinned=asked.pin or (before is not None and before.pinned and fetched.spec.exact),
+        dependencies=asked.dependencies,
+    )
+    return PackPlan(
+        action=incoming.action,
+        id=incoming.name,
+        before=before,
+        after=after,
+        fetched=fetched,
+        trees=place.trees,
+        change=settings.change,
+        unset=settings.unset,
+        wanted=wanted,
+        hooks=plans,
+        shared=incoming.shared,
+        files=tuple(_file_plans(place.trees, before, on_disk)),
+        others=tuple(effects_on_other_hooks(inventory, seen, {*place.hooks}, gone)),
+        on_disk=on_disk,
+        needs=package.needs,
+        left_out=fetched.tree.left_out,
+        drift=source_drift(fetched, before),
+        apart=bool(place.left),
+        notes=(
+            *ignored,
+            *_downgrade_notes(after, before),
+            *_left_behind_notes(place.left, host),
+            *incoming.able.unread,
+        ),
+    )
+
+
+def _package_for_npm(package: HookPackage) -> tuple[HookPackage, tuple[str, ...]]:
+    """Return the package without the dependencies that it brings, and a sentence of what npm does not get.
+
+    Raises PackError for dependencies that are refused.
+    """
+    package_json = package_json_of(package.tree)
+    registry_dependencies(package_json)
+    ignored = ignored_by_npm(package.tree, package_json)
+    files = {
+        path: file
+        for path, file in package.tree.files.items()
+        if not path.startswith(f"{DEPENDENCIES_FOLDER}/")
+    }
+    said = (f"npm gets its dependencies alone; ignored: {', '.join(ignored)}",) if ignored else ()
+    return replace(package, tree=replace(package.tree, files=files)), said
+
+
+def _downgrade_notes(after: InstalledPack, before: InstalledPack | None) -> Iterator[str]:
+    if before is not None and is_older(after.version, before.version):
+        yield f"{after.version} is older than {before.version}, which is installed now"
+
+
+def _left_behind_notes(paths: Sequence[str], host: Host) -> Iterator[str]:
+    """A sentence for each file that goes nowhere, and for many one at the end."""
+    for path in paths[:3]:
+        yield f"{path} stays behind: {host.dialect.product} finds each hook by itself"
+    if len(paths) > 3:
+        yield f"and {len(paths) - 3} more files"
+
+
+def source_drift(fetched: FetchedPackage, before: InstalledPack | None) -> str:
+    """A sentence where the same name and version has other bytes than when it was installed."""
+    if before is None or before.source != "npm" or before.resolved != fetched.resolved:
+        return ""
+    if before.integrity == fetched.integrity:
+        return ""
+    return (
+        f"{fetched.resolved} is not what it was: its integrity was {before.integrity}, "
+        f"and the registry now gives {fetched.integrity}"
+    )
+
+
+def _check_target_free(place: Placement, known: Mapping[str, InstalledPack], name: str) -> None:
+    """What stands where it is to go is of this very pack, or nothing."""
+    mine = set(known[name].folders) if name in known else set()
+    for target in place.trees:
+        owner = next((record.id for record in known.values() if target in record.folders), None)
+        if owner is not None and owner != name:
+            raise Refusal(f"{target} is of the pack {owner}.", f"`hookscope uninstall {owner}` first.")
+        if target not in mine and os.path.lexists(target):
+            raise Refusal(f"{target} is there, and Hookscope has not installed it.", "Move it away first.")
+
+
+def _file_plans(
+    trees: FilesByFolder, before: InstalledPack | None, on_disk: PackIntegrity
+) -> Iterator[PackFilePlan]:
+    known = before.folders if before is not None else {}
+    for folder, files in trees.items():
+        old = known.get(folder, {})
+        for path, file in files.items():
+            yield PackFilePlan(
+                folder / path,
+                _file_action(folder / path, old.get(path), file, on_disk),
+                len(file.content),
+                file.runnable,
+            )
+    for folder, old in known.items():
+        yield from (
+            PackFilePlan(folder / path, "remove", 0) for path in old if path not in trees.get(folder, {})
+        )
+
+
+def _file_action(path: Path, known: str | None, file: PackFile, on_disk: PackIntegrity) -> PackFileAction:
+    """What happens to the file that stands there, whatever was installed."""
+    if (known is None and path not in on_disk.added) or path in on_disk.missing:
+        return "add"
+    return "same" if known == file.digest and path not in on_disk.changed else "replace"

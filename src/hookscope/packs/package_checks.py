@@ -1,0 +1,254 @@
+"""Checks on a stranger's package: limits on its size, and names that are safe on every machine."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
+
+from hookscope.model.text import has_controls, one_line
+from hookscope.packs.errors import PackError
+from hookscope.values import dataclass
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class PackLimits:
+    """Far more than hooks need, and nothing that hurts a machine."""
+
+    archive: int = 32 * MIB  # bytes of the archive itself
+    total: int = 96 * MIB  # bytes of all files
+    file: int = 16 * MIB  # bytes of one file
+    entries: int = 5_000
+    depth: int = 24  # folders below one another
+    name: int = 200  # bytes of one name; file systems hold 255
+    path: int = 1_000  # bytes of a path
+    ratio: int = 150  # unpacked to packed,
+    ratio_from: int = 4 * MIB  # once so much is unpacked: short texts may well be squeezed further
+
+
+DEFAULT_LIMITS = PackLimits()
+
+
+def size_in_words(size: int) -> str:
+    """`12 bytes`, `3.4 KiB`, `16 MiB`."""
+    if size < 1024:
+        return f"{size:,} bytes"
+    value, unit = (size / 1024, "KiB") if size < MIB else (size / MIB, "MiB")
+    return f"{value:.1f}".removesuffix(".0") + f" {unit}"
+
+
+EntryKind = Literal["file", "folder"]
+PathParts = tuple[str, ...]
+NOTHING_WRITTEN = "Nothing was written."
+FORBIDDEN = re.compile(r'[<>"|?*]')
+# Characters that take no room on a screen and that `CONTROLS` does not list.
+INVISIBLE = re.compile(
+    "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u3164\ufe00-\ufe0f\uffa0\ufff0-\uffff"
+    "\U000e0000-\U000e0fff]"
+)
+# Names that Node, npm or a host reads as something other than a package, without regard to case.
+RESERVED = frozenset(
+    {
+        *("node_modules", "bower_components", "jspm_packages", "favicon.ico"),
+        *("package.json", "package-lock.json", "npm-shrinkwrap.json", "tsconfig.json", "jsconfig.json"),
+        *("hook.md", "constructor", "prototype", "hasownproperty", "isprototypeof", "propertyisenumerable"),
+        *("tolocalestring", "tostring", "valueof"),
+    }
+)
+# Letters of other alphabets that look like those in reserved names.
+LOOK_ALIKES = str.maketrans("аеорсухѕіјԁһӏոԛոαικνορτυχ", "aeopcyxsijdhlnqnaiknoptux")
+PROPERTIES = frozenset({"__proto__", "constructor", "prototype"})
+DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class PackageEntry:
+    """One entry of a package, by the name that it has there."""
+
+    name: str
+    kind: EntryKind
+
+
+def package_error(what: str) -> PackError:
+    """The refusal of a package for what is in it."""
+    return PackError(what, NOTHING_WRITTEN)
+
+
+def display_name(name: str) -> str:
+    """A foreign name for a sentence."""
+    return one_line(name, 120) or repr(name)
+
+
+def checked_names(
+    entries: Sequence[PackageEntry], limits: PackLimits = DEFAULT_LIMITS
+) -> tuple[PathParts, ...]:
+    """The entries' paths as parts below the package, in their order. Raises PackError for the first fault."""
+    if len(entries) > limits.entries:
+        raise package_error(
+            f"It has {len(entries):,} entries; more than {limits.entries:,} are not unpacked."
+        )
+    paths = tuple(_path_parts(entry.name, limits) for entry in entries)
+    for entry, path in zip(entries, paths, strict=True):
+        if entry.kind == "file" and not path:
+            raise package_error(f"The entry {display_name(entry.name)} has no name of its own.")
+    kinds = list(zip(paths, (entry.kind for entry in entries), strict=True))
+    _check_once(kinds)
+    _check_clashes(paths)
+    return paths
+
+
+def fault_of_name(name: str, limits: PackLimits = DEFAULT_LIMITS) -> str:
+    """Why one name of a file or folder is not taken, as the end of a sentence; empty where it is."""
+    if name in ("", ".", ".."):
+        return "is no name"
+    if any("\ud800" <= character <= "\udfff" for character in name):
+        return "is not UTF-8"
+    if has_controls(name) or "\t" in name or "\n" in name:
+        return "has control characters"
+    if "\\" in name:
+        return "has a backslash, which separates folders on Windows"
+    if ":" in name:
+        return "has a colon, which names a drive or a stream on Windows"
+    if found := FORBIDDEN.search(name):
+        return f"has {found[0]}, which no name has on Windows"
+    if name.rstrip(". ") != name:
+        return "ends with a dot or a blank, which Windows drops"
+    if DEVICES.fullmatch(name.partition(".")[0].rstrip()):
+        return "is the name of a device on Windows"
+    if len(name.encode()) > limits.name:
+        return f"has a name of more than {limits.name} bytes"
+    return ""
+
+
+def fault_of_pack_name(name: str) -> str:
+    """Return why a pack, a hook or a dependency cannot have this name, as the end of a sentence; else "".
+
+    The name becomes a folder beside other hooks and a key in the host's settings. Compatible forms of a
+    character (full-width letters, ligatures) count as the character itself.
+    """
+    compatible = unicodedata.normalize("NFKC", name)
+    for form in dict.fromkeys((name, compatible)):
+        if fault := fault_of_name(form) or _fault_of_pack_name(form):
+            return fault
+    return ""
+
+
+def _fault_of_pack_name(name: str) -> str:
+    if INVISIBLE.search(name):
+        return "has invisible characters"
+    if "/" in name:
+        return "has a slash"
+    if name != name.strip():
+        return "begins with a blank"
+    if name.startswith("."):
+        return "begins with a dot"
+    if name.startswith("-"):
+        return "begins with a dash, as an option does"
+    if "~" in name:
+        return "has a ~, which names a home folder or a short name on Windows"
+    if name.startswith("__"):
+        return "begins with two underscores, as names of JavaScript and Python itself do"
+    folded = name.casefold()
+    if folded in RESERVED or folded.translate(LOOK_ALIKES) in RESERVED:
+        return "means something else to Node, npm or the host"
+    return ""
+
+
+def fault_of_settings_key(key: str) -> str:
+    """Return why a pack may not set a key of this name in the host's settings, or ""."""
+    if key.strip() in PROPERTIES:
+        return "is a property of every JavaScript object"
+    return ""
+
+
+def _path_parts(name: str, limits: PackLimits) -> PathParts:
+    if not name:
+        raise package_error("An entry has no name.")
+    if name.startswith("/"):
+        raise package_error(f"The entry {display_name(name)} is an absolute path.")
+    steps = [step for step in name.split("/") if step not in ("", ".")]
+    if ".." in steps:
+        raise package_error(f"The entry {display_name(name)} leads out of the package with `..`.")
+    for step in steps:
+        if fault := fault_of_name(step, limits):
+            raise package_error(f"The entry {display_name(name)} {fault}.")
+    if len(name.encode()) > limits.path:
+        raise package_error(f"The entry {display_name(name)} has a path of more than {limits.path:,} bytes.")
+    if len(steps) > limits.depth:
+        raise package_error(f"The entry {display_name(name)} lies more than {limits.depth} folders deep.")
+    return tuple(steps)
+
+
+def _check_once(entries: Iterable[tuple[PathParts, EntryKind]]) -> None:
+    """A file is there once, and nothing lies below it."""
+    files: set[PathParts] = set()
+    folders: set[PathParts] = set()
+    for path, kind in entries:
+        if kind == "file" and path in files:
+            raise package_error(f"The entry {display_name('/'.join(path))} is there twice.")
+        (files if kind == "file" else folders).add(path)
+        folders.update(path[:length] for length in range(1, len(path)))
+    if both := sorted(files & folders):
+        raise package_error(
+            f"The entry {display_name('/'.join(both[0]))} is a file, and something lies below it."
+        )
+
+
+def _check_clashes(paths: Iterable[PathParts]) -> None:
+    """No two spellings are one file on a disk that does not tell capitals, or ways of writing an accent."""
+    known: dict[str, str] = {}
+    for spelling in dict.fromkeys(_spellings(paths)):
+        composed = unicodedata.normalize("NFC", spelling)
+        folded = unicodedata.normalize("NFC", composed.casefold())
+        other = known.setdefault(folded, spelling)
+        if other == spelling:
+            continue
+        if unicodedata.normalize("NFC", other) == composed:
+            why = "look the same and are spelt with other code points"
+        else:
+            why = "are one name where capitals do not count"
+        raise package_error(f"The entries {display_name(other)} and {display_name(spelling)} {why}.")
+
+
+def _spellings(paths: Iterable[PathParts]) -> Iterator[str]:
+    """Every path and every folder above it."""
+    for path in paths:
+        for length in range(1, len(path) + 1):
+            yield "/".join(path[:length])
+
+
+@dataclass(slots=True)
+class UnpackedSize:
+    """Raises PackError as soon as it is too much. Lives as long as one package is read."""
+
+    limits: PackLimits
+    packed: int  # bytes of the archive; 0: it is not packed
+    total: int = 0
+    of_file: int = 0
+    name: str = ""
+
+    def begin(self, name: str) -> None:
+        """From here on bytes are counted for this file, and for all together."""
+        self.name, self.of_file = name, 0
+
+    def count(self, size: int) -> None:
+        """So many more bytes have come out of it. Raises PackError where a limit is passed."""
+        limits = self.limits
+        self.of_file += size
+        self.total += size
+        if self.of_file > limits.file:
+            raise package_error(
+                f"{display_name(self.name)} is larger than {size_in_words(limits.file)} unpacked."
+            )
+        check_total_size(self.total, self.packed, limits)
+
+
+def check_total_size(total: int, packed: int, limits: PackLimits) -> None:
+    """Raises PackError where all that was unpacked is too much, or far more than was packed."""
+    if total > limits.total:
+        raise package_error(f"It holds more than {size_in_words(limits.total)} unpacked.")
+    if packed and total > limits.ratio_from and total > packed * limits.ratio:
+        raise package_error(f"It unpacks to more than {limits.ratio} times its size: a bomb.")

@@ -1,0 +1,168 @@
+"""Plan an uninstall: what is removed, what the settings become, and what other packs take over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from hookscope.formats.positions import KeyPath
+from hookscope.model.host import Host
+from hookscope.model.inventory import Inventory
+from hookscope.model.refusal import Refusal
+from hookscope.packs.index import AppliedSetting, InstalledPack, SettingsSnapshot, revert_settings
+from hookscope.packs.integrity import integrity_of_pack
+from hookscope.packs.placement import inventory_after, settings_for
+from hookscope.packs.plan import PackFilePlan, PackPlan, effects_on_other_hooks
+from hookscope.storage.edits.change import Change
+from hookscope.storage.edits.document_values import MISSING
+from hookscope.storage.edits.errors import ChangeError
+from hookscope.storage.edits.json5_edit import dotted_path, parse_settings
+from hookscope.storage.edits.pending_writes import read_settled
+
+
+def plan_uninstall(
+    record: InstalledPack, host: Host, inventory: Inventory, known: Mapping[str, InstalledPack]
+) -> PackPlan:
+    """Exactly what its install did, taken back; where somebody has been at the settings since, what fits.
+
+    Raises Refusal where the settings cannot be edited with certainty.
+    """
+    others = [other for name, other in known.items() if name != record.id]
+    later = [other for other in others if other.at > record.at]
+    file = record.settings_file
+    try:
+        now = read_settled(file)
+        wants = [_needed_settings(other, host, inventory) for other in later]
+        taken, handed_over = _split_settings(record, wants)
+        left: tuple[AppliedSetting, ...] = ()
+        exact = record.snapshot is not None and record.snapshot.after == now and not later
+        if exact and record.snapshot is not None:
+            source = record.snapshot.before
+        else:
+            source, left = revert_settings(now, taken)
+            source = _without_empty_document(source, record, others)
+    except ChangeError as error:
+        raise Refusal(f"{file} cannot be edited: {error}") from None
+    change = Change(file, f"uninstall {record.id}", now, source)
+    gone = tuple(record.folders)
+    _, seen = inventory_after(host, {}, gone, change)
+    notes = [f"{dotted_path(setting.wanted.path)} was changed since; it stays as it is" for setting in left]
+    return PackPlan(
+        action="uninstall",
+        id=record.id,
+        before=record,
+        after=None,
+        fetched=None,
+        trees={},
+        change=change,
+        unset=taken,
+        handed=tuple(_handed_over(later, wants, record, taken, handed_over, now, source)),
+        files=tuple(
+            PackFilePlan(folder / path, "remove", 0)
+            for folder, files in record.folders.items()
+            for path in files
+        ),
+        others=tuple(effects_on_other_hooks(inventory, seen, _linked_rows(record, inventory), gone)),
+        on_disk=integrity_of_pack(record),
+        notes=tuple(notes),
+    )
+
+
+def _linked_rows(record: InstalledPack, inventory: Inventory) -> set[Path]:
+    """The hooks of a linked folder are its own affair."""
+    if record.linked is None:
+        return set()
+    real = record.linked
+    paths = [row.hook.path for row in inventory.hooks if row.hook.path is not None]
+    return {path for path in paths if path.is_relative_to(real)}
+
+
+def _needed_settings(other: InstalledPack, host: Host, inventory: Inventory) -> frozenset[KeyPath]:
+    """The settings that a pack relies on, whoever has made them."""
+    folders = (*other.folders, *filter(None, [other.linked]))
+    placed = ((row.hook.key, row.hook.path) for row in inventory.hooks)
+    found = {key for key, path in placed if path and any(path.is_relative_to(one) for one in folders)}
+    return frozenset(want.path for want in settings_for(host, sorted(found | {*other.hooks})))
+
+
+def _split_settings(
+    record: InstalledPack, wants: Sequence[frozenset[KeyPath]]
+) -> tuple[tuple[AppliedSetting, ...], tuple[AppliedSetting, ...]]:
+    """What is taken back, and what a later pack relies on: it takes it back with itself."""
+    relied_on = frozenset[KeyPath]().union(*wants)
+    kept = tuple(setting for setting in record.settings if setting.wanted.path in relied_on)
+    return tuple(setting for setting in record.settings if setting not in kept), kept
+
+
+def _without_empty_document(
+    source: bytes | None, record: InstalledPack, others: Sequence[InstalledPack]
+) -> bytes | None:
+    """A file that an install has made goes when nothing is in it any more."""
+    before = record.snapshot
+    if source is None or others or before is None or before.before is not None:
+        return source
+    return None if parse_settings(source, "") == {} and source.strip() == b"{}" else source
+
+
+def _handed_over(
+    later: Sequence[InstalledPack],
+    wants: Sequence[frozenset[KeyPath]],
+    record: InstalledPack,
+    taken: Sequence[AppliedSetting],
+    settings: tuple[AppliedSetting, ...],
+    now: bytes | None,
+    source: bytes | None,
+) -> list[InstalledPack]:
+    """Later packs, so that taking the last of them back leaves nothing of this one either."""
+    handed = []
+    left = settings
+    for number, other in enumerate(later):
+        mine = tuple(_setting_without(setting, record.settings) for setting in other.settings)
+        theirs = tuple(setting for setting in left if setting.wanted.path in wants[number])
+        left = tuple(setting for setting in left if setting not in theirs)
+        snapshot = _snapshot_after(other, record, taken, now, source)
+        then = replace(other, settings=(*theirs, *mine), snapshot=snapshot)
+        if number == 0:
+            then = replace(then, made=tuple(dict.fromkeys([*then.made, *record.made])))
+        if then != other:
+            handed.append(then)
+    return handed
+
+
+def _setting_without(setting: AppliedSetting, gone: Sequence[AppliedSetting]) -> AppliedSetting:
+    """Objects that the other one has made on the way are now this one's to take away."""
+    stood = setting.stood
+    for other in gone:
+        shared = _shared_depth(setting.wanted.path, other.wanted.path)
+        if other.before is MISSING and other.stood < shared:
+            stood = min(stood, max(other.stood, 0))
+    return replace(setting, stood=stood)
+
+
+def _shared_depth(one: KeyPath, other: KeyPath) -> int:
+    count = 0
+    for a, b in zip(one, other, strict=False):
+        if a != b:
+            break
+        count += 1
+    return count
+
+
+def _snapshot_after(
+    other: InstalledPack,
+    gone: InstalledPack,
+    taken: Sequence[AppliedSetting],
+    now: bytes | None,
+    source: bytes | None,
+) -> SettingsSnapshot | None:
+    """What the file was before the other one, and would be after it, without the one that is gone."""
+    mine, theirs = gone.snapshot, other.snapshot
+    if mine is None or theirs is None:
+        return None
+    try:
+        before = mine.before if theirs.before == mine.after else revert_settings(theirs.before, taken)[0]
+        after = source if theirs.after == now else revert_settings(theirs.after, taken)[0]
+    except ChangeError:
+        return None
+    return SettingsSnapshot(before, after)

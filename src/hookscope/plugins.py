@@ -1,0 +1,24 @@
+"""Plugin hooks for a program that embeds Hookscope: registering, asking, and plugins that are installed."""
+
+from hookscope.embedding.hook_runner import HookRunner, get_global_hook_runner
+from hookscope.embedding.installed_plugins import LoadedPlugins, discover_plugins, load_plugins
+from hookscope.embedding.plugin_api import PluginApi
+from hookscope.embedding.plugin_contexts import (
+    AgentContext,
+    MessageContext,
+    SessionContext,
+    ToolContext,
+)
+
+__all__ = [
+    "AgentContext",
+    "HookRunner",
+    "LoadedPlugins",
+    "MessageContext",
+    "PluginApi",
+    "SessionContext",
+    "ToolContext",
+    "discover_plugins",
+    "get_global_hook_runner",
+    "load_plugins",
+]

@@ -1,0 +1,161 @@
+"""Which taps are installed where, kept in the state folder; and plans without them.
+
+Only these files are ever removed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from hookscope.model.hook import Hook
+from hookscope.model.hook_event import from_iso, iso
+from hookscope.model.machine import path_from_text, path_to_text
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import CallGroup, EventKind, NotRun, Plan
+from hookscope.model.text import error_reason
+from hookscope.storage.state_files import (
+    state_folder,
+    state_members,
+    state_members_to_merge,
+    write_state_file,
+)
+from hookscope.values import dataclass
+
+TAP_NAME = "event-tap"  # of every tap; that of plugin hooks goes on, since plugins are switched by name too
+TAP_KINDS: tuple[EventKind, ...] = ("folder", "stream", "plugin")
+TAPS_MEMBER = "taps"  # what its file has
+PATIENCE = 10  # seconds to wait for another of our processes
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledTap:
+    """A tap as it was written."""
+
+    at: datetime  # since when it stands there, in whatever version
+    kind: EventKind
+    language: str
+    name: str  # of the hook or plugin
+    events: tuple[str, ...]  # what it asks for
+    files: Mapping[Path, str]  # SHA-256 of what was written
+    made: tuple[Path, ...]  # the folders that were not there before
+    spool: Path
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledTaps:
+    """`installed.json`: root of a tap → what was written. Merged by key under a lock, replaced atomically."""
+
+    file: Path
+
+    @property
+    def lock(self) -> Path:
+        """The lock for users' files: none may stay in the folders of a host."""
+        return self.file.with_name("files.lock")
+
+    def all(self) -> Mapping[Path, InstalledTap]:
+        """What is on record. An unreadable file holds nothing."""
+        found = {
+            path_from_text(root): _tap_from_document(entry)
+            for root, entry in state_members(self.file, TAPS_MEMBER).items()
+        }
+        return {root: entry for root, entry in found.items() if entry is not None}
+
+    def put(self, root: Path, entry: InstalledTap | None) -> None:
+        """Record a tap, or that it is gone. Raises Refusal where that cannot be recorded."""
+        from filelock import FileLock  # here: a look locks nothing, and this loads asyncio
+
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(str(self.file) + ".lock", timeout=PATIENCE):
+                taps = {
+                    name: known
+                    for name, known in state_members_to_merge(self.file, TAPS_MEMBER).items()
+                    if name != path_to_text(root)
+                }
+                if entry is not None:
+                    taps[path_to_text(root)] = _document(entry)
+                write_state_file(self.file, json.dumps({TAPS_MEMBER: taps}, indent=2).encode() + b"\n")
+        except (OSError, TimeoutError) as error:
+            raise Refusal(
+                f"Cannot record the tap in {self.file}: {error_reason(error)}.",
+                "HOOKSCOPE_STATE_DIR names another folder.",
+            ) from None
+
+
+def is_tap(hook: Hook, modules: Collection[Path]) -> bool:
+    """Is this hook the tap of one of these modules. A host may name a file by where links lead to."""
+    if hook.handler is None or not hook.name.rpartition("/")[2].startswith(TAP_NAME):
+        return False
+    real = os.path.realpath(hook.handler)
+    return hook.handler in modules or any(os.path.realpath(module) == real for module in modules)
+
+
+def installed_taps_record() -> InstalledTaps:
+    """Where it is kept what was installed."""
+    return InstalledTaps(state_folder() / "tap" / "installed.json")
+
+
+def _document(entry: InstalledTap) -> Mapping[str, Any]:
+    return {
+        "at": iso(entry.at),
+        "kind": entry.kind,
+        "language": entry.language,
+        "name": entry.name,
+        "events": list(entry.events),
+        "files": {path_to_text(path): digest for path, digest in entry.files.items()},
+        "made": [path_to_text(path) for path in entry.made],
+        "spool": path_to_text(entry.spool),
+    }
+
+
+def _tap_from_document(entry: Any) -> InstalledTap | None:
+    try:
+        return InstalledTap(
+            at=from_iso(entry["at"]),
+            kind=TAP_KINDS[TAP_KINDS.index(entry["kind"])],
+            language=str(entry["language"]),
+            name=str(entry["name"]),
+            events=tuple(map(str, entry["events"])),
+            files={path_from_text(path): str(digest) for path, digest in entry["files"].items()},
+            made=tuple(map(path_from_text, entry["made"])),
+            spool=path_from_text(entry["spool"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None  # written by somebody else
+
+
+TAP_SKIPPED = "left out: a tap records what its host sends, and this is not that"
+
+
+def without_taps(plan: Plan) -> Plan:
+    """The plan without installed taps: nobody is asked to trust them, and no worker starts for them."""
+    installed = installed_taps_record().all()
+    if not installed:
+        return plan
+    modules = frozenset(file for entry in installed.values() for file in entry.files)
+    groups = tuple(_without(group, modules) for group in plan.groups)
+    gone = [call for call in plan.calls if call.hook is not None and is_tap(call.hook, modules)]
+    return replace(
+        plan,
+        groups=tuple(group for group in groups if group.calls),
+        not_run=(
+            *(NotRun(call.name, TAP_SKIPPED, call.hook, left_out="chosen") for call in gone),
+            *(
+                replace(item, reason=TAP_SKIPPED, left_out="chosen")
+                if item.listens and item.hook is not None and is_tap(item.hook, modules)
+                else item
+                for item in plan.not_run
+            ),
+        ),
+    )
+
+
+def _without(group: CallGroup, modules: frozenset[Path]) -> CallGroup:
+    kept = (call for call in group.calls if call.hook is None or not is_tap(call.hook, modules))
+    return replace(group, calls=tuple(kept))

@@ -1,0 +1,332 @@
+"""The spool that taps write: read as a whole, from its end, or followed as events arrive.
+
+Nothing is changed.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import field
+from datetime import datetime
+from hashlib import blake2s
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from hookscope.model.hook_event import from_iso
+from hookscope.model.regular_file import open_regular
+from hookscope.values import dataclass
+
+SPOOL_FILE, OLD_SPOOL_FILE = "events.jsonl", "events.jsonl.1"
+SPOOL_FILES = (SPOOL_FILE, OLD_SPOOL_FILE, f"{SPOOL_FILE}.lock")
+LARGEST_SPOOL = (
+    64 * 1_048_576
+)  # bytes of a spool file that is read; taps begin a new one at an eighth of that
+LONGEST_LINE = 1_048_576  # bytes of a line; taps write a quarter of that at most
+BYTES_AT_ONCE = 4 * 1_048_576  # bytes that one look at the end of a spool reads
+HEAD_BYTES = 512  # bytes by which a file is known
+RECORDED_KINDS = ("folder", "stream", "plugin", "loaded")
+EVENT_KEY = re.compile(r"[^\s\x00-\x1f\x7f-\x9f]{1,500}")
+
+RecordedKind = Literal["folder", "stream", "plugin", "loaded"]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedEvent:
+    """One line of a spool: an event that a host really sent, or `loaded`: it has loaded the tap."""
+
+    id: str  # of its content, so it is the same wherever the line has moved
+    at: datetime  # when it was heard
+    kind: RecordedKind
+    key: str = ""
+    session: str = ""
+    context: Mapping[str, Any] = field(default_factory=dict)
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    ctx: Mapping[str, Any] = field(default_factory=dict)
+    host: str = ""  # the dialect under which the tap was installed
+    language: str = ""
+    pid: int = 0
+    number: int = 0  # of the events of that process
+    left_out: tuple[str, ...] = ()  # members of context and ctx that were not recorded: the host's settings
+    cut: int = 0  # how often something was made shorter
+
+
+def parse_spool_line(line: bytes) -> RecordedEvent | None:
+    """A line as an event; None for anything that no tap has written."""
+    try:
+        told = json.loads(line, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(told, dict) or told.get("tap") != 1 or told.get("kind") not in RECORDED_KINDS:
+        return None
+    try:
+        at = from_iso(_text_member(told, "at"))
+    except ValueError:
+        return None
+    key = _text_member(told, "key")
+    if at.tzinfo is None or (told["kind"] != "loaded" and EVENT_KEY.fullmatch(key) is None):
+        return None
+    names = told.get("left_out")
+    return RecordedEvent(
+        id=blake2s(line.strip(), digest_size=8).hexdigest(),
+        at=at,
+        kind=told["kind"],
+        key=key,
+        session=_text_member(told, "session"),
+        context=_mapping_member(told, "context"),
+        meta=_mapping_member(told, "meta"),
+        ctx=_mapping_member(told, "ctx"),
+        host=_text_member(told, "host"),
+        language=_text_member(told, "language"),
+        pid=_number_member(told, "pid"),
+        number=_number_member(told, "seq"),
+        left_out=tuple(str(name) for name in names) if isinstance(names, list) else (),
+        cut=_number_member(told, "cut"),
+    )
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
+def _text_member(told: Mapping[str, Any], name: str) -> str:
+    value = told.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _mapping_member(told: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = told.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _number_member(told: Mapping[str, Any], name: str) -> int:
+    value = told.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+@dataclass(slots=True)
+class SpoolReader:
+    """All of a spool, oldest first. Iterate it once; `skipped` counts the lines that were no events."""
+
+    folder: Path
+    skipped: int = 0
+
+    def __iter__(self) -> Iterator[RecordedEvent]:
+        """Raises OSError where a file that is there cannot be read."""
+        for name in (OLD_SPOOL_FILE, SPOOL_FILE):
+            try:
+                file = open_regular(self.folder / name)
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            with file:
+                if os.fstat(file.fileno()).st_size > LARGEST_SPOOL:
+                    why = f"larger than {LARGEST_SPOOL // 2**20} MiB, which no tap writes"
+                    raise OSError(errno.EFBIG, why, str(self.folder / name))
+                yield from self._of(file)
+
+    def _of(self, file: IO[bytes]) -> Iterator[RecordedEvent]:
+        whole = True  # does the next piece begin a line
+        while piece := file.readline(LONGEST_LINE):
+            ends = piece.endswith(b"\n")
+            heard = parse_spool_line(piece) if whole and ends else None
+            if heard is not None:
+                yield heard
+            elif ends and piece.strip():  # what is being written has no end yet
+                self.skipped += 1
+            whole = ends
+
+
+def newest_events(folder: Path, limit: int, key: str | None = None) -> tuple[tuple[RecordedEvent, ...], int]:
+    """The newest events, oldest of them first, and how many lines of the spool were no events.
+
+    Raises OSError.
+    """
+    reading = SpoolReader(folder)
+    events = (heard for heard in reading if heard.kind != "loaded" and key in (None, heard.key))
+    found = deque(events, maxlen=limit)
+    return tuple(found), reading.skipped
+
+
+def events_by_id(folder: Path, name: str) -> tuple[RecordedEvent, ...]:
+    """The events whose id begins so. Raises OSError."""
+    return tuple(
+        heard for heard in SpoolReader(folder) if heard.kind != "loaded" and heard.id.startswith(name)
+    )
+
+
+@dataclass(slots=True)
+class SpoolNews:
+    """What came since the last time."""
+
+    events: list[RecordedEvent] = field(default_factory=list)
+    skipped: int = 0  # lines that were no events
+    missed: bool = False  # the spool was turned twice since: some are gone
+
+
+class SpoolTail:
+    """Follows the end of a spool through its turns. For one thread; keeps no file open.
+
+    A file is known by its beginning: names change, and numbers of removed files are given out again.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """From the end as it is now."""
+        self.folder = folder
+        self._inside = False  # of a line that is too long to be one
+        self._old = self._head_of(
+            OLD_SPOOL_FILE
+        )  # of the old file when all of it was read, or was none of ours
+        self._head = self._head_of(
+            SPOOL_FILE
+        )  # of the file that is being read; empty: nothing of it was read
+        self._at = self._end() if self._head else 0
+
+    def news(self) -> SpoolNews:
+        """What was written since, AT_ONCE bytes of it at most: call again where events came.
+
+        A file that cannot be read now is read the next time.
+        """
+        news = SpoolNews()
+        if not (self._head and self._head_of(SPOOL_FILE) == self._head):
+            old = self._head_of(OLD_SPOOL_FILE)
+            if old and old != self._head and old != self._old:  # one that came and was turned meanwhile
+                news.missed = bool(self._head)
+                self._begin(old)
+            if old and old == self._head and self._read(OLD_SPOOL_FILE, news):
+                return news  # there is more of it
+            self._old = old
+            self._begin(b"")
+        self._read(SPOOL_FILE, news)
+        if self._at and not self._head:
+            self._head = self._head_of(SPOOL_FILE)
+        return news
+
+    def _begin(self, head: bytes) -> None:
+        self._head, self._at, self._inside = head, 0, False
+
+    def _head_of(self, name: str) -> bytes:
+        """The first line, or as much of it as tells it apart; empty where there is none yet."""
+        try:
+            with open_regular(self.folder / name) as file:
+                head = file.readline(HEAD_BYTES)
+        except OSError:
+            return b""
+        return head if head.endswith(b"\n") or len(head) == HEAD_BYTES else b""
+
+    def _end(self) -> int:
+        """Behind the last whole line."""
+        try:
+            with open_regular(self.folder / SPOOL_FILE) as file:
+                size = file.seek(0, os.SEEK_END)
+                start = file.seek(max(0, size - LONGEST_LINE))
+                return start + file.read(size - start).rfind(b"\n") + 1
+        except OSError:
+            return 0
+
+    def _read(self, name: str, news: SpoolNews) -> bool:
+        """Take in what stands behind our place; is there more."""
+        try:
+            with open_regular(self.folder / name) as file:
+                file.seek(self._at)
+                data = file.read(BYTES_AT_ONCE)
+        except OSError:
+            return False
+        end = data.rfind(b"\n") + 1
+        if not end and len(data) > LONGEST_LINE:
+            news.skipped += not self._inside
+            self._inside = True
+            self._at += len(data)
+            return True
+        for line in data[:end].split(b"\n")[:-1]:
+            if self._inside:  # its end
+                self._inside = False
+                continue
+            heard = parse_spool_line(line) if len(line) <= LONGEST_LINE else None
+            if heard is not None:
+                news.events.append(heard)
+            elif line.strip():
+                news.skipped += 1
+        self._at += end
+        return len(data) == BYTES_AT_ONCE and end > 0
+
+
+def open_spool(
+    folder: Path, limit: int, key: str | None = None
+) -> tuple[tuple[RecordedEvent, ...], SpoolTail]:
+    """The newest events, of that key alone where one is given, and a tail of all that comes behind them.
+
+    Raises OSError.
+    """
+    tail = SpoolTail(folder)
+    events, _ = newest_events(folder, limit, key)
+    known = {heard.id for heard in events}
+    between = [
+        heard
+        for heard in tail.news().events
+        if heard.id not in known and heard.kind != "loaded" and key in (None, heard.key)
+    ]
+    return (*events, *between)[-limit:], tail
+
+
+POLL_SECONDS = 0.25  # seconds between two looks; a look reads half a kilobyte where nothing came
+POLL_SECONDS_WITHOUT_SPOOL = 2.0  # the same, where there is no spool yet
+EVENTS_BEFORE = 20  # events of before that are told first
+EVENTS_AT_ONCE = 1_000  # events that are told at once; of more, the newest
+
+
+@dataclass(frozen=True, slots=True)
+class ArrivedEvents:
+    """Real events that came since the last time, oldest first, and what of them is not told."""
+
+    events: tuple[RecordedEvent, ...]
+    left: int = 0  # events before these that are not told, since too many came at once
+    skipped: int = 0  # lines that were no events
+    missed: bool = False  # some came and went between two looks
+    past: bool = False  # they came before anybody listened
+
+
+OnArrival = Callable[[ArrivedEvents], object]
+
+
+class SpoolFollower:
+    """Follows one spool in a thread of its own, and tells from it. `close` ends the thread."""
+
+    def __init__(self, told: OnArrival) -> None:
+        self._told = told
+        self._folder: Path | None = None
+        self._stop = threading.Event()
+
+    def follow(self, folder: Path) -> None:
+        """Tell of this spool from now on, its newest events first; the same as before changes nothing."""
+        if folder == self._folder:
+            return
+        self.close()
+        self._folder, self._stop = folder, threading.Event()
+        arguments = (folder, self._stop)
+        threading.Thread(target=self._run, args=arguments, name="spool", daemon=True).start()
+
+    def close(self) -> None:
+        """Tell nothing any more."""
+        self._stop.set()
+        self._folder = None
+
+    def _run(self, folder: Path, stop: threading.Event) -> None:
+        try:
+            before, tail = open_spool(folder, EVENTS_BEFORE)
+        except OSError:  # it may not be read; `tap status` says so
+            return
+        self._tell(ArrivedEvents(before, past=True), stop)
+        while not stop.wait(POLL_SECONDS if os.path.isdir(folder) else POLL_SECONDS_WITHOUT_SPOOL):
+            news = tail.news()
+            told = tuple(news.events[-EVENTS_AT_ONCE:])
+            left = len(news.events) - len(told)
+            self._tell(ArrivedEvents(told, left, news.skipped, news.missed), stop)
+
+    def _tell(self, came: ArrivedEvents, stop: threading.Event) -> None:
+        if (came.events or came.skipped or came.missed) and not stop.is_set():
+            self._told(came)

@@ -1,0 +1,202 @@
+"""Where a host's taps are put, the files of each, filled from `bundled_hooks/event-tap`, and the events it records.."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from hookscope.app.options import shipped_hooks
+from hookscope.hosts.folders import FolderSystem
+from hookscope.hosts.folders.hook_discovery import MANIFEST
+from hookscope.hosts.folders.search_paths import MANAGED
+from hookscope.hosts.plugins import PluginSystem
+from hookscope.hosts.streams.agents import ROOT
+from hookscope.model.event_catalogue import ALL_EVENTS
+from hookscope.model.hook import Folder
+from hookscope.model.host import HookSystem, Host
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import EventKind
+from hookscope.recording.installed_taps import TAP_NAME
+from hookscope.storage.state_files import state_folder
+from hookscope.values import dataclass
+
+TapLanguage = Literal["typescript", "python"]
+PLUGIN_NAME = f"{TAP_NAME}-plugin"
+TAP_SUFFIX: Mapping[TapLanguage, str] = {"typescript": ".ts", "python": ".py"}
+TAP_MODULE: Mapping[EventKind, Mapping[TapLanguage, str]] = {
+    "folder": {"typescript": "handler.ts", "python": "handler.py"},
+    "plugin": {"typescript": "index.ts", "python": "plugin.py"},
+    "stream": {"typescript": f"{TAP_NAME}.ts", "python": f"{TAP_NAME}.py"},
+}
+SPOOL_IMPORT: Mapping[TapLanguage, str] = {
+    "typescript": 'import { tap } from "./spool.ts";\n',
+    "python": "from .spool import tap\n",
+}
+PYTHON_HEAD = re.compile(r'\A""".*?"""\n\nfrom __future__ import annotations\n\n', re.DOTALL)
+EVENT_PLACEHOLDER = '"EVENT"'  # stands in the line that a plugin has for each of its events
+
+
+@dataclass(frozen=True, slots=True)
+class TapTemplateValues:
+    """What an install writes into the templates."""
+
+    spool: str  # the spool's folder: absolute, or as seen from the module
+    host: str  # the dialect
+    events: Sequence[str]
+
+
+def tap_module(kind: EventKind, language: TapLanguage, filling: TapTemplateValues) -> bytes:
+    """The module that a host loads: one file that needs nothing beside it."""
+    folder = shipped_hooks() / TAP_NAME / language
+    form = (folder / f"{kind}{TAP_SUFFIX[language]}").read_text(encoding="utf-8")
+    spool = (folder / f"spool{TAP_SUFFIX[language]}").read_text(encoding="utf-8")
+    spool = PYTHON_HEAD.sub("", spool).replace("export function tap(", "function tap(")
+    for name, value in (("SPOOL", filling.spool), ("HOST", filling.host)):
+        spool = spool.replace(f'{name} = ""', f"{name} = {json.dumps(value)}", 1)
+    lines = form.splitlines(keepends=True)
+    filled = (
+        line.replace(EVENT_PLACEHOLDER, json.dumps(event))
+        for line in lines
+        for event in _events_for_line(line, filling)
+    )
+    return "".join(filled).replace(SPOOL_IMPORT[language], spool.rstrip() + "\n", 1).encode()
+
+
+def _events_for_line(line: str, filling: TapTemplateValues) -> Sequence[str]:
+    """The events that a line is repeated for; a line that names none stands once."""
+    return filling.events if EVENT_PLACEHOLDER in line else ("",)
+
+
+def tap_manifest(namespace: str, filling: TapTemplateValues) -> bytes:
+    """The HOOK.md: its metadata is JSON in one line, which the readers of all hosts read."""
+    text = (shipped_hooks() / TAP_NAME / "HOOK.template.md").read_text(encoding="utf-8")
+    metadata = {namespace: {"emoji": "🚰", "events": list(filling.events)}}
+    return text.replace("metadata: {}", f"metadata: {json.dumps(metadata, ensure_ascii=False)}", 1).encode()
+
+
+def tap_plugin_manifest() -> bytes:
+    """The manifest of the plugin."""
+    return (shipped_hooks() / TAP_NAME / "plugin.template.json").read_bytes()
+
+
+def spool_folder_name(workspace: Path) -> str:
+    """A name for the spool of a project: readable, and no other project's."""
+    from hashlib import sha256  # here: a look needs none
+
+    return (
+        f"{workspace.name or 'project'}-{sha256(str(workspace).encode('utf-8', 'replace')).hexdigest()[:12]}"
+    )
+
+
+SPOOL_FOLDER = "hookscope"  # in the host's state folder
+OBSERVING_POLICY = "observe"  # the policy of plugin hooks whose answers nobody reads
+
+
+@dataclass(frozen=True, slots=True)
+class Tap:
+    """One tap as it stands once it is installed."""
+
+    kind: EventKind
+    language: TapLanguage
+    name: str  # of the hook or plugin, as lists show it
+    root: Path  # its own folder; a stream's module itself
+    module: Path
+    events: tuple[str, ...]
+    files: Mapping[Path, bytes]
+
+
+def taps_for(host: Host, language: TapLanguage, *, plugin_hooks: bool = False) -> tuple[Tap, ...]:
+    """The taps that hear all that this host says it sends.
+
+    `plugin_hooks`: those too that only observe. Raises Refusal where the host is not here, or has none.
+    """
+    spool = spool_folder(host)
+    if plugin_hooks and "plugin" not in host.dialect.kinds:
+        raise Refusal(
+            f"{host.dialect.product} has no plugin hooks.", "Install without --plugin-hooks.", code=2
+        )
+    kinds: tuple[EventKind, ...] = ("folder", "stream", *(("plugin",) if plugin_hooks else ()))
+    return tuple(
+        _tap_at(host, kind, language, root, spool)
+        for kind in kinds
+        if kind in host.dialect.kinds
+        for root in tap_roots_of(host, kind)
+    )
+
+
+def tap_roots_of(host: Host, kind: EventKind) -> tuple[Path, ...]:
+    """Where the taps of that kind stand, installed or not: a folder each; of a stream, the module's stem."""
+    if kind not in host.dialect.kinds:
+        return ()
+    name = PLUGIN_NAME if kind == "plugin" else TAP_NAME
+    return tuple(folder.path / name for folder in _tap_folders(host, host.dialect.system_of(kind)))
+
+
+def _tap_folders(host: Host, system: HookSystem) -> Iterator[Folder]:
+    """The host's own folder of hooks, or of plugins; the hooks folder of every agent of a project."""
+    folders, _ = system.folders(host)
+    if system.kind == "stream":
+        yield from (folder for folder in folders if not folder.aside)
+    else:
+        yield from [folder for folder in folders if folder.source == MANAGED][:1]
+
+
+def spool_folder(host: Host) -> Path:
+    """Where this host's taps write. Beside its hooks in its state folder, else in Hookscope's.
+
+    Raises Refusal where the host is not here, so that nobody makes its folders for it.
+    """
+    folder = spool_path(host)
+    home = folder.parent if host.dialect.layout.state else host.workspace / ROOT
+    if not os.path.isdir(home):
+        shown = host.surroundings.short(home)
+        raise Refusal(
+            f"{host.dialect.product} is not here: there is no folder {shown}.",
+            "`--dialect` names another host, `--workspace` another project.",
+        )
+    return folder
+
+
+def spool_path(host: Host) -> Path:
+    """Where the spool is, or would be."""
+    if not host.dialect.layout.state:
+        return state_folder() / "tap" / spool_folder_name(host.workspace)
+    (folder,) = _tap_folders(host, host.dialect.system_of("folder"))
+    return folder.path.parent / SPOOL_FOLDER
+
+
+def events_recorded_by(host: Host, kind: EventKind) -> tuple[str, ...]:
+    """What a tap of that kind asks for: families where the host calls families, else single events."""
+    catalogue = host.dialect.catalogue()
+    sent = [event for event in catalogue.events if event.kind == kind and event.emitted]
+    if kind == "stream":
+        return (ALL_EVENTS,)
+    if kind == "plugin":
+        return tuple(event.key for event in sent if event.policy == OBSERVING_POLICY)
+    families = (event.key.partition(":")[0] for event in sent)
+    asked = (
+        family if catalogue.sends(family, kind) else event.key
+        for event, family in zip(sent, families, strict=True)
+    )
+    return tuple(dict.fromkeys(asked))
+
+
+def _tap_at(host: Host, kind: EventKind, language: TapLanguage, root: Path, spool: Path) -> Tap:
+    own = root.parent if kind == "stream" else root
+    module = own / TAP_MODULE[kind][language]
+    events = events_recorded_by(host, kind)
+    # A project is built, and its modules run from elsewhere; a state folder may be seen under another name.
+    seen = str(spool) if kind == "stream" else os.path.relpath(os.path.realpath(spool), os.path.realpath(own))
+    filling = TapTemplateValues(seen, host.dialect.name, events)
+    files = {module: tap_module(kind, language, filling)}
+    system = host.dialect.system_of(kind)
+    if isinstance(system, FolderSystem):
+        files[own / MANIFEST] = tap_manifest(system.shape.namespace, filling)
+    if isinstance(system, PluginSystem):
+        files[own / system.shape.manifest] = tap_plugin_manifest()
+    name = PLUGIN_NAME if kind == "plugin" else TAP_NAME
+    return Tap(kind, language, name, module if kind == "stream" else root, module, events, files)

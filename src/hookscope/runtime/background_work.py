@@ -1,0 +1,276 @@
+"""What handlers leave running in a worker.
+
+waiting for it, its late output and errors, and processes that escaped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from secrets import token_hex
+from time import perf_counter
+
+from hookscope.runtime.batch import failure_in_answer
+from hookscope.runtime.orphan_processes import MarkedProcess, find_marked_since, newest_pid
+from hookscope.runtime.worker_handle import LateEvent, WorkerHandle, WorkerLost
+from hookscope.values import dataclass
+
+ANSWER_TIMEOUT = 0.5  # seconds that a worker which is not busy may take to say what runs in it
+FIRST_PAUSE = 0.01  # seconds to the second look; each further one is longer
+LONGEST_PAUSE = 0.1
+
+HookNotes = tuple[tuple[str, str], ...]  # a hook, and in words what it did
+
+
+@dataclass(frozen=True, slots=True)
+class WaitTime:
+    """How long somebody waits."""
+
+    seconds: float
+    until: float  # of perf_counter
+    enough: Callable[[], bool]  # do they want to wait no longer
+
+    @property
+    def is_over(self) -> bool:
+        """Is it over."""
+        return perf_counter() >= self.until or self.enough()
+
+
+def wait_time(seconds: float, enough: Callable[[], bool] = lambda: False) -> WaitTime:
+    """For so many seconds from now, or until somebody has had `enough`."""
+    return WaitTime(seconds, perf_counter() + seconds, enough)
+
+
+@dataclass(frozen=True, slots=True)
+class BackgroundWork:
+    """What became of what handlers had left running."""
+
+    late: HookNotes = ()  # what they did after they had answered
+    lasting: HookNotes = ()  # what of theirs runs on
+
+    def __add__(self, other: BackgroundWork) -> BackgroundWork:
+        return BackgroundWork((*self.late, *other.late), (*self.lasting, *other.lasting))
+
+
+NO_BACKGROUND_WORK = BackgroundWork()
+
+
+async def still_running(worker: WorkerHandle, waits: WaitTime | None) -> str:
+    """What of the last run's handlers runs in it when that is over, in words; empty where nothing does.
+
+    Without patience it is asked once. Call it while `listening`. Raises WorkerLost, also where the worker
+    does not answer: then what runs in it keeps it busy.
+    """
+    pause = FIRST_PAUSE
+    while True:
+        left = await _ask_worker(worker)
+        if not left or waits is None or waits.is_over:
+            return left
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, LONGEST_PAUSE)
+
+
+async def _ask_worker(worker: WorkerHandle) -> str:
+    question = token_hex(8)
+    try:
+        async with asyncio.timeout(ANSWER_TIMEOUT):
+            await worker.tell({"do": "rest", "id": question})
+            message = await worker.hear()
+    except TimeoutError:
+        raise WorkerLost("answered no more") from None
+    left = message.get("rest")
+    if message.get("id") != question or not isinstance(left, str):
+        raise WorkerLost("answered what nobody had asked")
+    return left
+
+
+QUOTED_LENGTH = (
+    160  # characters of a late text that a note quotes; of output so many at its beginning and its end
+)
+ESCAPE_CHECK_INTERVAL = 0.001  # seconds; handlers that end within it start no process
+SHORTEST_SPAWN = 0.00004  # seconds; those that take no more in all start none either, whenever that was
+NAMED_PROCESSES = 4  # processes that a note names
+
+
+class WorkerLeftovers:
+    """Of one worker, from its start to its end."""
+
+    def __init__(self) -> None:
+        self.last = ""  # whose handler ran last
+        self._left: dict[str, str] = {}  # whose handlers left what running
+        self._newest = 0  # process number, when we last looked for escaped ones
+        self._looked = 0.0  # when that was, of perf_counter
+        self._took = 0.0  # by handlers since then, in seconds
+        self._escaped: dict[int, MarkedProcess] = {}
+        self._ended: list[MarkedProcess] = []  # seen to be gone with the worker, and not named before
+        self._surviving: list[MarkedProcess] = []  # not seen to be gone although the worker is
+
+    def begin(self) -> None:
+        """A fresh worker: nothing runs in it."""
+        self._left.clear()
+        self._escaped.clear()
+        self._newest = newest_pid()
+
+    def left(self, who: str, what: str) -> None:
+        """Somebody's handler left something running."""
+        self._left[who] = what[:QUOTED_LENGTH]
+
+    def nothing_left(self) -> None:
+        """What was left running has ended."""
+        if self._left:
+            self._left.clear()
+
+    @property
+    def escaped(self) -> tuple[MarkedProcess, ...]:
+        """The processes outside of the worker's group that were found and named."""
+        return tuple(self._escaped.values())
+
+    def killed(self, gone: Sequence[MarkedProcess], surviving: Sequence[MarkedProcess]) -> None:
+        """Note which processes were seen to be gone after the worker's end, and which were not."""
+        self._ended = [process for process in gone if process.pid not in self._escaped]
+        self._surviving = list(surviving)
+
+    def suspects(self) -> tuple[str, ...]:
+        """Return a sentence that names what earlier handlers left running in this worker, if anything."""
+        left = " and ".join(f"{what} of {name}" for name, what in self._left.items())
+        return (f"{left} still ran in this worker, and may be the cause",) if left else ()
+
+    def has_left(self, but: str) -> bool:
+        """Return whether handlers of other hooks than this one left something running in this worker."""
+        return any(name != but for name in self._left)
+
+    def others(self) -> tuple[str, ...]:
+        """Who else may have printed beside a handler, as a sentence."""
+        left = " and ".join(f"{name}, which left {what} running" for name, what in self._left.items())
+        return (f"some of what it printed may be of {left}",) if left else ()
+
+    def may_have_escaped(self, more: bool, took: float = SHORTEST_SPAWN) -> bool:
+        """Was any process started since `escapes` looked. `more`: further calls come, and we ask again.
+
+        `took`: how long the handler was at it.
+        """
+        self._took += took
+        if self._took < SHORTEST_SPAWN:
+            return False
+        now = perf_counter()
+        if (
+            now - self._looked < ESCAPE_CHECK_INTERVAL and more
+        ):  # handlers that end within a millisecond start no process
+            return False
+        if newest_pid() != self._newest:
+            return True
+        self._looked, self._took = now, 0.0
+        return False
+
+    def escapes(self, worker: WorkerHandle, more: bool) -> tuple[str, ...]:
+        """A sentence for the processes that have left the worker's group since we last looked.
+
+        `more`: further calls come, and we look again.
+        """
+        if not self.may_have_escaped(more):
+            return ()
+        before, self._newest, self._took = self._newest, newest_pid(), 0.0
+        found = [
+            process
+            for process in find_marked_since(before, self._newest, worker.mark)
+            if process.group != worker.pid and process.pid not in self._escaped
+        ]
+        if not found:
+            return ()
+        self._escaped.update((process.pid, process) for process in found)
+        return (f"{_escaped_note(found)}; Hookscope kills it when it ends the worker",)
+
+    def ended_with_it(self) -> tuple[str, ...]:
+        """Return sentences for the processes that were found only when the worker ended."""
+        ended, self._ended = self._ended, []
+        surviving, self._surviving = self._surviving, []
+        notes = [f"{_escaped_note(ended)}; ended with its worker"] if ended else []
+        if surviving:
+            notes.append(f"{_escaped_note(surviving)}; it may still be running")
+        return tuple(notes)
+
+    def late_news(self, worker: WorkerHandle) -> list[tuple[str, str]]:
+        """Who did what after the last result."""
+        news: list[tuple[str, str]] = []
+        if text := printed_on_one_line(worker):
+            news.append((self.last or "a handler", f"printed late: {text}"))
+        return [*news, *map(late_note, worker.late())]
+
+
+def _escaped_note(found: Sequence[MarkedProcess]) -> str:
+    names = ", ".join(f"`{process.name}` ({process.pid})" for process in found[:NAMED_PROCESSES])
+    others = f" and {len(found) - NAMED_PROCESSES} more" if len(found) > NAMED_PROCESSES else ""
+    return f"it left {names}{others} running outside of its process group"
+
+
+def printed_on_one_line(worker: WorkerHandle) -> str:
+    """What it printed since somebody last asked, on one line."""
+    printed = worker.printed()
+    lines = (line.strip() for line in (printed.stdout + printed.stderr).splitlines())
+    return _excerpt(" · ".join(line for line in lines if line))
+
+
+def _excerpt(text: str) -> str:
+    """Its beginning and its end: the last line of a traceback says what it was."""
+    left_out = len(text) - 2 * QUOTED_LENGTH
+    return (
+        text
+        if left_out <= 0
+        else f"{text[:QUOTED_LENGTH]}… ({left_out:,} characters) …{text[-QUOTED_LENGTH:]}"
+    )
+
+
+def late_note(late: LateEvent) -> tuple[str, str]:
+    """Whose handler did what late."""
+    who = late.who or "a handler"
+    if late.text:
+        return who, late.text[:QUOTED_LENGTH]
+    try:
+        failure = failure_in_answer(late.error, "run")
+    except WorkerLost:
+        return who, "failed late, in a way that cannot be told"
+    where = f" ({failure.frames[-1].file}:{failure.frames[-1].line})" if failure.frames else ""
+    return (
+        who,
+        f"failed late, after it had answered: {failure.type}: {failure.message[:QUOTED_LENGTH]}{where}",
+    )
+
+
+GATHER_TIME = 0.1  # seconds in which late output is gathered before it is told
+
+
+class LateListener:
+    """Attends to one worker at a time, from the end of a batch until the next one begins."""
+
+    def __init__(self, traces: WorkerLeftovers) -> None:
+        self._traces = traces
+        self._due: asyncio.TimerHandle | None = None  # when what came late is told
+        self._worker: WorkerHandle | None = None  # that is attended to
+
+    def attend(self, worker: WorkerHandle, told: Callable[[str, str], None]) -> None:
+        """Hear of what comes from now on, and tell whose it is and what."""
+        loop = asyncio.get_running_loop()
+        self._worker = worker
+
+        def tell() -> None:
+            self._due = None
+            if worker is self._worker:
+                for who, text in self._traces.late_news(worker):
+                    told(who, text)
+
+        def news() -> None:
+            if self._due is None:
+                self._due = loop.call_later(GATHER_TIME, tell)
+
+        worker.attend(news)
+        tell()  # what came between the last answer and now has nobody else to tell it
+
+    def hush(self) -> None:
+        """From here on what comes is of the handler that is loaded or run next: nobody tells it as late."""
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+
+    def leave(self) -> None:
+        """Its worker is ended: what it has said is of no handler any more."""
+        self._worker = None

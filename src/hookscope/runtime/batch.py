@@ -1,0 +1,265 @@
+"""One batch of calls in a worker: its progress, the results that answers describe, and its limits."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import field, replace
+from time import perf_counter
+from typing import Any
+
+from hookscope.model.failure import Failure, Frame
+from hookscope.model.payload import Arguments
+from hookscope.model.run import OnStep, Registration, Result, Slow, Started, Status
+from hookscope.runtime.async_helpers import since_run_start
+from hookscope.runtime.failures import CANCELLED, Phase, failure_from, timeout_failure
+from hookscope.runtime.handler_code import HandlerRequest
+from hookscope.runtime.limits import Limits, size_in_words
+from hookscope.runtime.orphan_processes import resident_memory
+from hookscope.runtime.payloads import (
+    apply_changes,
+    is_later_document,
+    messages_in,
+    new_messages,
+    packed_document,
+    patch_between,
+    requests_between,
+)
+from hookscope.runtime.python_worker.protocol import Message, encode
+from hookscope.runtime.worker_handle import WorkerHandle, WorkerLost
+from hookscope.values import dataclass
+
+# What the answer of a handler says that did nothing but return.
+PLAIN_ANSWER_KEYS = frozenset(("id", "result", "took", "returned", "next"))
+MAX_HANDOVER_TIME = 0.005  # seconds between an end and its hearing, in which the next call may have begun
+
+
+@dataclass(slots=True)
+class Batch:
+    """A batch on its way: what is left, the event as far as it is known, and the call that is begun."""
+
+    left: tuple[Registration, ...]
+    view: Any
+    step: OnStep
+    document: Any = None
+    begun: Registration | None = None
+    order: HandlerRequest | None = None  # of the call that is begun
+    phase: Phase = "load"
+    started: float = 0.0  # of perf_counter
+    since: float = 0.0  # the same, from the start of the run
+    loaded: float = 0.0
+    spoilt: bool = False  # the worker is no longer what it was, by this handler's doing
+    worn: bool = False  # nobody's doing: it has served its time
+    notes: list[str] = field(default_factory=list)  # of what the view holds that JSON cannot
+    company: str = ""  # who else may have printed what it printed, as a sentence
+    text: str = ""  # the document as JSON, once somebody has asked
+
+    def __post_init__(self) -> None:
+        self.document, self.notes, self.text = packed_document(self.view)
+
+    def packed(self) -> str:
+        """The event as far as it is known, as JSON."""
+        self.text = self.text or encode(self.document)
+        return self.text
+
+    def begin(self, call: Registration, order: HandlerRequest | None = None) -> None:
+        """This call, the first that is left, is loaded or run from now on."""
+        self.begun, self.order = call, order
+        self.phase, self.loaded, self.started = "load", 0.0, perf_counter()
+
+    def start(self, loaded: float, ended: float = 0.0) -> None:
+        """It runs now; or since the one before it has `ended`, which was heard later."""
+        assert self.begun is not None
+        now = perf_counter()
+        self.phase, self.loaded, self.started = (
+            "run",
+            loaded,
+            ended if 0 <= now - ended < MAX_HANDOVER_TIME else now,
+        )
+        self.since = since_run_start(self.started)
+        self.step(Started(self.begun, self.since))
+
+    def rested(self, took: float, returned: object) -> None:
+        """It did nothing but return: report that."""
+        assert self.begun is not None
+        self.worn = self.spoilt = False
+        self.finish(Result(self.begun, "ok", self.since, took, returned=returned))
+
+    def slow(self, after: float, limit: float | None) -> None:
+        """It takes long: say so while it still runs."""
+        assert self.begun is not None
+        self.step(Slow(self.begun, after, limit))
+
+    def answered(self, message: Message) -> Result:
+        """The Result that the worker's answer describes. What it changed is in the view now.
+
+        Raises WorkerLost where it is no answer.
+        """
+        assert self.begun is not None
+        before, after = self.document, message.get("view", self.document)
+        status, error, notes = message.get("status", "ok"), message.get("error"), message.get("notes", [])
+        stale = message.get("stale")
+        if status not in ("ok", "error") or not isinstance(notes, list):
+            raise WorkerLost("answered what is no answer")
+        if type(after) is not type(before) or not is_later_document(self.view, after):
+            raise WorkerLost("answered what is no answer")
+        phase: Phase = "load" if message.get("phase") == "load" else "run"
+        same, has_messages = after is before, not isinstance(self.view, Arguments)
+        result = Result(
+            self.begun,
+            "ok" if status == "ok" else "error",
+            started=self.since if self.phase == "run" else since_run_start(self.started),
+            took=seconds_in(message, "took", 0.0),
+            loaded=seconds_in(message, "loaded", 0.0),
+            messages=new_messages(messages_in(before), messages_in(after))
+            if has_messages and not same
+            else (),
+            returned=message.get("returned"),
+            error=None if error is None else failure_in_answer(error, phase),
+            patch=() if same else patch_between(self.view, before, after),
+            notes=tuple(map(str, notes)),
+            stale=None if stale is None else failure_in_answer(stale, "load"),
+            asked=() if same else requests_between(self.view, before, after),
+        )
+        self.worn = bool(message.get("worn"))
+        self.spoilt = bool(message.get("dirty"))
+        if not same:
+            self.document, self.text = after, ""
+            apply_changes(self.view, before, after)
+        return result
+
+    def lost(self, status: Status, failure: Failure) -> Result:
+        """The Result of a call whose worker did not answer."""
+        assert self.begun is not None
+        now = perf_counter()
+        return Result(
+            self.begun,
+            status,
+            started=since_run_start(self.started),
+            took=now - self.started if self.phase == "run" else 0.0,
+            loaded=self.loaded if self.phase == "run" else now - self.started,
+            error=failure,
+        )
+
+    def cancel(self) -> None:
+        """End what is left, begun or not."""
+        while self.left:
+            if self.begun is None:
+                self.begin(self.left[0])
+            self.finish(self.lost("cancelled", CANCELLED))
+
+    def finish(self, result: Result) -> None:
+        """Report the end of the first that is left, begun or not."""
+        self.begun, self.left = None, self.left[1:]
+        self.step(result)
+
+
+def is_answer(message: Message, run: str, kind: str, number: int) -> bool:
+    """Is this the message of that kind, for that call of that run?"""
+    return message.get("id") == run and message.get(kind) == number
+
+
+def seconds_in(message: Message, name: str, absent: float | None = None) -> float:
+    """A duration; `absent` where the message names none. Raises WorkerLost where it is no duration."""
+    value = message.get(name, absent)
+    if type(value) is float:
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise WorkerLost("answered what is no answer")
+    return float(value)
+
+
+def failure_in_answer(document: Any, phase: Phase) -> Failure:
+    """What a handler raised. Raises WorkerLost where the worker describes nothing of the kind."""
+    try:
+        return failure_from(document, phase)
+    except (KeyError, OverflowError, TypeError, ValueError):
+        raise WorkerLost("answered what is no answer") from None
+
+
+POLL_INTERVAL = 0.25  # seconds between looks at the memory of a worker that is busy
+STOP_TIMEOUT = (
+    0.75  # seconds that a handler over its limit has to end or to say where it is; Node takes a while
+)
+DUMP_TIMEOUT = 0.1  # seconds that a dump of its stack takes at most
+
+
+class LimitExceeded(Exception):
+    """A limit is over: the worker must go."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.phase)
+        self.failure = failure
+
+
+class MemoryExceeded(Exception):
+    """It takes more memory than it may: the worker must go."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+def limit_failure(limits: Limits, phase: Phase, frames: tuple[Frame, ...] = ()) -> Failure:
+    """A limit of these was reached, in words. `frames`: where it stood then, where that is known."""
+    seconds = {"spawn": limits.spawn, "load": limits.load, "run": limits.run}[phase]
+    return timeout_failure(seconds or 0.0, phase, limits.origins.get(phase, ""), frames)
+
+
+@asynccontextmanager
+async def time_limit(limits: Limits, phase: Phase) -> AsyncIterator[None]:
+    """Raises Overran when it takes longer."""
+    seconds = limits.spawn if phase == "spawn" else limits.load
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise LimitExceeded(limit_failure(limits, phase)) from None
+
+
+async def stop_handler(worker: WorkerHandle, run: str, number: int, limits: Limits, dump: int) -> Message:
+    """Ask a handler over its limit to end: its result message. Raises Overran where it goes on.
+
+    `dump` is the signal at which its worker prints its stack; 0: none. Raises WorkerLost too.
+    """
+    frames: tuple[Frame, ...] = ()
+    try:
+        async with asyncio.timeout(STOP_TIMEOUT):
+            await worker.urge({"do": "stack", "id": run})
+            message = await worker.hear()
+            if is_answer(message, run, "result", number):
+                return message
+            frames = frames_in_answer(message, run)
+    except TimeoutError:
+        if dump:  # nothing of it can run: the system's own way is left
+            worker.signal(dump)
+            await asyncio.sleep(DUMP_TIMEOUT)
+    raise LimitExceeded(limit_failure(limits, "run", frames))
+
+
+def timed_out_result(result: Result, limits: Limits) -> Result:
+    """The result of a handler that ended because it was asked to."""
+    frames = result.error.frames if result.error is not None else ()
+    failure = limit_failure(limits, "run", frames)
+    return replace(result, status="timeout", error=failure)
+
+
+def frames_in_answer(message: Message, run: str) -> tuple[Frame, ...]:
+    """The frames in the answer to a question for the stack. Empty where it is none."""
+    if message.get("id") != run or "stack" not in message:
+        return ()
+    document: dict[str, Any] = {"type": "", "message": "", "frames": message["stack"]}
+    try:
+        return failure_from(document, "run").frames
+    except (KeyError, OverflowError, TypeError, ValueError):
+        return ()
+
+
+def check_memory(worker: WorkerHandle, limits: Limits) -> None:
+    """Look at the worker's memory, where that has a limit. Raises TooLarge where it is above it."""
+    used = resident_memory(worker.pid) if limits.memory is not None else 0
+    if limits.memory is not None and used > limits.memory:
+        most = size_in_words(limits.memory)
+        text = f"took {size_in_words(used)} of memory, more than {most}, and was stopped"
+        raise MemoryExceeded(Failure("OutOfMemory", text))

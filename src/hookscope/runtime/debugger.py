@@ -1,0 +1,419 @@
+"""A debugger for handlers in workers.
+
+breakpoints, stops, and the commands that inspect or continue a stopped handler.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.runtime.python_worker.protocol import Message
+    from hookscope.runtime.sandbox import Sandbox
+    from hookscope.runtime.worker_process import WorkerProcess
+
+
+StopReason: TypeAlias = Literal["begin", "breakpoint", "line", "step", "pause", "error"]
+STOP_REASONS: tuple[str, ...] = get_args(StopReason)
+
+
+@dataclass(frozen=True, slots=True)
+class StackFrame:
+    """A call that has not ended: where it stands, in its author's file."""
+
+    file: str
+    line: int  # from 1
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A variable, or what a value holds, under its name or number."""
+
+    name: str
+    text: str  # short
+    holds: bool  # are there members in it
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A handler that stands, and what there is to see of it.
+
+    Texts are as the handler's process tells them: foreign text, which may hold anything.
+    """
+
+    why: StopReason  # its first line, a breakpoint() or `debugger`, a line that was named, a step, an error, a wish
+    who: str  # the hook; empty: its module is being loaded
+    frames: tuple[StackFrame, ...]  # of its author's code, outermost first; never empty
+    at: int  # the chosen one of them
+    lines: tuple[tuple[int, str], ...]  # of its file, with their numbers; empty where it cannot be read
+    variables: tuple[tuple[str, str], ...]  # of the chosen frame: names and short texts
+    named: tuple[int, ...] = ()  # lines of its file at which it stops, since somebody has named them
+    error: str | None = None  # that has left the handler, or was thrown: "KeyError: 'user'"
+    said: str | None = None  # the answer to the last word, where that has one
+    members: tuple[Member, ...] | None = None  # that the last word asked for
+    failed: bool = False  # `said` is an error
+    printed: tuple[str, str] = ("", "")  # so far, to standard output and error
+    number: int = 0  # of the stops of its run; as long as it stands there it is the same
+    note: str | None = None  # what there is to say of the condition of its line: that it raises
+
+    @property
+    def frame(self) -> StackFrame:
+        """The chosen one."""
+        return self.frames[self.at]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Where handlers stop in a file for the lines that were named: the line, or 0 where there is none."""
+
+    file: str
+    lines: tuple[tuple[int, int], ...]  # named, and where it stops
+    wrong: tuple[tuple[int, str], ...] = ()  # named, and why it cannot be had as it is wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """What a line was to say came by. Its text is foreign, which may hold anything."""
+
+    who: str  # the hook; empty: its module is being loaded
+    file: str
+    line: int
+    text: str
+
+
+def read_stop(
+    told: object, original: Callable[[str], str], number: int, printed: tuple[str, str]
+) -> Stop | None:
+    """None where a worker tells what is none: it cannot be answered."""
+    if not isinstance(told, dict):
+        return None
+    try:
+        return _stop_from(told, original, number, printed)
+    except (IndexError, KeyError, TypeError, ValueError):
+        return None
+
+
+def read_bound(told: object, original: Callable[[str], str]) -> Bound | None:
+    """None where a worker tells something else."""
+    try:
+        assert isinstance(told, dict)
+        lines = tuple((int(named), int(at)) for named, at in told["lines"])
+        wrong = tuple((int(named), original(str(why))) for named, why in told.get("wrong", ()))
+        return Bound(original(str(told["file"])), lines, wrong)
+    except (AssertionError, KeyError, TypeError, ValueError):
+        return None
+
+
+def read_logged(told: object, original: Callable[[str], str]) -> Logged | None:
+    """None where a worker tells something else."""
+    try:
+        assert isinstance(told, dict)
+        file, text = original(str(told["file"])), original(str(told["text"]))
+        return Logged(str(told["who"]), file, int(told["line"]), text)
+    except (AssertionError, KeyError, TypeError, ValueError):
+        return None
+
+
+def _stop_from(told: Message, original: Callable[[str], str], number: int, printed: tuple[str, str]) -> Stop:
+    def text(value: object) -> str:
+        return original(str(value))
+
+    frames = tuple(
+        StackFrame(text(one["file"]), int(one["line"]), str(one["function"])) for one in told["frames"]
+    )
+    at = int(told["at"])
+    error, said, members, note = (told.get(name) for name in ("error", "said", "members", "note"))
+    if told["why"] not in STOP_REASONS or not 0 <= at < len(frames):
+        raise ValueError("no stop")
+    return Stop(
+        told["why"],
+        str(told["who"]),
+        frames,
+        at,
+        tuple((int(number), str(line)) for number, line in told["lines"]),
+        tuple((str(name), text(value)) for name, value in told["variables"]),
+        tuple(int(number) for number in told["named"]),
+        None if error is None else text(error),
+        None if said is None else text(said),
+        None
+        if members is None
+        else tuple(Member(str(name), text(value), bool(holds)) for name, value, holds in members),
+        bool(told.get("failed")),
+        printed,
+        number,
+        None if note is None else text(note),
+    )
+
+
+MAX_TEXT = 8 * 1024  # characters of what can be asked: it must fit a pipe that nobody reads for a while
+_HIT_COUNT = re.compile(r"\s*(===?|>=?|<=?|%)?\s*(\d{1,15})\s*")
+_QUOTES = "\"'`"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A line of a file, and when a handler stops there.
+
+    `hits` is a number, or one behind `>=`, `>`, `<`, `<=`, `==` or `%`, of the times that the line is reached
+    and the condition holds. With a `log` it does not stop: that text is told, with the values of what stands
+    in braces. Raises ValueError where `hits` is something else, or one is longer than LONGEST characters.
+    """
+
+    line: int  # from 1
+    condition: str = ""  # in the handler's language
+    hits: str = ""
+    log: str = ""
+
+    def __post_init__(self) -> None:
+        self.told()
+
+    def told(self) -> int | Message:
+        """As the protocol has it."""
+        for text in (self.condition, self.hits, self.log):
+            if len(text) > MAX_TEXT:
+                raise ValueError(f"{len(text):,} characters cannot be asked at once; {MAX_TEXT:,} can")
+        asked: Message = {"line": self.line}
+        if self.condition.strip():
+            asked["condition"] = self.condition.strip()
+        if self.hits.strip():
+            asked["hits"] = _parse_hits(self.hits)
+        if self.log:
+            asked["log"] = list(_log_parts(self.log))
+        return self.line if len(asked) == 1 else asked
+
+
+def _parse_hits(text: str) -> tuple[str, int]:
+    """The comparison, and the number."""
+    found = _HIT_COUNT.fullmatch(text)
+    if found is None:
+        raise ValueError(f"`{text.strip()[:80]}` is no hit count: 3, >= 3 and % 3 are some")
+    comparison = found[1] or "=="
+    return "==" if comparison == "===" else comparison, int(found[2])
+
+
+def _log_parts(log: str) -> Iterator[str]:
+    """Texts, and between each two of them the expression that stands there in braces."""
+    text, at = "", 0
+    while at < len(log):
+        if log[at] == "\\" and log[at + 1 : at + 2] in ("{", "}"):
+            text, at = text + log[at + 1], at + 2
+            continue
+        end = _closing_brace(log, at) if log[at] == "{" else None
+        if end is None or not log[at + 1 : end].strip():
+            text, at = text + log[at], at + 1
+        else:
+            yield text
+            yield log[at + 1 : end].strip()
+            text, at = "", end + 1
+    yield text
+
+
+def _closing_brace(log: str, begin: int) -> int | None:
+    """Where the brace closes that opens there; None: nowhere. Braces in quotes are none."""
+    depth, quote, at = 0, "", begin
+    while at < len(log):
+        char = log[at]
+        if quote:
+            at += char == "\\"
+            quote = "" if char == quote else quote
+        elif char in _QUOTES:
+            quote = char
+        else:
+            depth += (char == "{") - (char == "}")
+            if not depth:
+                return at
+        at += 1
+    return None
+
+
+ErrorFilter: TypeAlias = Literal[
+    "leaving", "raised", "none"
+]  # those that leave a handler; all in its author's code
+INSPECT_COMMANDS = ("frame", "line", "evaluate", "members")  # words after which it stands as before
+
+
+class Debugger:
+    """Of one run. Its handlers stop at `breakpoint()` or `debugger`, at lines that are named, where an error
+    leaves them, and, with `begins`, at their first line.
+
+    Of one event loop. `stopped` waits for a stop; a word lets it go on, or changes what is seen of it: then
+    it is told again. Words where nothing stands are in vain. Lines and errors can be named at any time, also
+    before the run.
+
+    Args:
+        begins: do handlers stop at their first line.
+        errors: at which errors they stop.
+        bound: hears where the lines of a file are, once a worker knows.
+        logged: hears what lines were to say in place of a stop.
+    """
+
+    def __init__(
+        self,
+        *,
+        begins: bool = True,
+        errors: ErrorFilter = "leaving",
+        bound: Callable[[Bound], object] | None = None,
+        logged: Callable[[Logged], object] | None = None,
+    ) -> None:
+        self.begins, self._errors, self._bound, self._logged = begins, errors, bound, logged
+        self._lines: dict[str, tuple[int | Message, ...]] = {}
+        self._workers: list[WorkerProcess] = []  # that run
+        self._worker: WorkerProcess | None = (
+            None  # in which the handler stands that is told of, or is asked just now
+        )
+        self._stop: Stop | None = None
+        self._others: deque[tuple[WorkerProcess, Stop]] = (
+            deque()
+        )  # which stand meanwhile: workers run side by side
+        self._told = self._number = 0  # stops so far; of the one that is told of
+        self._news = asyncio.Event()
+        self._sandbox: Sandbox | None = None
+
+    def runs_on(self, sandbox: Sandbox) -> None:
+        """Handlers run on its copies from here on; stops name the originals."""
+        self._sandbox = sandbox
+
+    @property
+    def stop(self) -> Stop | None:
+        """Where a handler stands now; None where none does."""
+        return self._stop
+
+    async def stopped(self, after: Stop | None = None) -> Stop:
+        """The present stop, unless it is the one `after` which another is wanted; else the next one."""
+        while self._stop is None or self._stop is after:
+            self._news.clear()
+            await self._news.wait()
+        return self._stop
+
+    async def over(self) -> None:
+        """Go on to the next line of this function."""
+        await self._say("next")
+
+    async def into(self) -> None:
+        """Go on to the next line, also of a function of its author's that this one calls."""
+        await self._say("step")
+
+    async def out(self) -> None:
+        """Go on until this function returns."""
+        await self._say("out")
+
+    async def go_on(self) -> None:
+        """Go on to the next stop that is not a step."""
+        await self._say("on")
+
+    async def run_all(self) -> None:
+        """Stop no more."""
+        await self._say("off")
+
+    async def turn_to(self, frame: int) -> None:
+        """Choose another frame, by its place in `frames`; the nearest there is."""
+        await self._say("frame", at=frame)
+
+    async def toggle(self, line: int, file: str = "", condition: str = "") -> None:
+        """Stop at this line from now on, or no longer; of the chosen frame's file, where none is named.
+
+        With a condition: where that holds, whatever was said of the line before. Raises ValueError where it
+        is longer than LONGEST characters.
+        """
+        Point(line, condition)
+        file = self._copy_of(file) if file else ""
+        await self._say("line", line=line, file=file, condition=condition.strip())
+
+    async def look_into(self, path: Iterable[int]) -> None:
+        """See the members of the chosen frame (its variables), of the first number's of those, and so on."""
+        await self._say("members", path=list(path))
+
+    async def name_lines(self, file: str, lines: Iterable[int | Point]) -> None:
+        """Stop at these lines of a file from now on, and at no others of it; of two points in one line the
+        last one counts."""
+        points = [Point(one) if isinstance(one, int) else one for one in lines]
+        self._lines[file] = tuple({point.line: point.told() for point in points}.values())
+        await self._tell_all({"word": "lines", "file": self._copy_of(file), "lines": self._lines[file]})
+
+    async def stop_at(self, errors: ErrorFilter) -> None:
+        """Stop at these errors from now on."""
+        self._errors = errors
+        await self._tell_all({"word": "errors", "at": errors})
+
+    async def pause(self) -> None:
+        """Stop at the next line of whatever runs; of one that waits for something, behind that."""
+        await self._tell_all({"word": "pause"})
+
+    async def _tell_all(self, word: Message) -> None:
+        for worker in tuple(self._workers):
+            await worker.urge({"do": "word", **word})
+
+    def _copy_of(self, file: str) -> str:
+        return file if self._sandbox is None else str(self._sandbox.copy_of(Path(file)))
+
+    async def evaluate(self, text: str) -> None:
+        """Have an expression or a statement of the handler's language done where it stands.
+
+        Raises ValueError where it is longer than LONGEST characters.
+        """
+        if len(text) > MAX_TEXT:
+            raise ValueError(f"{len(text):,} characters cannot be asked at once; {MAX_TEXT:,} can")
+        await self._say("evaluate", text=text)
+
+    async def _say(self, word: str, **more: object) -> None:
+        worker, stands = self._worker, self._stop is not None
+        self._stop = None
+        if worker is None or not stands:
+            return
+        if word not in INSPECT_COMMANDS:
+            self._next()
+        await worker.urge({"do": "word", "word": word, **more})
+
+    def heard_by(
+        self, worker: WorkerProcess, printed: Callable[[], tuple[str, str]]
+    ) -> tuple[Message, Callable[[Message], None]]:
+        """What a worker that starts is told, what takes what it says of stops; `printed`: by it so far."""
+        self._workers.append(worker)
+        lines = {self._copy_of(file): lines for file, lines in self._lines.items()}
+        asked = {"do": "debug", "begin": self.begins, "errors": self._errors, "lines": lines}
+        original = str if self._sandbox is None else self._sandbox.original_of
+
+        def heard(told: Message) -> None:
+            bound = read_bound(told.get("bound"), original)
+            if bound is not None and self._bound is not None:
+                self._bound(bound)
+            logged = read_logged(told.get("logged"), original)
+            if logged is not None and self._logged is not None:
+                self._logged(logged)
+            again = self._worker is worker
+            number = self._number if again else self._told + 1
+            stop = read_stop(told.get("stop"), original, number, printed())
+            if stop is None:
+                return
+            self._told = max(self._told, number)
+            if self._worker is not None and not again:
+                self._others.append((worker, stop))
+            else:
+                self._tell(worker, stop)
+
+        return asked, heard
+
+    def gone(self, worker: WorkerProcess) -> None:
+        """This worker has ended: nothing stands in it any more."""
+        self._workers = [other for other in self._workers if other is not worker]
+        self._others = deque(other for other in self._others if other[0] is not worker)
+        if self._worker is worker:
+            self._stop = None
+            self._next()
+
+    def _next(self) -> None:
+        self._worker = None
+        if self._others:
+            self._tell(*self._others.popleft())
+
+    def _tell(self, worker: WorkerProcess, stop: Stop) -> None:
+        self._worker, self._stop, self._number = worker, stop, stop.number
+        self._news.set()

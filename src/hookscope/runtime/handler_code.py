@@ -1,0 +1,183 @@
+"""A handler's code between host and worker: the requests to load or run it, and what its module declares."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from hookscope.model.hook import LogLine
+from hookscope.model.run import Code, Declared, Handler, Module, Registration
+from hookscope.runtime.content_digests import ContentNames
+from hookscope.runtime.python_worker.protocol import Message, encode, pack
+
+DECLARING_SHAPES = ("stream", "plugin")  # shapes of modules that declare handlers
+PLUGIN_SHAPES = ("plugin", "arguments")  # shapes of code that has a worker of its own
+
+
+def code_document(code: Code, name: str, shared: str = "") -> Message:
+    """The protocol's `code`; `name` stands for the content of its folder, `shared` for what lies outside."""
+    return {
+        "path": str(code.path),
+        "export": code.export,
+        "root": str(code.root),
+        "name": name,
+        "shared": shared,
+        "plain": code.plain,
+        "shape": code.shape,
+        "member": code.member,
+        **({"within": str(code.within)} if code.within is not None else {}),
+        **({"id": code.plugin} if code.plugin else {}),
+        **({"config": code.config} if code.config else {}),
+        **({"tools": list(code.tools)} if code.tools else {}),
+        "beside": [{"kind": one.kind, "name": one.name, "path": str(one.path)} for one in code.beside],
+    }
+
+
+def settings_message(code: Code) -> Message:
+    """What a plugin's worker is told once: the settings that its host was opened with."""
+    value = _as_json(code.settings)
+    try:
+        pack(message := {"do": "settings", "value": value})
+    except (ValueError, RecursionError):  # larger than any settings, or deeper
+        return {"do": "settings", "value": {}}
+    return message
+
+
+def _as_json(value: Any) -> Any:
+    """As JSON has it."""
+    if isinstance(value, Mapping):
+        return {str(key): _as_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_json(item) for item in value]
+    is_number = isinstance(value, float) and math.isfinite(value)
+    return value if value is None or is_number or isinstance(value, str | int) else None
+
+
+def module_from(document: Any, target: Callable[[str], Handler | Code]) -> Module:
+    """The Module that a loader describes; `target` gives what to register for a member.
+
+    Raises KeyError, TypeError or ValueError where it describes nothing of the kind.
+    """
+    return Module(
+        tuple(_declaration_from(one, target) for one in document["declares"]),
+        tuple(LogLine(str(line["level"]), str(line["text"])) for line in document["log"]),
+        frozenset(map(str, document.get("asked") or ())),
+    )
+
+
+def member_targets(code: Code) -> Callable[[str], Code]:
+    """For `module_of`: the same code, with the member that a worker shall call."""
+    return lambda member: replace(code, member=member)
+
+
+def _priority(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return 0
+    return value
+
+
+def _declaration_from(one: Mapping[str, Any], target: Callable[[str], Handler | Code]) -> Declared:
+    limit, options = one.get("limit"), one.get("options") or {}
+    if not isinstance(options, Mapping):
+        raise TypeError("options are no mapping")
+    return Declared(
+        str(one["key"]),
+        target(str(one["member"])),
+        _priority(one.get("priority")),
+        None if limit is None else float(limit),
+        options,
+    )
+
+
+MAX_KNOWN_REQUESTS = 2048  # calls whose orders are kept
+
+
+@dataclass(frozen=True)
+class HandlerRequest:
+    """A handler to be loaded or run, with the names of its content."""
+
+    code: Code
+    name: str
+    shared: str
+    call: Registration | None = None
+
+    def document(self) -> Message:
+        """As the protocol's `code`."""
+        return code_document(self.code, self.name, self.shared)
+
+    def call_document(self) -> Message:
+        """As one of the protocol's `calls`."""
+        assert self.call is not None
+        document = {"who": self.call.name, "code": self.document(), "env": dict(self.code.env)}
+        breakage = self.call.breakage
+        if breakage is not None:
+            document["fault"] = {"fault": breakage.fault, "amount": breakage.amount}
+        return document
+
+    @cached_property
+    def of_a_plugin(self) -> bool:
+        """Does it belong to a module that has a worker of its own."""
+        return self.code.shape in PLUGIN_SHAPES
+
+    @cached_property
+    def packed(self) -> str:
+        """That as JSON."""
+        return encode(self.call_document())
+
+
+class RequestCache:
+    """Makes the orders of calls. One that was made before stays while its content is the same."""
+
+    def __init__(self, contents: ContentNames, code_of: Callable[[Registration], Code]) -> None:
+        self._contents = contents
+        self._code_of = code_of
+        self._known: dict[int, HandlerRequest] = {}
+        self._lessons = 0  # of the contents, when these were made
+
+    def of(self, call: Registration, shared: str) -> HandlerRequest:
+        """The order of a call as its files are now. `shared` names what hooks share with each other."""
+        known, lessons = self._known.get(id(call)), self._contents.lessons
+        if (
+            known is not None
+            and known.call is call
+            and known.code.digest  # it was read before: no file is looked at
+            and known.shared == shared
+            and self._lessons == lessons
+        ):
+            return known
+        if self._lessons != lessons:  # other names, perhaps, for the same contents
+            self._known.clear()
+            known, self._lessons = None, lessons
+        code = self._code_of(call)
+        name = self._contents.name(code, shared)
+        if known is not None and known.call is call and known.name == name and known.shared == shared:
+            return known
+        if len(self._known) >= MAX_KNOWN_REQUESTS:
+            self._known.clear()
+        order = self._known[id(call)] = HandlerRequest(
+            code, name, shared, call
+        )  # it holds its call: the id stays taken
+        return order
+
+
+class RequestNumbers:
+    """The numbers under which a worker knows orders: it is told each once. For one worker, from its start."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[HandlerRequest, int]] = {}
+
+    def of(self, orders: Sequence[HandlerRequest]) -> tuple[str, str]:
+        """Their numbers as the protocol's `calls`, and as its `know` what the worker does not know yet."""
+        known, numbers, new = self._known, list[str](), list[str]()
+        if len(known) + len(orders) > MAX_KNOWN_REQUESTS:
+            known.clear()  # it begins anew: what has a number twice is what it was told last
+        for order in orders:
+            found = known.get(id(order))
+            if found is None:
+                found = known[id(order)] = order, len(known)  # it holds its order: the id stays taken
+                new.append(f"[{found[1]},{order.packed}]")
+            numbers.append(str(found[1]))
+        return ",".join(numbers), ",".join(new)

@@ -1,0 +1,250 @@
+"""Handler modules imported into this process, kept until nothing calls them and nothing runs in them."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+from asyncio import CancelledError
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import field
+from inspect import isawaitable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from hookscope.model import authoring_api, handler_arguments
+from hookscope.model.run import Code, Declared, Handler, Module
+from hookscope.runtime.content_digests import content_name
+from hookscope.runtime.failures import LoadFailed, failure_of
+from hookscope.runtime.handler_code import code_document, module_from
+from hookscope.runtime.python_worker import modules, shapes
+from hookscope.runtime.python_worker.modules import PREFIX
+from hookscope.values import dataclass
+
+COLLECT_EVERY = 16  # times that modules were forgotten: modules refer to themselves, and a search frees them
+
+
+@dataclass(slots=True)
+class ReplacedModules:
+    """Names of modules that no registration calls any more.
+
+    Firings that were under way when they were replaced may still call them; their tasks and threads may run
+    on. Not thread-safe: for one event loop.
+    """
+
+    forget: Callable[[Collection[str]], object]
+    _waiting: dict[str, tuple[asyncio.Task[Any], ...]] = field(default_factory=dict)
+    _swept: int = 0
+
+    def add(self, names: Iterable[str], firings: Iterable[asyncio.Task[Any]]) -> None:
+        """Forget these, once these firings have ended and nothing else runs in them."""
+        under_way = tuple(firings)
+        self._waiting |= dict.fromkeys(names, under_way)
+        self._listen(under_way)
+        self.sweep()
+
+    def drop(self, names: Iterable[str]) -> None:
+        """These are in use again: a file was changed back."""
+        for name in names:
+            self._waiting.pop(name, None)
+
+    def sweep(self, _: object = None) -> None:
+        """Forget what nothing runs in any more."""
+        free = [name for name, tasks in self._waiting.items() if all(task.done() for task in tasks)]
+        if not free:
+            return
+        busy = _packages_in_threads()
+        for task in _all_tasks():
+            if found := set(_packages_of(_frames_of_task(task))):
+                busy |= found
+                self._listen((task,))
+        free = [name for name in free if name not in busy]
+        for name in free:
+            del self._waiting[name]
+        self.forget(free)
+        self._swept += bool(free)
+        if free and self._swept % COLLECT_EVERY == 0:
+            gc.collect()
+
+    def _listen(self, tasks: Iterable[asyncio.Task[Any]]) -> None:
+        """Sweep when these end. Those of another loop are seen at the next sweep."""
+        loop = asyncio.get_running_loop()
+        for task in tasks:
+            if task.get_loop() is loop:
+                task.add_done_callback(self.sweep)
+
+
+def _all_tasks() -> set[asyncio.Task[Any]]:
+    try:
+        return asyncio.all_tasks()
+    except RuntimeError:  # no loop runs any more
+        return set()
+
+
+def _packages_in_threads() -> set[str]:
+    """The names of modules that code of any thread, this one included, is in."""
+    found = set[str]()
+    for frame in sys._current_frames().values():
+        found.update(_packages_of(_outer_frames(frame)))
+    return found
+
+
+def _outer_frames(frame: FrameType) -> Iterator[FrameType]:
+    caller: FrameType | None = frame
+    while caller is not None:
+        yield caller
+        caller = caller.f_back
+
+
+def _frames_of_task(task: asyncio.Task[Any]) -> Iterator[FrameType]:
+    """The frames of a task, from the outermost to the one that waits."""
+    awaited: Any = task.get_coro()
+    while awaited is not None:
+        for name in ("cr", "gi", "ag"):
+            frame = getattr(awaited, f"{name}_frame", None)
+            if isinstance(frame, FrameType):
+                yield frame
+                awaited = getattr(awaited, f"{name}_await", None) or getattr(awaited, "gi_yieldfrom", None)
+                break
+        else:
+            return
+
+
+def _packages_of(frames: Iterable[FrameType]) -> Iterator[str]:
+    for frame in frames:
+        name = frame.f_globals.get("__name__")
+        if isinstance(name, str) and name.startswith(PREFIX):
+            yield name.partition(".")[0].removeprefix(PREFIX)
+
+
+class ImportedModules:
+    """The handlers that were imported for Codes, by the content of their folders.
+
+    What was loaded before an edit stays until `keep_only`, and then for as long as something runs in it.
+    """
+
+    def __init__(self) -> None:
+        self._old = ReplacedModules(self._forget)
+        self._names: set[str] = set()
+        self._lasting: set[str] = set()
+        self._failed: set[str] = set()  # what is left of them goes with the next `keep_only`
+        self._known: dict[tuple[str, Path, str, str], shapes.Made] = {}
+        self._late: dict[Path, tuple[shapes.Made, list[Any]]] = {}  # as loaded last, and declared since
+
+    async def target_of(self, code: Code) -> Handler:
+        """What to call. A Code that cannot be loaded becomes a handler that says so."""
+        try:
+            return shapes.member_of(await self._made(code), code.member, modules.NoHandler)
+        except LoadFailed as failed:
+            return _failing_handler(failed)
+        except modules.NoHandler as missing:
+            return _failing_handler(LoadFailed(failure_of(missing, "load")))
+
+    async def load(self, code: Code) -> Handler | Module:
+        """Import the code: a handler, or the module with all that it declares. Raises LoadFailed."""
+        made = await self._made(code)
+        if made.module is None:
+            return made.targets[""]
+        return module_from(made.module, made.targets.__getitem__)
+
+    async def _made(self, code: Code) -> shapes.Made:
+        """Raises LoadFailed."""
+        name = content_name(code)
+        key = (name, code.path, code.export, code.shape)
+        if key not in self._known:
+            self._names.add(name)
+            self._old.drop((name,))
+            if code.digest:  # its host imports it once, and comes back to it
+                self._lasting.add(name)
+            late: list[Any] = []
+            try:
+                self._known[key] = made = await _load_module(code, name, late)
+            except BaseException as error:  # a file may do anything while it is imported
+                if type(error) is CancelledError and _is_task_cancelled():
+                    raise
+                self._failed.add(name)
+                raise LoadFailed(failure_of(error, "load")) from None
+            if code.shape == "plugin":
+                self._late[code.path] = made, late
+        return self._known[key]
+
+    def keep_only(self, targets: Sequence[Handler | Code], firings: Iterable[asyncio.Task[Any]]) -> None:
+        """Forget the modules that none of these targets is from, once these firings have ended and nothing
+        runs in them any more. Call it in a running event loop."""
+        called = {id(target) for target in targets if not isinstance(target, Code)}
+        paths = {target.path for target in targets if isinstance(target, Code)}
+        stale = [
+            key
+            for key, made in self._known.items()
+            if key[1] not in paths
+            and not self._is_latest_plugin(key[1], made)
+            and not any(id(target) in called for target in made.targets.values())
+        ]
+        for key in stale:
+            del self._known[key]
+        gone, self._failed = {key[0] for key in stale} | self._failed, set()
+        names = gone - {key[0] for key in self._known} - self._lasting
+        self._old.add(names, firings)
+
+    def _is_latest_plugin(self, path: Path, made: shapes.Made) -> bool:
+        """A plugin may register handlers later, whatever it has registered so far."""
+        return path in self._late and self._late[path][0] is made
+
+    def _forget(self, names: Collection[str]) -> None:
+        modules.forget_all(names)
+        for name in names:
+            authoring_api.forget_names(name)
+
+    @property
+    def late_count(self) -> int:
+        """How many handlers plugins have registered since they were loaded."""
+        return sum(len(late) for _, late in self._late.values())
+
+    def late_of(self, code: Code) -> tuple[Declared, ...]:
+        """Those of this plugin, as it was loaded last."""
+        if code.path not in self._late:
+            return ()
+        made, late = self._late[code.path]
+        return module_from({"declares": late, "log": []}, made.targets.__getitem__).declares
+
+    def close(self) -> None:
+        """Forget all modules that were imported here, and what their files are called."""
+        self._forget(self._names)
+        self._old = ReplacedModules(self._forget)
+        self._lasting.clear()
+        self._known.clear()
+        self._late.clear()
+
+
+def _is_task_cancelled() -> bool:
+    """Is it our own task, and not only a handler that raises what a cancel raises."""
+    task = asyncio.current_task()
+    return task is not None and bool(task.cancelling())
+
+
+async def _load_module(code: Code, name: str, late: list[Any]) -> shapes.Made:
+    making, value = (
+        shapes.make(
+            {**code_document(code, name), "settings": code.settings},
+            modules,
+            authoring_api,
+            handler_arguments,
+            late.append,
+        ),
+        None,
+    )
+    while True:
+        try:
+            wanted = making.send(value)
+        except StopIteration as made:
+            finished: shapes.Made = made.value
+            return finished
+        value = await wanted if isawaitable(wanted) else wanted
+
+
+def _failing_handler(failed: LoadFailed) -> Handler:
+    def handler(_: Any) -> object:
+        raise failed
+
+    return handler

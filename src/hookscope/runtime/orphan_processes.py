@@ -1,0 +1,263 @@
+"""Processes that left their worker's group, found again by a mark in their environment. Linux.
+
+A handler may start a process in a session of its own, which a kill of the group does not reach. Every
+worker's environment carries a mark, which whatever is started in it inherits; the kernel shows that
+first environment to its owner for as long as the process lives. A process that was started with an
+environment made anew has no mark. It is found by its session where a marked process of that session was
+seen; else it is not found: see the README.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import cache
+from secrets import token_hex
+
+from hookscope.values import dataclass
+
+MARK_VARIABLE = "HOOKSCOPE_WORKER"
+MAX_NAME = 80  # characters of a command line
+SCANNED_RANGE = 500  # numbers among which processes are looked for
+PROBED_RANGE = 16  # numbers that are tried one by one: to list all processes takes longer
+KILL_ROUNDS = 200  # of killing: what is killed may just have started something, and dies in its own time
+KILL_PAUSE = 0.002  # seconds between two rounds
+ENVIRON_TRIES = 20  # to read what a process was started with that is just being started
+STARTUP_AGE = 0.2  # seconds; an older one that has nothing was started so
+NO_ENVIRON_FLAGS = (
+    0x00200000 | 0x00000004
+)  # flags of the kernel's own threads, and of who is ending: they have nothing
+MAX_SCANS = 10  # at what was started during the last one, on a machine where something always is
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedProcess:
+    """A running process that carries a mark."""
+
+    pid: int
+    name: str  # its command line, for people
+    group: int
+    mark: str
+    parent: int
+    age: float  # seconds
+    memory: int  # bytes resident
+    session: int = 0  # 0: not known
+    born: int = 0  # clock ticks between the start of the machine and its own; with its number, its identity
+
+    @property
+    def host(self) -> str:
+        """The first part of its mark: which Hookscope has started its worker."""
+        return self.mark.partition(".")[0]
+
+
+def host_mark() -> str:
+    """In the marks of all workers that this process starts, and of no other's.
+
+    Not even of those that it was forked from, or with: when one of these ends, its guard kills what carries
+    this, and the others go on.
+    """
+    return _host_mark_of(os.getpid())
+
+
+@cache
+def _host_mark_of(pid: int) -> str:
+    return f"{pid}-{token_hex(4)}"
+
+
+def new_worker_mark() -> str:
+    """A mark for one more worker of this process."""
+    return f"{host_mark()}.{token_hex(4)}.{worker_depth() + 1}"
+
+
+@cache
+def worker_depth() -> int:
+    """How many workers stand above this process: a handler of one started it, or what started it."""
+    _, _, levels = os.environ.get(MARK_VARIABLE, "").rpartition(".")
+    return int(levels) if levels.isascii() and levels.isdigit() and len(levels) < 4 else 0
+
+
+def newest_pid() -> int:
+    """The number that the system gave last: another number later means that something was started.
+
+    0 where the system does not tell; then nothing can be found either.
+    """
+    try:
+        return int(os.pread(_loadavg_descriptor(), 128, 0).rpartition(b" ")[2])
+    except (OSError, ValueError):  # no such file; or somebody has closed ours
+        _loadavg_descriptor.cache_clear()
+        return 0
+
+
+@cache
+def _loadavg_descriptor() -> int:
+    """Asked behind every call, so it stays open: that takes a fifth of opening it anew."""
+    return os.open("/proc/loadavg", os.O_RDONLY)
+
+
+def find_marked(prefix: str = "") -> tuple[MarkedProcess, ...]:
+    """All processes whose mark begins so, in order of number. Empty where the system does not tell."""
+    return tuple(_marked_among(_all_pids(), prefix))
+
+
+def find_marked_since(before: int, newest: int, prefix: str) -> tuple[MarkedProcess, ...]:
+    """Those that were started after the process of number `before`, the `newest` included."""
+    numbers = range(before + 1, newest + 1)
+    if 0 <= newest - before <= PROBED_RANGE:
+        return tuple(_marked_among(numbers, prefix))
+    if 0 <= newest - before <= SCANNED_RANGE:
+        return tuple(_marked_among((pid for pid in _all_pids() if pid in numbers), prefix))
+    return find_marked(prefix)  # many, or the numbers have begun anew
+
+
+def may_still_run(mark: str, first: int) -> bool:
+    """May anything that carries this mark still run? `first`: the number of the process that got it first.
+
+    Looks at what was started since, where that is little: nearly always nothing is left, and known at once.
+    """
+    before, newest = first - 1, newest_pid()
+    for _ in range(MAX_SCANS):
+        if newest == before:
+            return False
+        if not 0 <= newest - before <= SCANNED_RANGE:  # many, or the numbers have begun anew
+            return newest > 0
+        if find_marked_since(before, newest, mark):
+            return True
+        before, newest = newest, newest_pid()  # what one of them started meanwhile
+    return True
+
+
+def kill_marked(
+    mark: str, known: Iterable[MarkedProcess] = ()
+) -> tuple[tuple[MarkedProcess, ...], tuple[MarkedProcess, ...]]:
+    """Kill the processes that carry this mark, the `known` ones, which carried it when they were found, and
+    all of their sessions.
+
+    Returns the processes that were seen to be gone, and those that may still be running. Blocks until all
+    are gone, or for `ROUNDS` rounds.
+    """
+    sessions = {process.session: process for process in known}
+    killed = {process.pid: process for process in known if is_running(process)}
+    for _ in range(KILL_ROUNDS):
+        killed.update((process.pid, process) for process in (*find_marked(mark), *_in_sessions(sessions)))
+        running = [process for process in killed.values() if is_running(process)]
+        for process in running:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(process.pid, signal.SIGKILL)
+        if not running:
+            break
+        time.sleep(KILL_PAUSE)
+    left = tuple(process for process in killed.values() if is_running(process))
+    return tuple(process for process in killed.values() if process not in left), left
+
+
+def _in_sessions(sessions: Mapping[int, MarkedProcess]) -> Iterator[MarkedProcess]:
+    """The processes of these sessions, whatever they were started with. Each comes with one seen in it."""
+    known = {number: seen for number, seen in sessions.items() if number not in (0, os.getsid(0))}
+    known = {number: seen for number, seen in known.items() if not _is_reused(number, seen)}
+    for pid in _all_pids() if known else ():
+        with suppress(OSError, ValueError, IndexError):  # gone meanwhile
+            seen = known.get(int(_read_stat(pid)[3]))
+            process = _read_process(pid, f"{MARK_VARIABLE}={seen.mark}") if seen is not None else None
+            if process is not None:
+                yield process
+
+
+def _is_reused(session: int, seen: MarkedProcess) -> bool:
+    """Return whether this number, once of a session, now belongs to a process that was started later."""
+    try:
+        return int(_read_stat(session)[19]) > seen.born
+    except (OSError, ValueError, IndexError):  # the leader is gone; while anybody is left, no other gets it
+        return False
+
+
+def is_running(process: MarkedProcess) -> bool:
+    """Return whether this very process still runs, not another one that got its number later."""
+    try:
+        state, *fields = _read_stat(process.pid)
+    except (OSError, ValueError):
+        return False
+    return state not in "ZX" and int(fields[18]) == process.born
+
+
+def resident_memory(pid: int) -> int:
+    """Bytes resident; 0 where that is not known."""
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _all_pids() -> list[int]:
+    """The numbers of all processes, in order."""
+    try:
+        return sorted(int(name) for name in os.listdir("/proc") if name.isdecimal())
+    except OSError:
+        return []
+
+
+def _marked_among(pids: Iterable[int], prefix: str) -> Iterator[MarkedProcess]:
+    wanted = f"{MARK_VARIABLE}={prefix}".encode()
+    for pid in pids:
+        try:
+            environ = _start_environment(pid)
+            if wanted not in environ:
+                continue
+            mark = next((entry for entry in environ.split(b"\0") if entry.startswith(wanted)), None)
+            if (
+                mark is not None
+                and (process := _read_process(pid, mark.decode("utf-8", "replace"))) is not None
+            ):
+                yield process
+        except (OSError, ValueError, IndexError):  # gone meanwhile, or another user's
+            continue
+
+
+def _start_environment(pid: int) -> bytes:
+    """What it was started with. It has none yet for a moment while its program is put in place."""
+    is_in_place = False
+    for _ in range(ENVIRON_TRIES):
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            if (environ := file.read()) or is_in_place:
+                return environ
+        state, *fields = _read_stat(pid)
+        if state in "ZX" or int(fields[5]) & NO_ENVIRON_FLAGS or _age(fields) > STARTUP_AGE:
+            break
+        is_in_place = fields[23] != "0"  # where its code ends: known once its environment is
+        if not is_in_place:
+            time.sleep(KILL_PAUSE)
+    return b""
+
+
+def _read_process(pid: int, mark: str) -> MarkedProcess | None:
+    """None for one that has ended and waits to be reaped."""
+    state, *fields = _read_stat(pid)
+    if state in "ZX":
+        return None
+    with open(f"/proc/{pid}/cmdline", "rb") as file:
+        words = file.read().decode("utf-8", "replace").split("\0")
+    name = " ".join(word for word in words if word)[:MAX_NAME] or _short_name(pid)
+    group, parent = int(fields[1]), int(fields[0])
+    mark = mark.partition("=")[2]
+    session, born = int(fields[2]), int(fields[18])
+    return MarkedProcess(pid, name, group, mark, parent, _age(fields), resident_memory(pid), session, born)
+
+
+def _read_stat(pid: int) -> list[str]:
+    """Its state, and the numbers behind it."""
+    with open(f"/proc/{pid}/stat", "rb") as file:
+        return file.read().decode("utf-8", "replace").rpartition(")")[2].split()
+
+
+def _age(fields: list[str]) -> float:
+    """Seconds since it was started."""
+    started = int(fields[18]) / os.sysconf("SC_CLK_TCK")
+    return max(time.clock_gettime(time.CLOCK_BOOTTIME) - started, 0.0)
+
+
+def _short_name(pid: int) -> str:
+    with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+        return file.read().strip()

@@ -1,0 +1,341 @@
+"""What a handler gets, as a JSON document, and what it changed: messages, requests, and an RFC 6902 patch."""
+
+from __future__ import annotations
+
+import json
+import marshal
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from copy import deepcopy
+from itertools import islice
+from typing import Any, TypeAlias
+
+from hookscope.model.hook_event import HookEvent, from_iso, put_back, to_document
+from hookscope.model.payload import EVENT, FROZEN, REPLACED, REQUESTS, Arguments
+from hookscope.model.run import Event, Patch
+from hookscope.runtime.python_worker.faults import safe_text
+from hookscope.runtime.python_worker.plain import DEPTH, DIGITS, plain, plain_event
+from hookscope.runtime.python_worker.protocol import decode, encode
+
+Operation: TypeAlias = dict[str, Any]
+
+MAX_OPERATIONS = 200  # operations: a patch of more is read by nobody, and names whole members instead
+
+# For comparing: in Python 1 equals True and 1.0, in JSON they differ.
+_canonical_text = json.JSONEncoder(sort_keys=True).encode
+
+
+def is_same_json(one: Any, other: Any) -> bool:
+    """Are these the same JSON value?"""
+    return bool(one == other) and _canonical_text(one) == _canonical_text(other)
+
+
+def patch_of(before: Any, after: Any) -> Patch:
+    """The patch from one document to the other; () where nothing changed. It shares values with `after`."""
+    patch = tuple(islice(_operations("", before, after), MAX_OPERATIONS + 1))
+    return patch if len(patch) <= MAX_OPERATIONS else tuple(_whole_member_operations(before, after))
+
+
+class PatchError(ValueError):
+    """A patch that does not fit its document, or is none of ours: what is wrong with it."""
+
+
+def apply_patch(document: Any, patch: Patch) -> Any:
+    """The document that a patch of `patch_of` leads to. The given one stays as it is. Raises NoPatch."""
+    after = deepcopy(document)
+    for operation in patch:
+        match operation:
+            case {"op": "replace", "path": "", "value": value}:
+                after = deepcopy(value)
+            case {"op": "add" | "remove" | "replace" as what, "path": str(path)} if path.startswith("/"):
+                value = deepcopy(operation.get("value"))
+                _apply_operation(after, what, [_unescaped(part) for part in path[1:].split("/")], value)
+            case _:
+                raise PatchError(f"{operation!r} is no operation that is known here")
+    return after
+
+
+def _apply_operation(document: Any, what: str, names: list[str], value: Any) -> None:
+    *above, last = names
+    parent = document
+    for name in above:
+        parent = parent[_existing_key(parent, name)]
+    key = _existing_key(parent, last, end=what == "add")
+    if what == "remove":
+        del parent[key]
+    elif what == "add" and isinstance(parent, list):
+        parent.insert(key, value)
+    else:
+        parent[key] = value
+
+
+def _existing_key(parent: Any, name: str, *, end: bool = False) -> Any:
+    """The member or place of that name; with `end` also a new one. Raises NoPatch where there is none."""
+    if isinstance(parent, dict) and (end or name in parent):
+        return name
+    places = len(parent) + end if isinstance(parent, list) else 0
+    if name.isascii() and name.isdigit() and int(name) < places:
+        return int(name)
+    raise PatchError(f"there is no {name!r} to change")
+
+
+def _operations(path: str, before: Any, after: Any) -> Iterator[Operation]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        yield from _member_operations(path, before, after)
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _element_operations(path, before, after)
+    elif not is_same_json(before, after):
+        yield _replace(path, after)
+
+
+def _member_operations(path: str, before: dict[str, Any], after: dict[str, Any]) -> Iterator[Operation]:
+    for name in before:
+        if name not in after:
+            yield _remove(_pointer(path, name))
+    for name, value in after.items():
+        if name in before:
+            yield from _operations(_pointer(path, name), before[name], value)
+        else:
+            yield _add(_pointer(path, name), value)
+
+
+def _element_operations(path: str, before: list[Any], after: list[Any]) -> Iterator[Operation]:
+    """What both begin and end with stays; between, one is set against the other, the rest comes or goes."""
+    shorter = min(len(before), len(after))
+    start = 0
+    while start < shorter and is_same_json(before[start], after[start]):
+        start += 1
+    end = 0
+    while end < shorter - start and is_same_json(before[-1 - end], after[-1 - end]):
+        end += 1
+    common = shorter - end
+    for index in range(start, common):
+        yield from _operations(f"{path}/{index}", before[index], after[index])
+    for index in range(len(before) - end - 1, common - 1, -1):  # from behind, so that the numbers hold
+        yield _remove(f"{path}/{index}")
+    for index in range(common, len(after) - end):
+        yield _add(f"{path}/{index}", after[index])
+
+
+def _whole_member_operations(before: Any, after: Any) -> Iterator[Operation]:
+    """One level only."""
+    if not (isinstance(before, dict) and isinstance(after, dict)):
+        yield _replace("", after)
+        return
+    for name in before.keys() - after.keys():
+        yield _remove(_pointer("", name))
+    for name, value in after.items():
+        if name not in before:
+            yield _add(_pointer("", name), value)
+        elif not is_same_json(before[name], value):
+            yield _replace(_pointer("", name), value)
+
+
+def _unescaped(part: str) -> str:
+    return part.replace("~1", "/").replace("~0", "~")
+
+
+def _pointer(path: str, name: str) -> str:
+    return f"{path}/{name.replace('~', '~0').replace('/', '~1')}"
+
+
+def _add(path: str, value: Any) -> Operation:
+    return {"op": "add", "path": path, "value": value}
+
+
+def _remove(path: str) -> Operation:
+    return {"op": "remove", "path": path}
+
+
+def _replace(path: str, value: Any) -> Operation:
+    return {"op": "replace", "path": path, "value": value}
+
+
+SMALL_SIZE = 16 * 1024  # bytes; what is larger is measured part by part
+_MARSHAL_FORMAT = 2  # of marshal's formats
+_LONG_NUMBER = re.compile(rf"\d{{{DIGITS // 4}}}")  # digits of a number that may be too large
+
+
+def copy_if_plain(value: Any) -> tuple[Any, str] | None:
+    """A copy and its JSON, where `plain` would change nothing of it; else None, and nothing was touched."""
+    try:
+        if (
+            len(marshal.dumps(value, _MARSHAL_FORMAT)) > SMALL_SIZE
+        ):  # it takes no subclasses: what they do is not known
+            return None
+        text = encode(value)
+        copy = decode(text)
+    except (ValueError, TypeError, RecursionError):
+        return None
+    if "\\ud" in text or text.count("[") + text.count("{") >= DEPTH or _LONG_NUMBER.search(text) is not None:
+        return None  # half a character perhaps; deep perhaps; a large number
+    return (copy, text) if copy == value else None
+
+
+_EVENT_KEYS = to_document(HookEvent("", "")).keys()
+
+
+def is_hook_event(view: object) -> bool:
+    """Do handlers get this view as a HookEvent? Otherwise they get the value itself."""
+    return isinstance(view, HookEvent | Event)
+
+
+def document_of(view: Any) -> tuple[Any, list[str]]:
+    """The view as JSON values, and what could not be shown as it is. Never raises."""
+    document, notes, _ = packed_document(view)
+    return document, notes
+
+
+def packed_document(view: Any) -> tuple[Any, list[str], str]:
+    """As `document_of`, and the document as JSON where that is known already, else nothing."""
+    if isinstance(view, Event):
+        view = HookEvent(
+            view.type, view.action, view.session_key, dict(view.context), view.timestamp, list(view.messages)
+        )
+    if not isinstance(view, HookEvent):
+        return _pack_document(view, plain, [])
+    deleted = put_back(view)
+    return _pack_document(to_document(view), plain_event, deleted)
+
+
+def _pack_document(
+    value: Any, clean: Callable[[Any], tuple[Any, list[str]]], notes: list[str]
+) -> tuple[Any, list[str], str]:
+    found = copy_if_plain(value)
+    if found is not None:
+        return found[0], notes, found[1]
+    document, more = clean(value)
+    return document, notes + more, ""
+
+
+def is_later_document(view: Any, document: Any) -> bool:
+    """Can this be a later document of the view? An event's always has all its keys."""
+    if is_hook_event(view):
+        return isinstance(document, dict) and document.keys() == _EVENT_KEYS
+    if isinstance(view, Arguments):
+        return EVENT in document and isinstance(document.get(REQUESTS), list)
+    return True
+
+
+def changeable_part(view: Any, document: Any) -> Any:
+    """The part of a document that its handlers may change, and patches are of."""
+    return document[EVENT] if isinstance(view, Arguments) else document
+
+
+def patch_between(view: Any, before: Any, after: Any) -> Patch:
+    """What became of the part that handlers may change. A member that another was put in the place of is one
+    step, however alike they are."""
+    patch = patch_of(changeable_part(view, before), changeable_part(view, after))
+    replaced = after.get(REPLACED) if isinstance(view, Arguments) else None
+    for name in replaced if isinstance(replaced, list) else ():
+        path = f"/{name.replace('~', '~0').replace('/', '~1')}"
+        rest = tuple(step for step in patch if not f"{step['path']}/".startswith(f"{path}/"))
+        if len(rest) < len(patch) and name in after[EVENT]:
+            patch = (*rest, {"op": "replace", "path": path, "value": after[EVENT][name]})
+    return patch
+
+
+def requests_between(view: Any, before: Any, after: Any) -> tuple[str, ...]:
+    """What was asked for between two documents of the view."""
+    if not isinstance(view, Arguments):
+        return ()
+    return tuple(map(str, after[REQUESTS][len(before[REQUESTS]) :]))
+
+
+def messages_in(view: Any) -> tuple[str, ...]:
+    """The messages of a view or of a document; text, whatever was pushed. Two arguments have none."""
+    if isinstance(view, Arguments):
+        return ()
+    is_document = not isinstance(view, HookEvent) and isinstance(view, Mapping)
+    found = view.get("messages") if is_document else getattr(view, "messages", None)
+    if not isinstance(found, (list, tuple)):
+        return ()
+    return tuple([item if type(item) is str else safe_text(item) for item in found])
+
+
+def new_messages(before: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
+    """What is new in `after`: behind the old ones where they still stand, else what was not there."""
+    if after is before or after == before:
+        return ()
+    if tuple(after[: len(before)]) == tuple(before):
+        return tuple(after[len(before) :])
+    left = Counter(before)
+    new: list[str] = []
+    for message in after:
+        if left[message]:
+            left[message] -= 1
+        else:
+            new.append(message)
+    return tuple(new)
+
+
+def apply_changes(view: Any, before: Any, after: Any) -> None:
+    """Do to the view what a worker's handler did to its copy of it.
+
+    Only what changed is touched: what JSON could not hold stays in the view as it was.
+    A frozen core Event takes no changes; its policy sees them in the results.
+    """
+    if is_same_json(before, after):
+        return
+    own = deepcopy(after)  # the view goes on changing; results and patches keep theirs
+    if isinstance(view, HookEvent):
+        _write_event(view, before, own)
+    elif isinstance(view, Arguments):
+        _write_arguments(view, before, own)
+    elif isinstance(view, dict) and isinstance(own, dict):
+        _write_members(view, before, own)
+
+
+def _write_arguments(view: Arguments, before: Any, after: Any) -> None:
+    """The event stays the same object where it can: who made the view may hold it. A frozen one stays as it
+    is, whatever a worker says."""
+    if view.get(FROZEN):
+        pass
+    elif isinstance(view[EVENT], dict) and isinstance(after[EVENT], dict):
+        _write_members(view[EVENT], before[EVENT], after[EVENT])
+    elif not is_same_json(before[EVENT], after[EVENT]):
+        view[EVENT] = after[EVENT]
+    if isinstance(view.get(REQUESTS), list):
+        view[REQUESTS][:] = after[REQUESTS]
+    else:
+        view[REQUESTS] = after[REQUESTS]
+
+
+def _write_event(view: HookEvent, before: Any, after: Any) -> None:
+    changed = {name for name, value in after.items() if not is_same_json(before.get(name), value)}
+    if "context" in changed:
+        if isinstance(view.context, dict) and isinstance(after["context"], dict):
+            _write_members(view.context, before["context"], after["context"])
+        else:
+            view.context = after["context"]
+    if "messages" in changed:
+        if isinstance(view.messages, list) and isinstance(after["messages"], list):
+            _write_messages(view.messages, before["messages"], after["messages"])
+        else:
+            view.messages = after["messages"]
+    for name, attribute in (("type", "type"), ("action", "action"), ("sessionKey", "session_key")):
+        if name in changed:
+            setattr(view, attribute, after[name])
+    if "timestamp" in changed:
+        # Where that is no moment at all, the patch shows it and the event keeps its own.
+        with suppress(TypeError, ValueError, AttributeError):
+            view.timestamp = from_iso(after["timestamp"])
+
+
+def _write_messages(target: list[str], before: Any, after: list[str]) -> None:
+    """What stands before the new ones stays as it is: it may be longer than its document shows."""
+    if isinstance(before, list) and after[: len(before)] == before:
+        target.extend(after[len(before) :])
+    else:
+        target[:] = after
+
+
+def _write_members(target: dict[str, Any], before: Any, after: dict[str, Any]) -> None:
+    was = before if isinstance(before, dict) else {}
+    for name in was.keys() - after.keys():
+        target.pop(name, None)
+    for name, value in after.items():
+        if name not in was or not is_same_json(was[name], value):
+            target[name] = value

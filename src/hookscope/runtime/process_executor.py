@@ -1,0 +1,541 @@
+"""Handlers in supervised worker processes.
+
+the executor, the worker programs for Python and Node, and how workers start.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import takewhile
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from hookscope.model import hook_event as event_file
+from hookscope.model.failure import Failure
+from hookscope.model.run import Code, Declared, Module, OnStep, Registration, Result
+from hookscope.runtime.async_helpers import await_uninterrupted, since_run_start
+from hookscope.runtime.background_work import NO_BACKGROUND_WORK, BackgroundWork, WaitTime
+from hookscope.runtime.batch import Batch, LimitExceeded, time_limit
+from hookscope.runtime.concurrent_calls import count_fitting
+from hookscope.runtime.content_digests import ContentNames, with_digest
+from hookscope.runtime.fault_counter import FaultCounter
+from hookscope.runtime.handler_code import (
+    PLUGIN_SHAPES,
+    HandlerRequest,
+    RequestCache,
+    member_targets,
+    module_from,
+)
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.orphan_processes import resident_memory
+from hookscope.runtime.worker_handle import (
+    LateHandler,
+    WorkerHandle,
+    WorkerLost,
+    WorkerNotStarted,
+    WorkerProgram,
+)
+from hookscope.runtime.worker_process import WorkerProcess
+from hookscope.runtime.worker_slot import ExecutorState, WorkerSlot
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.runtime.debugger import Debugger
+    from hookscope.runtime.sandbox import Sandbox
+
+
+MAX_QUOTED_OUTPUT = 200  # characters of what it printed before it ended
+
+
+async def start_worker(make: Callable[[], WorkerHandle], limits: Limits) -> WorkerHandle:
+    """A new worker that is ready. Raises NotStarted; then nothing of it is left."""
+    worker = make()
+    try:
+        async with time_limit(limits, "spawn"):
+            await worker.start()
+    except LimitExceeded as late:
+        await await_uninterrupted(worker.end())
+        raise WorkerNotStarted(late.failure) from None
+    except WorkerLost as lost:
+        await await_uninterrupted(worker.end())
+        said = worker.printed().stderr.strip()
+        text = f"{lost.text} before it was ready" + (f": {said[-MAX_QUOTED_OUTPUT:]}" if said else "")
+        raise WorkerNotStarted(Failure("Crashed", text, phase="spawn")) from None
+    except BaseException:
+        await await_uninterrupted(worker.end())
+        raise
+    return worker
+
+
+def not_started_results(calls: Sequence[Registration], missing: WorkerNotStarted) -> list[Result]:
+    """The results of calls for which there is no worker."""
+    return [Result(call, "crashed", since_run_start(perf_counter()), error=missing.failure) for call in calls]
+
+
+class SpareWorker:
+    """Starts workers, and one ahead where it `keeps` one. It owns that one until somebody takes it."""
+
+    def __init__(self, make: Callable[[], WorkerHandle], limits: Limits, *, keeps: bool) -> None:
+        self._make = make
+        self._limits = limits
+        self._keeps = keeps
+        self._ahead: asyncio.Task[WorkerHandle] | None = None
+        self._expected = False  # it was started for who comes next
+
+    @property
+    def has_waited(self) -> bool:
+        """Was one started ahead that nobody has wanted until now."""
+        return self._ahead is not None and not self._expected
+
+    @property
+    def waiting(self) -> WorkerHandle | None:
+        """The one that is ready and lives."""
+        ahead = self._ahead
+        if ahead is None or not ahead.done() or ahead.cancelled() or ahead.exception():
+            return None
+        return ahead.result() if ahead.result().alive else None
+
+    def provide(self) -> None:
+        """Start one behind a batch, when nobody waits for the processor."""
+        self._expected = False  # somebody came, and did not need it
+        if self._keeps:
+            self._start()
+
+    def expect(self) -> None:
+        """Start one for who comes next, where none is ahead."""
+        self._expected = self._ahead is None
+        self._start()
+
+    def _start(self) -> None:
+        if self._ahead is None:
+            self._ahead = asyncio.get_running_loop().create_task(start_worker(self._make, self._limits))
+
+    async def take(self) -> WorkerHandle:
+        """The one ahead, or a new one: it is the caller's from then on. Raises NotStarted."""
+        self._expected, ahead, self._ahead = (
+            False,
+            self._ahead,
+            None,
+        )  # at once: plugins ask for workers beside each other
+        if ahead is None:
+            return await start_worker(self._make, self._limits)
+        try:
+            return await asyncio.shield(ahead)
+        except asyncio.CancelledError:
+            self._ahead = ahead
+            raise
+
+    async def close(self) -> None:
+        """End the one that nobody has taken, and start no other."""
+        self._keeps = False
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None:
+            try:
+                worker = await ahead
+            except WorkerNotStarted:
+                return
+            await worker.end()
+
+
+MALFORMED_ERRORS = (AttributeError, KeyError, OverflowError, TypeError, ValueError)
+
+
+def count_late_handlers(workers: Iterable[WorkerHandle | None]) -> int:
+    """How many there are in all of these."""
+    return sum(len(worker.added) for worker in workers if worker is not None)
+
+
+def late_handlers(worker: WorkerHandle | None, code: Code, name: str) -> tuple[Declared, ...]:
+    """Those of the content of that name, in order. What is no declaration is left out."""
+    told = worker.added if worker is not None else ()
+    return tuple(one for added in told if added.name == name for one in _read_late_handler(added, code))
+
+
+def _read_late_handler(added: LateHandler, code: Code) -> Iterator[Declared]:
+    try:
+        yield from module_from({"declares": [added.row], "log": []}, member_targets(code)).declares
+    except MALFORMED_ERRORS:  # a plugin may have broken what its worker tells with
+        return
+
+
+MAX_OWN_WORKERS = 8  # workers at most that a hook has for itself; the one that was idle longest goes
+MAX_PLUGIN_WORKERS = 16  # workers of plugins that are kept; likewise
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerFacts:
+    """A worker process as it stands."""
+
+    pid: int
+    role: str  # shared, spare, or the name of the hook that has it for itself
+    age: float  # seconds
+    memory: int  # bytes resident; 0 where that is not known
+    calls: int  # batches and loads it has served
+
+
+class ProcessExecutor:
+    """Runs the handlers of one language in worker processes, one handler at a time.
+
+    Handlers that do no harm share a worker, which is started for the first of them and kept. One that
+    hangs, dies or spoils its worker is a result like any other: the batch goes on behind it in a fresh
+    worker, with the event as far as it was known, and that content of the hook has a worker of its own
+    from then on. One that leaves a thread, a timer or a process running keeps the worker for itself.
+    A plugin has a worker of its own, in which its handlers can run at once. Cancelling `run` kills the
+    workers that are busy with it.
+
+    Driven by the event loop of the caller, whichever that is at the time; with `spare` it is the same
+    one until `close`.
+
+    Args:
+        spare: keep one more worker ready, so that nobody waits when another has died.
+        told_late: hears at once whose handler printed or threw what after it had answered, in words;
+            else it is said with the next result. For one event loop, until `close`.
+        dump: the signal at which workers of this language print their stack; 0: none.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], WorkerHandle],
+        limits: Limits = Limits(),
+        *,
+        ledger: FaultCounter | None = None,
+        spare: bool = False,
+        told_late: Callable[[str, str], None] | None = None,
+        dump: int = 0,
+    ) -> None:
+        self._ledger = FaultCounter() if ledger is None else ledger
+        self._contents = ContentNames()
+        self._orders = RequestCache(self._contents, code_of)
+        self._shared = ExecutorState(limits, self._ledger, self._contents, [], told_late, dump)
+        self._seat = WorkerSlot(self._shared)
+        self._own: OrderedDict[Path, WorkerSlot] = OrderedDict()
+        self._plugins: OrderedDict[Path, WorkerSlot] = OrderedDict()
+        self._spare = SpareWorker(make, limits, keeps=spare)
+        self._turn = asyncio.Lock()  # one batch at a time; waiting here costs no handler its limit
+        self._closed = False
+
+    def expect(self, calls: Sequence[Registration]) -> None:
+        """See AheadLane: the worker that most share begins to start, where there is none."""
+        if self._closed or self._seat.worker is not None:
+            return
+        if any(code_of(call).shape not in PLUGIN_SHAPES for call in calls):
+            self._spare.expect()
+
+    async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
+        """See Lane.run. Every call's target is a Code; the view is changed as the handlers changed theirs."""
+        async with self._turn:
+            await self._run(Batch(tuple(batch), view, step))
+            await self._end_batch()
+
+    async def run_in_turn(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
+        """See Lane.run_in_turn."""
+        for view, call in zip(views, calls, strict=False):  # the views end early, or one step behind
+            await self.run((call,), view, step)
+
+    async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
+        """See Lane.run_together: plugins run beside each other, and the handlers of one in its worker."""
+        async with self._turn:
+            courses = [Batch((call,), view, step) for call, view in calls]
+            try:
+                await self._run_at_once(courses)
+            except asyncio.CancelledError:
+                for course in courses:
+                    course.cancel()
+                raise
+            await self._end_batch()
+
+    async def _run_at_once(self, courses: Sequence[Batch]) -> None:
+        alone: list[Batch] = []
+        plugins: dict[Path, list[Batch]] = {}
+        for course in courses:
+            code = code_of(course.left[0])
+            (plugins.setdefault(code.path, []) if code.shape in PLUGIN_SHAPES else alone).append(course)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._run_in_turn(alone))
+            for of_one in plugins.values():
+                tasks.create_task(self._run_plugin(of_one))
+
+    async def _run(self, course: Batch) -> None:
+        while course.left:
+            seat, orders = self._next(course.left)
+            if not await self._is_ready(seat, (course,)):
+                return
+            await seat.run(course, orders)
+            seat.attend()
+            self._hand_over(seat)
+
+    async def _run_in_turn(self, courses: Sequence[Batch]) -> None:
+        """What shares a worker with others cannot run beside them."""
+        for course in courses:
+            await self._run(course)
+
+    async def _run_plugin(self, courses: Sequence[Batch]) -> None:
+        """Handlers of one plugin at once; in the next worker what a crash of the last kept from beginning."""
+        while courses:
+            shared = self._contents.shared()
+            orders = [self._orders.of(course.left[0], shared) for course in courses]
+            seat = self._seat_of(orders[0])
+            if not await self._is_ready(seat, courses):
+                return
+            fit = count_fitting(courses)
+            await seat.run_together(courses[:fit], orders[:fit])
+            seat.attend()
+            courses = [course for course in courses if course.left]
+
+    async def _is_ready(self, seat: WorkerSlot, courses: Sequence[Batch]) -> bool:
+        """Is a worker there; otherwise all that is left has ended."""
+        try:
+            await self._ready(seat)
+        except WorkerNotStarted as missing:
+            for course in courses:
+                for result in not_started_results(course.left, missing):
+                    course.step(result)
+            return False
+        return True
+
+    async def _end_batch(self) -> None:
+        while len(self._plugins) > MAX_PLUGIN_WORKERS:
+            _, longest_idle = self._plugins.popitem(last=False)
+            await longest_idle.drop()
+        if not self._closed:
+            self._spare.provide()
+
+    async def load(self, code: Code) -> Code | Module | Failure:
+        """See Lane.load: the Code with its digest. What an import prints is said with the next result.
+
+        The worker keeps what it loaded under that digest as long as it lives. A fresh one, after a
+        crash, can only load what the folder holds by then.
+        """
+        code = with_digest(code)
+        async with self._turn:
+            shared = self._contents.shared()
+            order = HandlerRequest(code, self._contents.name(code, shared), shared)
+            seat = self._seat_of(order)
+            try:
+                await self._ready(seat)
+            except WorkerNotStarted as missing:
+                return missing.failure
+            used = bool(seat.calls) or seat.has_waited
+            loaded = await seat.load(order)
+            if isinstance(loaded, Failure) and loaded.type == "Crashed" and used:
+                # The worker may have been dead before: in a fresh one it is the handler's own doing.
+                return await self._load_afresh(order, loaded)
+            return loaded
+
+    async def _load_afresh(self, order: HandlerRequest, failure: Failure) -> Code | Module | Failure:
+        seat = self._seat_of(order)
+        try:
+            await self._ready(seat)
+        except WorkerNotStarted:
+            return failure
+        return await seat.load(order)
+
+    async def settle(self, waits: WaitTime) -> BackgroundWork:
+        """What handlers do that have answered, until it is over or `waits` is."""
+        rest = NO_BACKGROUND_WORK
+        async with self._turn:
+            for seat in self._seats():
+                rest += await seat.settle(waits)
+        return rest
+
+    def holds(self, code: Code) -> bool:
+        """Is some version of this handler loaded: it runs where a newer one does not load."""
+        return any((code.path, code.export) in seat.held for seat in self._seats())
+
+    @property
+    def late_count(self) -> int:
+        """See LateLane."""
+        return count_late_handlers(seat.worker for seat in self._plugins.values())
+
+    def late_of(self, code: Code) -> tuple[Declared, ...]:
+        """See LateLane."""
+        seat = self._plugins.get(code.path)
+        if seat is None or seat.worker is None:
+            return ()
+        code = with_digest(code)
+        return late_handlers(seat.worker, code, self._contents.name(code, self._contents.shared()))
+
+    def workers(self) -> tuple[WorkerFacts, ...]:
+        """All worker processes of this lane, as they are now."""
+        facts = [
+            _worker_facts(seat.worker, seat.owner or "shared", seat.calls)
+            for seat in self._seats()
+            if seat.worker is not None and seat.worker.alive
+        ]
+        if self._spare.waiting is not None:
+            facts.append(_worker_facts(self._spare.waiting, "spare", 0))
+        return tuple(facts)
+
+    async def close(self) -> None:
+        """End all workers, wait until they are gone, and start no other."""
+        self._closed = True
+        await await_uninterrupted(self._end_all())
+
+    async def _end_all(self) -> None:
+        for seat in self._seats():
+            await seat.drop()
+        await self._spare.close()
+
+    def _seats(self) -> tuple[WorkerSlot, ...]:
+        return (self._seat, *self._own.values(), *self._plugins.values())
+
+    def _next(self, calls: Sequence[Registration]) -> tuple[WorkerSlot, list[HandlerRequest]]:
+        """The seat of the first call, and the calls after it that have the same one."""
+        shared = self._contents.shared()
+        orders = [self._orders.of(call, shared) for call in calls]
+        if self._ledger.is_blank and not any(order.of_a_plugin for order in orders):  # nearly always
+            return self._seat, orders
+        seat = self._seat_of(orders[0])
+        return seat, [*takewhile(lambda order: self._seat_of(order) is seat, orders)]
+
+    def _seat_of(self, order: HandlerRequest) -> WorkerSlot:
+        """The shared seat; its own for a plugin, and for a handler that has done harm as it stands."""
+        path = order.code.path
+        if order.code.shape in PLUGIN_SHAPES:
+            seat = self._plugins.pop(path, None) or WorkerSlot(self._shared, order.code.root.name)
+            self._plugins[path] = seat  # the last of them: it is in use
+            return seat
+        if not self._ledger.apart(order.code, order.name):
+            return self._seat
+        if path not in self._own:
+            self._own[path] = WorkerSlot(self._shared, order.code.root.name)
+        self._own.move_to_end(path)
+        return self._own[path]
+
+    def _hand_over(self, seat: WorkerSlot) -> None:
+        """A worker in which something of a hook still runs is that hook's own from now on."""
+        order = seat.restless
+        if seat is self._seat and seat.worker is not None and order is not None:
+            seat.owner = order.code.root.name
+            self._own[order.code.path] = seat
+            self._seat = WorkerSlot(self._shared)
+
+    async def _ready(self, seat: WorkerSlot) -> None:
+        """Sit a worker down where there is none. Raises NotStarted."""
+        if self._closed:
+            raise WorkerNotStarted(Failure("NotStarted", "this lane is closed", phase="spawn"))
+        while len(self._own) > MAX_OWN_WORKERS:
+            _, longest_idle = self._own.popitem(last=False)
+            await longest_idle.drop()
+        if seat.worker is None:
+            has_waited = self._spare.has_waited
+            worker = await self._spare.take()
+            if self._closed:
+                await await_uninterrupted(worker.end())
+                raise WorkerNotStarted(Failure("NotStarted", "this lane is closed", phase="spawn"))
+            seat.take(worker, has_waited)
+
+
+def _worker_facts(worker: WorkerHandle, role: str, calls: int) -> WorkerFacts:
+    return WorkerFacts(worker.pid, role, time.monotonic() - worker.born, resident_memory(worker.pid), calls)
+
+
+def code_of(call: Registration) -> Code:
+    """The file that a call runs. Raises TypeError for a function of this process."""
+    if not isinstance(call.target, Code):
+        raise TypeError(f"{call.name} is a function of this process; a worker runs files only")
+    return call.target
+
+
+OnLateNews = Callable[[str, str], None]  # a hook, and what it did after it had answered
+RUNTIME_FOLDER = Path(__file__).parent
+NODE_VARIABLES = ("NODE_OPTIONS", "NODE_COMPILE_CACHE")  # they would change the worker, not the handler
+# A module whose package.json says no type is read all the same; Node's word on that is none of the handler's.
+SILENCED_WARNINGS = ("ExperimentalWarning", "MODULE_TYPELESS_PACKAGE_JSON")
+NODE_FLAGS = (*(f"--disable-warning={warning}" for warning in SILENCED_WARNINGS), "--enable-source-maps")
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxAccess:
+    """The sandbox that workers start in, and what they read outside of it."""
+
+    sandbox: Sandbox
+    needs: tuple[Path, ...] = ()
+
+
+def python_executor(
+    *,
+    env: Mapping[str, str],
+    cwd: Path,
+    python: str = sys.executable,
+    limits: Limits = Limits(),
+    ledger: FaultCounter | None = None,
+    spare: bool = False,
+    told_late: OnLateNews | None = None,
+    inside: SandboxAccess | None = None,
+    debugger: Debugger | None = None,
+) -> ProcessExecutor:
+    """A lane for Python handlers. Its workers have exactly this environment, and start in `cwd`.
+
+    `python` is the interpreter, 3.9 or newer. It runs isolated (no PYTHON* variables, no user
+    site) and writes no `__pycache__` into the hooks' folders. With a `debugger` handlers stop, and wait for
+    its words: give them no limits.
+    """
+    worker = RUNTIME_FOLDER / "python_worker" / "worker.py"
+    memory = str(limits.memory or 0)
+    program = WorkerProgram(
+        argv=(python, "-I", "-B", "-u", str(worker), str(event_file.__file__), memory),
+        env=dict(env),
+        cwd=cwd,
+        missing="`python:` in .hookscope/config.yaml names the interpreter, 3.9 or newer.",
+        control=True,
+        bell=True,
+    )
+    dump = 0 if inside is not None else int(signal.SIGUSR2)  # what stands in front of it would die of that
+    make = partial(WorkerProcess, _in_sandbox(program, inside), debugger)
+    return ProcessExecutor(make, limits, ledger=ledger, spare=spare, told_late=told_late, dump=dump)
+
+
+def node_executor(
+    *,
+    env: Mapping[str, str],
+    cwd: Path,
+    node: str,
+    cache: Path | None = None,
+    limits: Limits = Limits(),
+    ledger: FaultCounter | None = None,
+    spare: bool = False,
+    told_late: OnLateNews | None = None,
+    inside: SandboxAccess | None = None,
+    debugger: Debugger | None = None,
+) -> ProcessExecutor:
+    """A lane for handlers in TypeScript and JavaScript; as `python_lane`.
+
+    `node` is Node 22.18 or newer (see `find_node`); `cache` a folder for what it has compiled.
+    """
+    worker = RUNTIME_FOLDER / "node_worker" / "worker.mjs"
+    program = WorkerProgram(
+        argv=(node, *NODE_FLAGS, str(worker), str(cache or "")),
+        env={name: value for name, value in env.items() if name not in NODE_VARIABLES},
+        cwd=cwd,
+        missing="`node:` in .hookscope/config.yaml names the program, 22.18 or newer.",
+        control=True,
+    )
+    make = partial(WorkerProcess, _in_sandbox(program, inside), debugger)
+    return ProcessExecutor(make, limits, ledger=ledger, spare=spare, told_late=told_late)
+
+
+def _in_sandbox(program: WorkerProgram, inside: SandboxAccess | None) -> WorkerProgram:
+    """The program as it starts in a sandbox; unchanged where there is none."""
+    if inside is None:
+        return program
+    sandbox = inside.sandbox
+    programs = map(Path, program.env.get("PATH", "").split(os.pathsep))
+    needs = [*inside.needs, RUNTIME_FOLDER, Path(sys.prefix), Path(sys.base_prefix), *programs]
+    return replace(
+        program,
+        argv=sandbox.argv(program.argv, needs),
+        env=sandbox.environment(program.env),
+        cwd=sandbox.started_in(program.cwd),
+        walled=True,
+        filter=sandbox.filter,
+    )

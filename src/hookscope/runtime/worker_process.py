@@ -1,0 +1,490 @@
+"""The host's side of one worker process: starting it, the pipes to it, sending messages, and ending it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from secrets import token_hex
+
+from hookscope.runtime import worker_guard
+from hookscope.runtime.debugger import Debugger
+from hookscope.runtime.orphan_processes import MARK_VARIABLE, host_mark, new_worker_mark
+from hookscope.runtime.python_worker.protocol import SPOILT, Message, pack
+from hookscope.runtime.worker_handle import (
+    LateEvent,
+    LateHandler,
+    PrintedOutput,
+    WorkerLost,
+    WorkerNotStarted,
+    WorkerProgram,
+)
+from hookscope.runtime.worker_reader import OutputPipe, OutputReader, WorkerReader
+from hookscope.values import dataclass
+
+EXIT_GLANCE = 0.001  # seconds in which a process that has closed all it had open has mostly ended
+EXIT_POLL = 0.01  # seconds between looks, where the system cannot wait for an end without reaping it
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessCommand:
+    """What to start. The process gets exactly this environment, and `fds` beside 0, 1 and 2."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: Path
+    stdout: int
+    stderr: int
+    fds: tuple[int, ...] = ()
+
+
+class ChildProcess:
+    """A process in its own session and group, spawned, awaited and reaped by one thread.
+
+    What leaves the group survives: a process that calls setsid or setpgid is not ours to find, and is
+    not killed with the others.
+
+    The parent-death signal follows the spawning thread, so that thread stays until the reap.
+    Neither future can be cancelled; both are set from that thread.
+    """
+
+    def __init__(self, command: ProcessCommand) -> None:
+        self.spawned: Future[int] = Future()  # → pid; an exception where it cannot be started
+        self.ended: Future[int] = Future()  # → exit code, negative for a signal; never set if not spawned
+        self.spawned.set_running_or_notify_cancel()  # an awaiter that is cancelled must not cancel them
+        self.ended.set_running_or_notify_cancel()
+        self._lock = threading.Lock()
+        self._pid: int | None = None  # ours to signal only while set: after the reap it is somebody else's
+        name = f"owner of {command.argv[0]}"
+        threading.Thread(target=self._own, args=(command,), name=name, daemon=True).start()
+
+    async def code(self, seconds: float) -> int:
+        """The exit code, once it has ended. Raises TimeoutError where that takes longer than so many seconds.
+
+        Who asks mostly has seen it die: the end comes sooner than a turn of the loop would tell of it.
+        """
+        with suppress(TimeoutError):
+            return self.ended.result(min(EXIT_GLANCE, seconds))
+        return await asyncio.wait_for(asyncio.wrap_future(self.ended), seconds)
+
+    def kill(self) -> None:
+        """SIGKILL the whole group. Safe at any time, from any thread, any number of times."""
+        with self._lock:
+            if self._pid is not None:
+                with suppress(ProcessLookupError, PermissionError):  # macOS: EPERM for the dead
+                    os.killpg(self._pid, signal.SIGKILL)
+
+    def signal(self, number: int) -> None:
+        """Send the process itself a signal, if it has not been reaped."""
+        with self._lock:
+            if self._pid is not None:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(self._pid, number)
+
+    def _own(self, command: ProcessCommand) -> None:
+        try:
+            process = _spawn(command)
+        except Exception as error:  # whatever it is, somebody waits for it
+            self.spawned.set_exception(error)
+            return
+        self._pid = process.pid
+        self.spawned.set_result(process.pid)
+        self.ended.set_result(self._await(process))
+
+    def _await(self, process: subprocess.Popen[bytes]) -> int:
+        if hasattr(os, "waitid"):
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # dead, but its number is still taken
+            self.kill()  # what it left behind in its group
+            with self._lock:
+                self._pid = None
+                return process.wait()
+        return self._poll(process)
+
+    def _poll(self, process: subprocess.Popen[bytes]) -> int:
+        """For macOS before Python 3.13, which has no waitid: the group is killed just after the reap."""
+        while True:
+            with self._lock:
+                code = process.poll()
+                if code is not None:
+                    self._pid = None
+                    with suppress(ProcessLookupError, PermissionError):
+                        os.killpg(process.pid, signal.SIGKILL)
+                    return code
+            time.sleep(EXIT_POLL)
+
+
+def _spawn(command: ProcessCommand) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command.argv,
+        stdin=subprocess.DEVNULL,
+        stdout=command.stdout,
+        stderr=command.stderr,
+        pass_fds=command.fds,
+        cwd=command.cwd,
+        env=dict(command.env),
+        start_new_session=True,
+    )
+
+
+def exit_in_words(code: int) -> str:
+    """How a process ended: "exited with status 1", "was killed by signal 11 (SIGSEGV)"."""
+    if code >= 0:
+        return f"exited with status {code}"
+    try:
+        name = f" ({signal.Signals(-code).name})"
+    except ValueError:  # a real-time signal has no name
+        name = ""
+    return f"was killed by signal {-code}{name}"
+
+
+class WorkerPipes:
+    """Ours belong to whoever asked for them. Its own are open here until it is spawned: `close_theirs`."""
+
+    def __init__(self, program: WorkerProgram) -> None:
+        """Raises OSError where they cannot be made; then none is open."""
+        self._program = program
+        self._made: list[int] = []
+        try:
+            self._make(program)
+        except OSError:
+            for end in self._made:
+                os.close(end)
+            raise
+
+    def _pipe(self) -> tuple[int, int]:
+        ends = os.pipe()
+        self._made += ends
+        return ends
+
+    def _make(self, program: WorkerProgram) -> None:
+        their_in, self.out = self._pipe()
+        self.line, their_out = self._pipe()
+        stdout, self._stdout = self._pipe()
+        stderr, self._stderr = self._pipe()
+        self.printed = stdout, stderr
+        self._fds = [their_in, their_out]  # of the protocol, in the order of its arguments
+        self.control = self.bell = -1
+        if program.control:
+            their_control, self.control = self._pipe()
+            self._fds.append(their_control)
+        if program.bell:
+            self.bell, their_bell = self._pipe()
+            self._fds.append(their_bell)
+        self._theirs = [*self._fds, self._stdout, self._stderr]
+        self._filter: int | None = None
+        if program.filter:
+            self._filter, into = os.pipe()
+            self._theirs.append(self._filter)
+            os.write(into, program.filter)  # far less than a pipe holds
+            os.close(into)
+        for ours in (self.out, self.control):
+            if ours >= 0:
+                os.set_blocking(ours, False)
+
+    def command(self, mark: str) -> ProcessCommand:
+        """How the worker is started, with its ends and under that mark."""
+        program = self._program
+        argv, env = (*program.argv, *map(str, self._fds)), {**program.env, MARK_VARIABLE: mark}
+        fds = self._fds
+        if self._filter is not None:
+            argv, fds = (argv[0], "--seccomp", str(self._filter), *argv[1:]), [*fds, self._filter]
+        return ProcessCommand(argv, env, program.cwd, self._stdout, self._stderr, tuple(fds))
+
+    def close_theirs(self) -> None:
+        """Any number of times."""
+        while self._theirs:
+            os.close(self._theirs.pop())
+
+
+LAST_SIGNAL = 64
+EXIT_GRACE = (
+    0.5  # seconds between a closed line and the end of its process, before we stop waiting for the reason
+)
+
+
+class WorkerProcess:
+    """One worker process, its line and its output. Owns all their descriptors until `end`.
+
+    Between two batches its output waits in the pipe, and no event loop is needed. So a worker outlives
+    the loop it was started in.
+    """
+
+    def __init__(self, program: WorkerProgram, debugger: Debugger | None = None) -> None:
+        self._program, self._debugger = program, debugger
+        self._child: ChildProcess | None = None
+        self.mark = new_worker_mark()
+        self.fence = f"\0hookscope {token_hex(16)}\0"  # between what two calls print
+        self.pid = 0  # 0: not spawned yet
+        self.born = 0.0  # of time.monotonic
+        self._mute_since = 0.0  # of time.monotonic, once somebody has asked why the line is at its end
+        self._ends: WorkerPipes
+        self._out = self._control = -1
+        self._hearing: WorkerReader
+        self._printing = OutputReader()
+        self._listens = _ListeningScope(self._stop_listening)
+        self.keeps_time = False  # does its clock go like ours
+
+    async def start(self) -> None:
+        """Spawn it and wait until it is ready. Call `end` also where this fails or is cancelled.
+
+        Raises NotStarted where it cannot be spawned, WorkerLost where it ends before it is ready.
+        """
+        worker_guard.start_guard(host_mark())
+        began = time.perf_counter()
+        try:
+            command = self._open()
+        except OSError as error:  # no pipes
+            raise WorkerNotStarted(self._program.unspawned(error)) from None
+        self._child = child = ChildProcess(command)
+        child.ended.add_done_callback(self._died)
+        try:
+            self.pid = await asyncio.wrap_future(child.spawned)
+            self.born = time.monotonic()
+        except Exception as error:  # OSError mostly; ValueError for a null byte in a name
+            raise WorkerNotStarted(self._program.unspawned(error)) from None
+        self._ends.close_theirs()
+        with self.listening():
+            said = await self.hear()
+        if "ready" not in said:
+            raise WorkerLost("did not say that it is ready")
+        clock = said.get("clock")
+        self.keeps_time = isinstance(clock, float) and began <= clock <= time.perf_counter()
+        if self._debugger is not None:
+            asked, self._hearing.stopped = self._debugger.heard_by(self, self._printing.so_far)
+            await self.tell(asked)
+
+    def _open(self) -> ProcessCommand:
+        ends = self._ends = WorkerPipes(self._program)
+        self._out, self._control = ends.out, ends.control
+        self._printing = OutputReader([OutputPipe(end, self.fence.encode("ascii")) for end in ends.printed])
+        self._hearing = WorkerReader(ends.line, ends.bell)
+        return ends.command(self.mark)
+
+    def listening(self, *, outputs: bool = True) -> AbstractContextManager[None]:
+        """While this is open, the running loop reads what the worker says and prints.
+
+        Without `outputs` it reads what is printed only when it is asked for, or from `hear_outputs` on: who
+        prints more than a pipe holds waits until then.
+        """
+        self._hear_news(None)  # of who attended until now: what comes from here on is not late
+        self._hearing.listen()
+        if outputs:
+            self._printing.listen()
+        else:
+            self._printing.deafen()
+        return self._listens
+
+    def _stop_listening(self) -> None:
+        self._hear_news(None)
+        self._printing.deafen()
+
+    def hear_outputs(self) -> None:
+        """Read from now on what is printed, as it comes."""
+        self._printing.listen()
+
+    def attend(self, news: Callable[[], None]) -> None:
+        """Go on reading in the running loop until somebody listens again; `news` is called for what comes."""
+        self._hear_news(news)
+        self._hearing.listen()
+        self._printing.listen()
+
+    def _hear_news(self, news: Callable[[], None] | None) -> None:
+        self._hearing.news = self._printing.news = news
+
+    @property
+    def alive(self) -> bool:
+        """Is the process there, as far as its owner has heard."""
+        return self._child is not None and not self._child.ended.done()
+
+    @property
+    def has_late(self) -> bool:
+        """Are there late errors."""
+        return bool(self._hearing.late)
+
+    def late(self) -> tuple[LateEvent, ...]:
+        """The late errors since the last call."""
+        if not self._hearing.late:
+            return ()
+        told, self._hearing.late = tuple(self._hearing.late), []
+        return told
+
+    @property
+    def added(self) -> Sequence[LateHandler]:
+        """What its modules have registered since they were loaded."""
+        return self._hearing.added if self._child is not None else ()
+
+    def _died(self, _: object) -> None:
+        """In the thread of the child."""
+        loop = self._hearing.loop
+        if loop is not None and not self._hearing.mute:  # else they know
+            with suppress(RuntimeError):  # closed in this very moment: nobody waits
+                loop.call_soon_threadsafe(self._hearing.stir)
+
+    async def tell(self, message: Message) -> None:
+        """Send a message. Raises WorkerLost where nobody hears it. Waits while the pipe is full."""
+        await self.send(pack(message))
+
+    async def send(self, frame: bytes | memoryview) -> None:
+        """As `tell`, of what is packed, or of what is left of it."""
+        left = memoryview(frame)
+        while left:
+            try:
+                left = left[os.write(self._out, left) :]
+            except BlockingIOError:
+                await self._writable()
+            except OSError:
+                raise await self._lost() from None
+
+    def send_now(self, frame: bytes) -> bytes | memoryview:
+        """Send what the pipe takes at once. What is left is for `send`."""
+        try:
+            sent = os.write(self._out, frame)
+        except OSError:  # full; or gone, which `send` tells
+            return frame
+        return b"" if sent == len(frame) else memoryview(frame)[sent:]
+
+    async def urge(self, message: Message) -> None:
+        """Send what shall be heard while a handler runs. Lost without a word where it cannot be."""
+        if self._control < 0:
+            with suppress(WorkerLost):
+                await self.tell(message)
+            return
+        with suppress(OSError):  # full or closed: then nobody is there to hear it
+            os.write(self._control, pack(message))
+
+    def signal(self, number: int) -> None:
+        """Send the process a signal, if it is still there."""
+        if self._child is not None:
+            self._child.signal(number)
+
+    async def _writable(self) -> None:
+        loop = asyncio.get_running_loop()
+        ready = loop.create_future()
+        loop.add_writer(self._out, _resolver(ready))
+        try:
+            await ready
+        finally:
+            loop.remove_writer(self._out)
+
+    async def hear(self) -> Message:
+        """The next message. Raises WorkerLost where none can come. Call it while `listening`."""
+        while not self._hearing.inbox:
+            await self._check()
+            await self._hearing.woken()
+        return self._hearing.inbox.popleft()
+
+    async def converse(self, take: Callable[[Message], bool], waits: Callable[[], object]) -> None:
+        """Give `take` each message where it is read, until it says that it was the last, or `interrupt`.
+
+        Ten answers that come at once cost one turn of the loop, or none; `waits` is called before the first.
+        Raises what `take` raises, and WorkerLost where nothing more can come. Call it while `listening`.
+        """
+        hearing, again = self._hearing, True
+        while again:
+            while hearing.inbox:
+                if take(hearing.inbox.popleft()):
+                    return
+            await self._check()
+            if not hearing.inbox:  # else the last words of a dead one
+                again = await hearing.conversation(take, waits)
+
+    def look(self) -> bool:
+        """Hear what the worker has said up to now, also what can wait. Was there anything?"""
+        return self._hearing.look()
+
+    def interrupt(self) -> None:
+        """Let who converses go on without an end."""
+        self._hearing.stir(again=False)
+
+    async def _check(self) -> None:
+        """Raises WorkerLost where nothing more can be heard."""
+        garbled = self._hearing.garbled
+        if garbled:
+            raise WorkerLost(f"wrote into the line between its worker and Hookscope: {garbled}")
+        if self._ended() or (self._hearing.mute and not self._hearing.inbox):
+            raise await self._lost()
+
+    def _ended(self) -> bool:
+        """Is the process gone, and everything read that it said before?"""
+        if self._child is None or not self._child.ended.done():
+            return False
+        hearing = self._hearing
+        while not hearing.mute and not hearing.inbox and hearing.look():
+            pass
+        return not hearing.inbox
+
+    async def _lost(self) -> WorkerLost:
+        """The reason in words. It is a moment behind the closed line.
+
+        Whoever waits here may be cancelled and come again: the moment goes on meanwhile.
+        """
+        if self._child is None:
+            return WorkerLost("was ended", ours=True)
+        self._mute_since = self._mute_since or time.monotonic()
+        try:
+            code = await self._child.code(max(self._mute_since + EXIT_GRACE - time.monotonic(), 0))
+        except TimeoutError:
+            return WorkerLost("closed the line between its worker and Hookscope")
+        if self._program.walled and 128 < code <= 128 + LAST_SIGNAL:
+            code = 128 - code
+        if code == SPOILT:
+            return WorkerLost("closed the line between its worker and Hookscope")
+        return WorkerLost(exit_in_words(code), died=True)
+
+    def heard(self) -> Message | None:
+        """The next message, if it is here already."""
+        inbox = self._hearing.inbox
+        return inbox.popleft() if inbox else None
+
+    def printed(self, *, of_one: bool = False) -> PrintedOutput:
+        """What it printed since the last question; `of_one`: up to the fence behind one call."""
+        return self._printing.take(of_one=of_one)
+
+    async def end(self) -> None:
+        """Kill the process and its group, wait until it is gone, close everything. Any number of times.
+
+        What it printed can still be asked for. Not to be cancelled half-way: see `to_the_end`. Where it is
+        not `alive` any more, nothing is waited for.
+        """
+        child, self._child = self._child, None
+        if child is None:
+            return
+        if not child.ended.done():
+            with suppress(Exception):  # it was never there
+                await asyncio.wrap_future(child.spawned)
+                child.kill()
+                await asyncio.wrap_future(child.ended)
+        if self._debugger is not None:
+            self._debugger.gone(self)
+        self._hearing.close()
+        self._ends.close_theirs()
+        self._printing.close()
+        for descriptor in (self._out, self._control):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._out = self._control = -1  # these numbers are others' from now on
+
+
+class _ListeningScope(AbstractContextManager[None]):
+    """Open while somebody listens. A class, and not a generator: it is behind every batch."""
+
+    def __init__(self, end: Callable[[], None]) -> None:
+        self._end = end
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+
+def _resolver(ready: asyncio.Future[None]) -> Callable[[], None]:
+    def settle() -> None:
+        if not ready.done():
+            ready.set_result(None)
+
+    return settle

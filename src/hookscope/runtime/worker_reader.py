@@ -1,0 +1,439 @@
+"""What a worker sends and prints, as the host reads it: messages on its line, and output within bounds."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextvars import Context, copy_context
+from time import perf_counter
+
+from hookscope.runtime.python_worker.protocol import Garbled, Message, Unpacker
+from hookscope.runtime.worker_handle import NOTHING_PRINTED, LateEvent, LateHandler, PrintedOutput
+
+CHUNK_SIZE = 64 * 1024  # bytes of one read: what a pipe holds
+
+
+def read_available(descriptor: int) -> bytes | None:
+    """What lies in it. None where there is nothing now, no bytes where it is at its end or broken."""
+    try:
+        return os.read(descriptor, CHUNK_SIZE)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return b""
+
+
+MAX_LATE_ERRORS = 50  # kept between two questions
+MAX_LATE_HANDLERS = 1000  # handlers of all contents that one worker has had
+QUICK_WAIT = 0.001  # seconds in which most handlers have answered: waited for without a turn of the loop
+HIGHEST_SELECTABLE = 1023  # number of a descriptor that can be waited for without a loop
+DEBUGGER_KEYS = frozenset(("stop", "bound", "logged"))  # what a debugger hears
+KEEP_READING = b"\1"  # rung by a worker that says more than a pipe holds: the line is to be read as it comes
+
+OnMessage = Callable[[Message], bool]
+
+
+class WorkerReader:
+    """The reading end of a worker's line. Owns its descriptors until `close`.
+
+    Where there is a `bell`, the worker rings it when somebody shall look at the line at once. Only the bell
+    is watched then: what the worker has said without ringing waits for the next look, and is read also when
+    the worker is dead.
+    """
+
+    def __init__(self, line: int, bell: int = -1) -> None:
+        for descriptor in (line, bell):
+            if descriptor >= 0:
+                os.set_blocking(descriptor, False)
+        self._line, self._bell = line, bell
+        self._watched = line if bell < 0 else bell
+        self.garbled = ""
+        self.mute = False  # the line is at its end
+        self.inbox: deque[Message] = deque()
+        self.late: list[LateEvent] = []
+        self.added: list[LateHandler] = []  # as long as the worker lives
+        self.news: Callable[[], None] | None = None  # of who attends between two batches
+        self.stopped: Callable[[Message], None] | None = None  # of a debugger
+        self._unpacker = Unpacker()
+        self._wake = asyncio.Event()
+        self._take: OnMessage | None = None  # of who converses, while they do
+        self._outcome: bool | BaseException | None = None  # of that; True: there is something to look at
+        self._over: asyncio.Future[None] | None = None  # while they wait for it in a loop
+        self._context: Context | None = None  # theirs, meanwhile
+        self._is_quick = True  # was the last conversation over within a glance
+        self.loop: asyncio.AbstractEventLoop | None = None  # that reads
+        self._heard: set[int] = set()  # the descriptors that it reads
+
+    def listen(self) -> None:
+        """Read in the running loop, and until another one does: what comes meanwhile is kept."""
+        loop = asyncio.get_running_loop()
+        if loop is self.loop:
+            return
+        self.deafen()
+        self.loop, self._wake = loop, asyncio.Event()
+        if not self.mute:
+            self._watch(self._watched)
+
+    def deafen(self) -> None:
+        """Read no more."""
+        for descriptor in tuple(self._heard):
+            self._forget(descriptor)
+        self.loop = None
+
+    def close(self) -> None:
+        """It is over: nobody waits any longer."""
+        self.mute = True
+        self.deafen()
+        self.stir()
+        for descriptor in (self._line, self._bell):
+            if descriptor >= 0:
+                os.close(descriptor)
+
+    def stir(self, again: bool = True) -> None:
+        """Let those who wait look again, or go on without an end."""
+        self._wake.set()
+        self._settle(again)
+
+    def _settle(self, outcome: bool | BaseException) -> None:
+        """Of who converses: the first one counts."""
+        if self._outcome is not None:
+            return
+        self._outcome = outcome
+        if self._over is not None and not self._over.done():
+            self._over.set_result(None)
+
+    async def woken(self) -> None:
+        """Wait until there is something to look at."""
+        self._wake.clear()
+        await self._wake.wait()
+
+    async def conversation(self, take: OnMessage, waits: Callable[[], object]) -> bool:
+        """Give `take` each message where it is read, until it says that it was the last.
+
+        `waits` is called where that takes a turn of the loop. False at the end, and where somebody
+        interrupts; True where there is something else to look at. Raises what `take` raises.
+        """
+        self._take, self._outcome, began = take, None, perf_counter()
+        try:
+            if (
+                self._is_quick
+                and self._watched <= HIGHEST_SELECTABLE
+                and not self.mute
+                and self._is_there(QUICK_WAIT)
+            ):
+                self._read()
+            if self._outcome is None:
+                self._context, self._over = copy_context(), asyncio.get_running_loop().create_future()
+                waits()
+                await self._over
+            if isinstance(self._outcome, BaseException):
+                raise self._outcome
+            return bool(self._outcome)
+        finally:
+            self._is_quick = perf_counter() - began < 2 * QUICK_WAIT
+            self._take = self._over = self._context = self._outcome = None
+
+    def _is_there(self, seconds: float) -> bool:
+        """Is there something to read before so many seconds are over."""
+        return bool(select.select([self._watched], [], [], seconds)[0])
+
+    def look(self) -> bool:
+        """Read what has been said up to now, rung for or not. Was there anything?"""
+        data = read_available(self._line)
+        if data is not None:
+            self._hear(data)
+        return bool(data)
+
+    def _read(self) -> None:
+        """The line, or its bell, has something."""
+        rung = self._rung() if self._bell >= 0 else b"\0"
+        if rung:
+            self.look()
+            if self._bell >= 0 and not self.mute:
+                (self._watch if rung[-1:] == KEEP_READING else self._forget)(self._line)
+        else:  # the bell is gone, and so is who rang it: what was said before is in the line
+            while self.look():
+                pass
+            self._end()
+        self._wake.set()
+        if self.news is not None:
+            self.news()
+
+    def _rung(self) -> bytes:
+        rung = read_available(self._bell)
+        if rung is None:
+            return b"\0" if self._line not in self._heard else KEEP_READING
+        return rung
+
+    def _hear(self, data: bytes) -> None:
+        messages = self._unpacker.feed(data)
+        try:
+            if self._take is None:
+                self._keep(messages)
+            elif self._context is None:
+                self._give(messages, self._take)
+            else:
+                self._context.run(self._give, messages, self._take)
+        except Garbled as garbled:
+            self.garbled = str(garbled)
+        if not data or self.garbled:
+            self._end()
+
+    def _keep(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            if "late" in message:
+                self._take_late(message["late"])
+            elif self.stopped is not None and not DEBUGGER_KEYS.isdisjoint(message):
+                self.stopped(message)
+            else:
+                self.inbox.append(message)
+
+    def _give(self, messages: Iterator[Message], take: OnMessage) -> None:
+        """Until they say that one was the last; what comes behind it is kept."""
+        for message in messages:
+            if "late" in message:
+                self._take_late(message["late"])
+            elif self.stopped is not None and not DEBUGGER_KEYS.isdisjoint(message):
+                self.stopped(message)
+            elif self._outcome is not None:  # somebody has interrupted
+                self.inbox.append(message)
+            else:
+                try:
+                    if take(message):
+                        self._settle(False)
+                except BaseException as error:  # it is raised where they wait
+                    self._settle(error)
+
+    def _take_late(self, told: object) -> None:
+        if not isinstance(told, dict):
+            return
+        adds = told.get("adds")
+        if isinstance(adds, dict) and len(self.added) < MAX_LATE_HANDLERS:
+            self.added.append(LateHandler(str(adds.get("name")), adds.get("row")))
+        if len(self.late) < MAX_LATE_ERRORS:
+            self.late.append(
+                LateEvent(str(told.get("who", "")), told.get("error"), str(told.get("text") or ""))
+            )
+
+    def _end(self) -> None:
+        self.mute = True
+        self._forget(self._line)
+        self._forget(self._watched)
+        self.stir()
+
+    def _watch(self, descriptor: int) -> None:
+        if self.loop is not None and descriptor not in self._heard:
+            self.loop.add_reader(descriptor, self._read)
+            self._heard.add(descriptor)
+
+    def _forget(self, descriptor: int) -> None:
+        """Read this no more: nobody wants it now, or it is at its end, and so readable for ever."""
+        if descriptor in self._heard:
+            self._heard.discard(descriptor)
+            if self.loop is not None and not self.loop.is_closed():
+                self.loop.remove_reader(descriptor)
+
+
+HEAD_SIZE = 48 * 1024  # bytes
+TAIL_SIZE = 16 * 1024
+MAX_DRAIN_READS = 64  # reads at most, where somebody prints faster than we read
+NO_OUTPUT = ("", 0)  # what is taken where nothing was printed: this very one
+
+
+class BoundedOutput:
+    """Takes any number of bytes; keeps the first HEAD and the last TAIL of them."""
+
+    def __init__(self) -> None:
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._dropped = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Was nothing fed since it was last taken."""
+        return not self._head
+
+    def feed(self, data: bytes) -> None:
+        """Keep this behind what there is: the first HEAD bytes and the last TAIL of all."""
+        if not data:
+            return
+        room = HEAD_SIZE - len(self._head)
+        if room > 0:
+            self._head += data[:room]
+            data = data[room:]
+        self._tail += data
+        if len(self._tail) > TAIL_SIZE:
+            self._dropped += len(self._tail) - TAIL_SIZE
+            del self._tail[:-TAIL_SIZE]
+
+    @property
+    def beginning(self) -> str:
+        """The text so far, without what came behind the first HEAD bytes."""
+        return self._head.decode("utf-8", "ignore")
+
+    def take(self) -> tuple[str, int]:
+        """The text so far and how many bytes of it are left out; then begins anew."""
+        if not self._head:
+            return NO_OUTPUT
+        head, tail, dropped = bytes(self._head), bytes(self._tail), self._dropped
+        self._head, self._tail, self._dropped = bytearray(), bytearray(), 0
+        if not dropped:
+            return (head + tail).decode("utf-8", "replace"), 0
+        between = f"\n… {dropped:,} bytes are left out here …\n"
+        return head.decode("utf-8", "replace") + between + tail.decode("utf-8", "replace"), dropped
+
+
+class OutputPipe:
+    """The reading end of a pipe that handlers print into, and what was read from it.
+
+    Owns its descriptor. Never waits: the end of a handler is told by the protocol, and a process it
+    left behind may keep the pipe open for ever. A `fence` in what is printed ends the part of one call.
+    """
+
+    def __init__(self, descriptor: int, fence: bytes) -> None:
+        os.set_blocking(descriptor, False)
+        self.descriptor = descriptor
+        self.open = True
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLIN)
+        self._capture = BoundedOutput()
+        self._fence = fence
+        self._begun = b""  # what may be the beginning of a fence
+        self._parts: deque[tuple[str, int]] = deque()  # of calls that have ended, not yet asked for
+
+    @property
+    def holds(self) -> bool:
+        """Is there something that was read and not asked for."""
+        return bool(self._parts or self._begun) or not self._capture.is_empty
+
+    def read(self) -> bool:
+        """Read one portion. False where there is nothing to read now."""
+        data = read_available(self.descriptor)
+        if data is None:
+            return False
+        self.open = bool(data)
+        self._feed(data)
+        return self.open
+
+    def _feed(self, data: bytes) -> None:
+        if data == self._fence and not self._begun:  # nearly always
+            self._parts.append(self._capture.take())
+            return
+        *ended, rest = (self._begun + data).split(self._fence)
+        for part in ended:
+            self._capture.feed(part)
+            self._parts.append(self._capture.take())
+        begins = rest.rfind(self._fence[:1], max(0, len(rest) - len(self._fence) + 1))
+        if begins >= 0 and not self._fence.startswith(rest[begins:]):
+            begins = -1
+        self._begun = rest[begins:] if begins >= 0 and self.open else b""
+        self._capture.feed(rest[:begins] if self._begun else rest)
+
+    def drain(self) -> None:
+        """Read all that is there now."""
+        for _ in range(MAX_DRAIN_READS):
+            if not self.open or not self._poll.poll(0) or not self.read():
+                break
+
+    def so_far(self) -> str:
+        """What the call that runs has printed, as Capture.beginning. It stays to be taken."""
+        self.drain()
+        return "" if self._parts else self._capture.beginning
+
+    def take_part(self) -> tuple[str, int]:
+        """The text of the oldest call that has ended, as Capture.take; all that is there where none has."""
+        for _ in range(MAX_DRAIN_READS):
+            if self._parts:
+                return self._parts.popleft()
+            if not self.open or not self.read():
+                break
+        return self._parts.popleft() if self._parts else self.take()
+
+    def take(self) -> tuple[str, int]:
+        """All up to now, as Capture.take."""
+        self.drain()
+        if not self._parts and not self._begun:
+            return self._capture.take()
+        self._capture.feed(self._begun)
+        self._begun = b""
+        parts = (*self._parts, self._capture.take())
+        self._parts.clear()
+        return "".join(text for text, _ in parts), sum(dropped for _, dropped in parts)
+
+    def close(self) -> None:
+        """Read what is left and close the descriptor. `take` still gives what was read."""
+        self.drain()
+        self.open = False
+        os.close(self.descriptor)
+
+
+class OutputReader:
+    """The pipes behind a worker's standard output and error. Owns them until `close`."""
+
+    def __init__(self, pipes: Sequence[OutputPipe] = ()) -> None:
+        self._pipes = tuple(pipes)
+        self._poll = select.poll()  # both at once: nearly always nothing lies in them
+        for pipe in self._pipes:
+            self._poll.register(pipe.descriptor, select.POLLIN)
+        self._is_open = bool(self._pipes)
+        self._heard: set[OutputPipe] = set()  # those that the loop reads
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.news: Callable[[], None] | None = None  # of who attends between two batches
+
+    def listen(self) -> None:
+        """Read in the running loop, as it comes."""
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self.deafen()
+            self._loop = loop
+        for pipe in self._pipes:
+            if pipe.open and pipe not in self._heard:
+                loop.add_reader(pipe.descriptor, self._read, pipe)
+                self._heard.add(pipe)
+
+    def deafen(self) -> None:
+        """Let it wait in the pipes until somebody asks: who prints more than they hold waits too."""
+        if self._heard:
+            for pipe in tuple(self._heard):
+                self._forget(pipe)
+
+    def take(self, *, of_one: bool = False) -> PrintedOutput:
+        """What came since the last question; `of_one`: up to the fence behind one call."""
+        if not (self._is_open and self._poll.poll(0)) and not any(pipe.holds for pipe in self._pipes):
+            return NOTHING_PRINTED
+        out, err = [(pipe.take_part() if of_one else pipe.take()) for pipe in self._pipes]
+        if out is NO_OUTPUT and err is NO_OUTPUT:
+            return NOTHING_PRINTED
+        (stdout, less_out), (stderr, less_err) = out, err
+        left_out = ((less_out, "standard output"), (less_err, "standard error"))
+        notes = tuple(f"{count:,} bytes of {name} were left out" for count, name in left_out if count)
+        return PrintedOutput(stdout, stderr, notes)
+
+    def so_far(self) -> tuple[str, str]:
+        """What the call that runs has printed to both, within bounds; it is taken all the same."""
+        out, err = [pipe.so_far() for pipe in self._pipes] or ("", "")
+        return out, err
+
+    def close(self) -> None:
+        """Read what is left, and no more. `take` still gives it."""
+        self.deafen()
+        self._is_open = False
+        for pipe in self._pipes:
+            pipe.close()
+
+    def _read(self, pipe: OutputPipe) -> None:
+        pipe.read()
+        if self.news is not None:
+            self.news()
+        if not pipe.open:
+            self._forget(pipe)
+
+    def _forget(self, pipe: OutputPipe) -> None:
+        """Read this no more: nobody wants it now, or it is at its end, and so readable for ever."""
+        if pipe in self._heard:
+            self._heard.discard(pipe)
+            if self._loop is not None and not self._loop.is_closed():
+                self._loop.remove_reader(pipe.descriptor)

@@ -1,0 +1,468 @@
+"""A worker slot: the worker while there is one, the calls it runs, and a result for each of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from secrets import token_hex
+
+from hookscope.model.failure import Failure
+from hookscope.model.hook import LogLine
+from hookscope.model.run import Code, Module, Result, Status
+from hookscope.runtime.async_helpers import ReusableTimer, await_uninterrupted
+from hookscope.runtime.background_work import (
+    NO_BACKGROUND_WORK,
+    BackgroundWork,
+    LateListener,
+    WaitTime,
+    WorkerLeftovers,
+    late_note,
+    printed_on_one_line,
+    still_running,
+)
+from hookscope.runtime.batch import (
+    PLAIN_ANSWER_KEYS,
+    Batch,
+    LimitExceeded,
+    MemoryExceeded,
+    failure_in_answer,
+    seconds_in,
+    time_limit,
+    timed_out_result,
+)
+from hookscope.runtime.concurrent_calls import MIXED_OUTPUT_NOTE, ConcurrentCalls
+from hookscope.runtime.content_digests import ContentNames
+from hookscope.runtime.failures import CANCELLED, WORKER_ENDED, Phase, frames_in_dump, has_dump
+from hookscope.runtime.fault_counter import FaultCounter
+from hookscope.runtime.handler_code import (
+    DECLARING_SHAPES,
+    HandlerRequest,
+    RequestNumbers,
+    member_targets,
+    module_from,
+    settings_message,
+)
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.orphan_processes import kill_marked, may_still_run
+from hookscope.runtime.python_worker.protocol import Message
+from hookscope.runtime.sequential_calls import SequentialCalls
+from hookscope.runtime.worker_handle import (
+    NOTHING_PRINTED,
+    LateEvent,
+    PrintedOutput,
+    WorkerHandle,
+    WorkerLost,
+)
+from hookscope.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutorState:
+    """One for all seats of a lane."""
+
+    limits: Limits
+    ledger: FaultCounter
+    contents: ContentNames
+    news: list[str]  # what happened since the last result, said with the next one
+    told_late: Callable[[str, str], None] | None = None  # hears between two batches what comes late
+    dump: int = 0  # the signal at which a worker of this language prints its stack; 0: there is none
+
+    def learn(self, code: Code, message: Message) -> None:
+        """Note which files outside of its folder a worker says that a handler's import has reached."""
+        files = message.get("files")
+        if isinstance(files, list):
+            self.contents.learn(code, map(str, files))
+
+
+class ResultReporter:
+    """Of one seat: makes a Result of what is known of an end, and hands it to its course."""
+
+    def __init__(self, shared: ExecutorState, traces: WorkerLeftovers) -> None:
+        self.restless: HandlerRequest | None = (
+            None  # of whose handler something still runs in the present worker
+        )
+        self._shared = shared
+        self._traces = traces
+
+    def take(
+        self,
+        worker: WorkerHandle,
+        course: Batch,
+        order: HandlerRequest,
+        message: Message,
+        asked: Limits | None,
+    ) -> None:
+        """Report the result in this message. `asked`: it came because a limit of these was over."""
+        if asked is None and message.keys() <= PLAIN_ANSWER_KEYS:  # nearly always
+            took = seconds_in(message, "took", 0.0)
+            if not self._has_more(worker, course, took):
+                course.rested(took, message.get("returned"))
+                return
+        self._shared.learn(order.code, message)
+        result = course.answered(message)
+        if asked is not None:
+            result = timed_out_result(result, asked)
+        shared, printed = message.get("shared") is True, message.get("printed") is True
+        self.ended(worker, course, result, shared=shared, answered=True, printed=printed)
+        if message.get("left"):
+            self._traces.left(result.call.name, str(message["left"]))
+            self._shared.ledger.leaves_running(order.code, order.name)
+            self.restless = order
+
+    def _has_more(self, worker: WorkerHandle, course: Batch, took: float) -> bool:
+        """Is there more to be said with the end of a handler that did nothing but return."""
+        traces = self._traces
+        traces.last = course.left[0].name
+        traces.nothing_left()
+        return bool(
+            self._shared.news
+            or course.notes
+            or course.company
+            or worker.has_late
+            or traces.may_have_escaped(len(course.left) > 1, took)
+        )
+
+    def ended(
+        self,
+        worker: WorkerHandle,
+        course: Batch,
+        result: Result,
+        *,
+        shared: bool = True,
+        answered: bool = False,
+        printed: bool = True,
+        blamed: bool = True,
+    ) -> None:
+        """Report an end, with what was printed up to here and what happened before.
+
+        `shared`: what earlier handlers left running may have printed beside this one. `answered`: the
+        worker goes on meanwhile, and what it prints is no longer of this one. `printed`: it may have.
+        """
+        output = worker.printed(of_one=answered) if printed else NOTHING_PRINTED
+        if not shared:
+            self._traces.nothing_left()
+        traces, late = self._traces, worker.late()
+        escaped = traces.escapes(worker, len(course.left) > 1) if answered else traces.ended_with_it()
+        traces.last = result.call.name
+        if (
+            output is NOTHING_PRINTED
+            and result.status == "ok"
+            and not (result.notes or course.notes or course.spoilt or late or escaped or self._shared.news)
+        ):  # nearly always
+            course.finish(result)
+            return
+        course.finish(self._with_all(course, result, output, late, escaped, blamed))
+
+    def _with_all(
+        self,
+        course: Batch,
+        result: Result,
+        output: PrintedOutput,
+        late: tuple[LateEvent, ...],
+        escaped: tuple[str, ...],
+        blamed: bool,
+    ) -> Result:
+        """The result with what was printed and all that is to be said; said once, it is no news any more."""
+        has_printed = bool(output.stdout or output.stderr)
+        notes = (
+            *self._shared.news,
+            *course.notes,
+            *result.notes,
+            *(" ".join(late_note(one)) for one in late),
+            *escaped,
+            *(self._traces.suspects() if result.error is not None else ()),
+            *(self._traces.others() if has_printed else ()),
+            *((course.company,) if course.company and has_printed else ()),
+            *output.notes,
+        )
+        self._shared.news.clear()
+        course.notes = []
+        if result.error is not None and not result.error.frames and has_dump(output.stderr):
+            result = replace(result, error=replace(result.error, frames=frames_in_dump(output.stderr)))
+        blamed = blamed and not self._traces.has_left(but=result.call.name)  # it may be their doing
+        if course.spoilt or (blamed and result.status in ("timeout", "crashed")):
+            assert course.order is not None  # only `cancel` begins calls that nobody has ordered
+            notes = (*notes, *self.blame(course.order))
+        return replace(result, stdout=output.stdout, stderr=output.stderr, notes=notes)
+
+    def blame(self, order: HandlerRequest) -> tuple[str, ...]:
+        """Note a fault. What it means for the hook, in words, where that is new."""
+        if order.call is not None and order.call.breakage is not None:  # it is ours
+            return ()
+        if self._shared.ledger.fault(order.code, order.name):
+            return ("this was its third fault within five minutes: from now on only a fire by hand runs it",)
+        return ()
+
+
+class WorkerSlot:
+    """Holds one worker at a time: only its lane gives it one, only `drop` ends it.
+
+    A handler that hangs, dies or spoils the worker is a result like any other; then the seat is empty.
+    """
+
+    def __init__(self, shared: ExecutorState, owner: str = "") -> None:
+        self.owner = owner  # the hook that has this seat for itself; empty: all that do no harm share it
+        self.worker: WorkerHandle | None = None
+        self.calls = 0  # run or loaded by the present worker
+        self.has_waited = False  # before its first call
+        self._knows_settings = False  # the present worker, which is a plugin's
+        self.held: set[tuple[Path, str]] = set()  # path and export of what the present worker has loaded
+        self._shared = shared
+        self._traces = WorkerLeftovers()
+        self._reports = ResultReporter(shared, self._traces)
+        self._alarm = ReusableTimer()  # of the limits of what runs
+        self._numbers = RequestNumbers()  # under which the present worker knows what it is asked to run
+        self._between = LateListener(self._traces)  # its runs
+
+    def take(self, worker: WorkerHandle, has_waited: bool) -> None:
+        """Sit down a worker. `has_waited`: it may have died since it was started, by nobody's fault."""
+        self.worker, self.calls, self._reports.restless = worker, 0, None
+        self._between.leave()
+        self.has_waited = has_waited
+        self._knows_settings = False
+        self.held.clear()
+        self._numbers = RequestNumbers()
+        self._traces.begin()
+
+    @property
+    def restless(self) -> HandlerRequest | None:
+        """Of whose handler something still runs in the present worker."""
+        return self._reports.restless
+
+    async def drop(self) -> None:
+        """End the worker, what it started and what of that escaped. A cancel waits until it is done."""
+        worker, self.worker = self.worker, None
+        self._between.leave()
+        self.held.clear()
+        if worker is None:
+            return
+        if not worker.alive:  # it died by itself: what is behind it takes no turn of the loop
+            await worker.end()
+            if not self._may_have_left(worker):
+                return
+        await await_uninterrupted(self._ended(worker))
+
+    async def _ended(self, worker: WorkerHandle) -> None:
+        await worker.end()
+        if self._may_have_left(worker):
+            self._traces.killed(*await asyncio.to_thread(kill_marked, worker.mark, self._traces.escaped))
+
+    def _may_have_left(self, worker: WorkerHandle) -> bool:
+        return bool(self._traces.escaped) or may_still_run(worker.mark, worker.pid)
+
+    async def run(self, course: Batch, orders: Sequence[HandlerRequest]) -> None:
+        """Run these, the next of the course, as far as the worker lives. Only a cancel comes out."""
+        worker = self.worker
+        assert worker is not None
+        used, self.calls = bool(self.calls) or self.has_waited, self.calls + 1
+        self._note_late(worker)
+        try:
+            with worker.listening(outputs=False):
+                await self._tell_settings(worker, orders[0])
+                await self._talk(worker, course, orders)
+            if course.spoilt or course.worn:
+                await self.drop()
+        except (LimitExceeded, MemoryExceeded) as over:
+            status: Status = "timeout" if isinstance(over, LimitExceeded) else "crashed"
+            await self._drop_under(worker, [(course, course.lost(status, over.failure))])
+        except WorkerLost as lost:
+            if lost.ours:
+                has_begun = course.begun is not None
+                await self._drop_under(worker, [(course, course.lost("cancelled", WORKER_ENDED))] * has_begun)
+                return
+            if used and lost.died and course.phase == "load":  # dead before this call: nobody is to blame
+                self._note_death(lost)
+                course.begun = None
+                await self.drop()
+                return
+            failure = Failure("Crashed", f"{lost.text} before it answered", phase=course.phase)
+            await self._drop_under(worker, [(course, course.lost("crashed", failure))])
+        except asyncio.CancelledError:
+            if course.begun is None:
+                await self.drop()
+            else:
+                await self._drop_under(worker, [(course, course.lost("cancelled", CANCELLED))])
+            raise
+
+    async def run_together(self, courses: Sequence[Batch], orders: Sequence[HandlerRequest]) -> None:
+        """Run these, calls of one plugin, at once. Only a cancel comes out.
+
+        What had not begun when others brought the worker down stays left; not so where that was loading.
+        """
+        worker = self.worker
+        assert worker is not None
+        used, self.calls = bool(self.calls) or self.has_waited, self.calls + 1
+        self._note_late(worker)
+        for course, order in zip(courses, orders, strict=True):
+            course.begin(course.left[0], order)
+            course.company = MIXED_OUTPUT_NOTE if len(courses) > 1 else ""
+
+        def take(number: int, message: Message, asked: Limits | None) -> None:
+            self._reports.take(worker, courses[number], orders[number], message, asked)
+            self._hold(orders[number])
+
+        limits = [self._shared.limits.of(course.left[0]) for course in courses]
+        talk = ConcurrentCalls(worker, courses, limits, self._shared.dump, take)
+        try:
+            with worker.listening():
+                await self._tell_settings(worker, orders[0])
+                await talk.talk(orders)
+            if any(course.spoilt or course.worn for course in courses):
+                await self.drop()
+        except (LimitExceeded, MemoryExceeded) as over:
+            status: Status = "timeout" if isinstance(over, LimitExceeded) else "crashed"
+            await self._drop_under(worker, talk.ended_by(status, over.failure))
+        except WorkerLost as lost:
+            if lost.ours:
+                left = [courses[number] for number in talk.left]
+                await self._drop_under(
+                    worker, [(course, course.lost("cancelled", WORKER_ENDED)) for course in left]
+                )
+                return
+            if used and lost.died and not talk.begun:  # dead before these calls: nobody is to blame
+                self._note_death(lost)
+                for course in courses:
+                    course.begun = None
+                await self.drop()
+                return
+            phase: Phase = "run" if talk.begun else "load"
+            failure = Failure("Crashed", f"{lost.text} before it answered", phase=phase)
+            await self._drop_under(worker, talk.ended_by("crashed", failure, lost.text))
+        except asyncio.CancelledError:
+            left = [courses[number] for number in talk.left]
+            await self._drop_under(worker, [(course, course.lost("cancelled", CANCELLED)) for course in left])
+            raise
+
+    async def settle(self, waits: WaitTime) -> BackgroundWork:
+        """What handlers do that have answered, as long as that goes on and `waits` is not over.
+
+        What went on for longer once is not waited for again.
+        """
+        worker, order, ledger = self.worker, self.restless, self._shared.ledger
+        if worker is None or not self.calls:
+            return NO_BACKGROUND_WORK
+        known = order is not None and ledger.is_lasting(order.code, order.name)
+        self._between.hush()
+        left = lost = ""
+        try:
+            with worker.listening():
+                left = await still_running(worker, None if order is None or known else waits)
+        except WorkerLost as ended:
+            lost = "" if ended.ours else f"ended its worker after it had answered: that {ended.text}"
+        late = self._traces.late_news(worker)
+        if lost:
+            await self.drop()
+            return BackgroundWork((*late, (self._traces.last or "a handler", lost)))
+        if not left:
+            self._traces.nothing_left()
+        elif order is not None and not known:
+            ledger.outlasts(order.code, order.name)
+            return BackgroundWork(tuple(late), ((order.code.root.name, left),))
+        return BackgroundWork(tuple(late))
+
+    async def load(self, order: HandlerRequest) -> Code | Module | Failure:
+        """Load, and run nothing. The order's code, or what the module declares. Only a cancel comes out."""
+        worker = self.worker
+        assert worker is not None
+        self.calls += 1
+        self._between.hush()
+        try:
+            return await self._load(worker, order)
+        except LimitExceeded as late:
+            await self.drop()
+            self._reports.blame(order)
+            return late.failure
+        except WorkerLost as lost:
+            await self.drop()
+            if lost.ours:
+                return replace(WORKER_ENDED, phase="load")
+            self._reports.blame(order)
+            return Failure("Crashed", f"{lost.text} while it was loaded", phase="load")
+        except asyncio.CancelledError:
+            await self.drop()
+            raise
+
+    async def _load(self, worker: WorkerHandle, order: HandlerRequest) -> Code | Module | Failure:
+        run, limits = token_hex(8), self._shared.limits
+        with worker.listening():
+            async with time_limit(limits, "load"):
+                await self._tell_settings(worker, order, anew=True)
+                await worker.tell(
+                    {"do": "load", "id": run, "code": {**order.document(), "env": dict(order.code.env)}}
+                )
+                message = await worker.hear()
+        if message.get("id") != run or "loaded" not in message:
+            raise WorkerLost("answered what nobody had asked")
+        self._traces.last = order.code.root.name
+        self._shared.learn(order.code, message)
+        if message.get("dirty"):
+            await self.drop()
+        if message.get("error") is not None:
+            return failure_in_answer(message["error"], "load")
+        if self.worker is not None:
+            self._hold(order)
+        if order.code.shape not in DECLARING_SHAPES:
+            return order.code
+        try:
+            module = module_from(message.get("module"), member_targets(order.code))
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
+            raise WorkerLost("described a module that is none") from None
+        printed = printed_on_one_line(worker)
+        if not printed:
+            return module
+        self._shared.news.append(f"as it loaded, {self._traces.last} printed: {printed}")
+        return replace(module, log=(*module.log, LogLine("info", f"printed as it loaded: {printed}")))
+
+    async def _tell_settings(
+        self, worker: WorkerHandle, order: HandlerRequest, *, anew: bool = False
+    ) -> None:
+        """Before a plugin is loaded there; `anew`: they may be others since."""
+        if order.code.shape == "plugin" and (anew or not self._knows_settings):
+            await worker.tell(settings_message(order.code))
+            self._knows_settings = True
+
+    async def _drop_under(self, worker: WorkerHandle, ends: Iterable[tuple[Batch, Result]]) -> None:
+        """End the worker under its handlers, and report those ends, also when cancelled meanwhile.
+
+        The first of them is to blame, if any is.
+        """
+        try:
+            await self.drop()
+        finally:
+            for number, (course, result) in enumerate(ends):
+                self._reports.ended(worker, course, result, blamed=not number)
+
+    def _note_death(self, lost: WorkerLost) -> None:
+        after = self._traces.last or "the last handler"
+        self._shared.news.append(f"the worker {lost.text} after {after}")
+
+    async def _talk(self, worker: WorkerHandle, course: Batch, orders: Sequence[HandlerRequest]) -> None:
+        """Go through the orders, until the last or until one spoils the worker."""
+        shared = self._shared
+        await SequentialCalls(
+            worker,
+            course,
+            orders,
+            shared.limits.of,
+            shared.dump,
+            partial(self._reports.take, worker, course),
+            self._hold,
+            self._alarm,
+            self._numbers,
+        ).talk()
+
+    def _hold(self, order: HandlerRequest) -> None:
+        self.held.add((order.code.path, order.code.export))
+
+    def attend(self) -> None:
+        """Hear of what handlers print or throw late, while nothing runs here; its lane wants to be told."""
+        worker, told = self.worker, self._shared.told_late
+        if worker is not None and told is not None:
+            self._between.attend(worker, told)
+
+    def _note_late(self, worker: WorkerHandle) -> None:
+        self._between.hush()
+        self._shared.news.extend(f"before this, {who} {text}" for who, text in self._traces.late_news(worker))

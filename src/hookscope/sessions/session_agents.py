@@ -1,0 +1,143 @@
+"""The agents of a session: each agent of a project with its tools and its scripted model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from hookscope import formats
+from hookscope.hosts.dialects import GUIDES
+from hookscope.hosts.streams import stream_system_of
+from hookscope.hosts.streams.agents import (
+    Agent,
+    Discovery,
+    agent_module,
+    agents_of,
+    discover_agent,
+    single_file_subagents,
+)
+from hookscope.hosts.streams.session_messages import SessionAgent
+from hookscope.hosts.streams.session_rules import SessionRules
+from hookscope.hosts.streams.stream_events import project_name
+from hookscope.model.hook import LANGUAGE_OF, Language
+from hookscope.model.host import Host
+from hookscope.model.refusal import Refusal
+from hookscope.model.run import Code, ModuleShape
+from hookscope.model.trust import TrustTarget, folder_target, is_folder_trusted
+from hookscope.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCode:
+    """An agent, and where the code lies that it calls."""
+
+    agent: SessionAgent
+    root: Path
+    tools: Mapping[str, Path]
+    model: Path | None
+    trusted: bool  # may its code run
+    description: str = ""  # as its own module says it
+    real: Path | None = None  # its folder as trust was checked; None: nothing is checked
+
+    def code(self, path: Path, shape: ModuleShape, env: Mapping[str, str]) -> Code:
+        """A file of this agent, for a lane."""
+        language: Language = LANGUAGE_OF.get(path.suffix, "unknown")
+        return Code(path, "default", self.root, language, env=env, shape=shape, within=self.real)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All code that it may call."""
+        return (*self.tools.values(), *((self.model,) if self.model is not None else ()))
+
+
+SessionAgents = Mapping[str, AgentCode]  # by node id; empty for the root agent
+
+
+def session_rules_of(host: Host) -> SessionRules:
+    """How sessions go under this host's rules. Raises Refusal where it has none."""
+    try:
+        rules = stream_system_of(host.dialect).sessions
+    except LookupError:
+        rules = None
+    if rules is None:
+        others = ", ".join(f"`--dialect {guide.name}`" for guide in GUIDES if "stream" in guide.kinds)
+        raise Refusal(
+            f"{host.dialect.product} has no sessions to play: its hooks hear no stream of events.",
+            f"{others} takes the rules of a host that has some.",
+        )
+    return rules
+
+
+def session_agents_of(host: Host) -> SessionAgents:
+    """All agents of the project. Raises OSError where a folder of one cannot be read."""
+    rules, files = stream_system_of(host.dialect).files, host.surroundings.files
+    found = [discover_agent(agent, rules, files) for agent in agents_of(host.workspace, rules, files)]
+    members = {}
+    for one in found:
+        alone = list(single_file_subagents(one.agent, rules, files))
+        members[one.agent.scope] = _agent_code(
+            one, found, {name: node.scope for name, node, _ in alone}, host
+        )
+        for name, node, module in alone:
+            told = SessionAgent(name=name, node=node.scope, delegated=True)
+            members[node.scope] = AgentCode(
+                told,
+                node.root,
+                {},
+                module,
+                _is_trusted_folder(node.root, host),
+                _description(module, host),
+                _real_root_to_check(node.root, host),
+            )
+    return members
+
+
+def _agent_code(one: Discovery, found: list[Discovery], alone: Mapping[str, str], host: Host) -> AgentCode:
+    agent, files = one.agent, host.surroundings.files
+    tools = {beside.name: beside.path for beside in one.beside if beside.kind == "tool"}
+    told = SessionAgent(
+        name=agent.root.name if agent.scope else project_name(host),
+        node=agent.scope,
+        tools=frozenset(tools),
+        subagents={**alone, **{child.root.name: child.scope for child in _direct_subagents(agent, found)}},
+        delegated=bool(agent.scope),
+    )
+    model = agent_module(agent, stream_system_of(host.dialect).files, files)
+    trusted, real = _is_trusted_folder(agent.root, host), _real_root_to_check(agent.root, host)
+    return AgentCode(told, agent.root, tools, model, trusted, _description(model, host), real)
+
+
+def _description(module: Path | None, host: Host) -> str:
+    """What an agent's module says of it, read from its text."""
+    if module is None:
+        return ""
+    language = LANGUAGE_OF.get(module.suffix, "unknown")
+    try:
+        source = host.surroundings.files.read(module, formats.LONGEST_SCRIPT + 1)
+    except OSError:
+        return ""
+    return formats.agent_description(source, language) or ""
+
+
+def _direct_subagents(agent: Agent, found: list[Discovery]) -> Iterator[Agent]:
+    """Its own subagents, not theirs."""
+    return (other.agent for other in found if other.agent.root.parent.parent == agent.root)
+
+
+def _is_trusted_folder(root: Path, host: Host) -> bool:
+    return is_folder_trusted(host.surroundings.files.real(root), host)
+
+
+def _real_root_to_check(root: Path, host: Host) -> Path | None:
+    return None if host.trust.homes is None else host.surroundings.files.real(root)
+
+
+def languages_of_agents(cast: SessionAgents) -> frozenset[Language]:
+    """The languages that the agents' own code is written in."""
+    return frozenset(LANGUAGE_OF[path.suffix] for member in cast.values() for path in member.files)
+
+
+def untrusted_agent_folders(cast: SessionAgents, host: Host) -> tuple[TrustTarget, ...]:
+    """The agents' folders whose tools and models may not run."""
+    refused = (member.root for member in cast.values() if member.files and not member.trusted)
+    return tuple(folder_target(root, host) for root in refused)

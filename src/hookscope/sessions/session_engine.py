@@ -1,0 +1,48 @@
+"""An engine for simulated sessions.
+
+all trusted hooks loaded, with executors for the project's own tools and models.
+"""
+
+from __future__ import annotations
+
+from time import time
+
+from hookscope.app.failed_loads import load_attempts_for
+from hookscope.app.snapshot import Snapshot
+from hookscope.app.trust_requests import topmost_targets, untrusted_folders
+from hookscope.app.workbench import Workbench
+from hookscope.engine.discovery import discover
+from hookscope.engine.hook_engine import HookEngine
+from hookscope.engine.registry import LoadReport
+from hookscope.model.trust import TrustTarget
+from hookscope.sessions.session_agents import (
+    languages_of_agents,
+    session_agents_of,
+    session_rules_of,
+    untrusted_agent_folders,
+)
+
+
+async def session_engine(bench: Workbench) -> tuple[HookEngine, LoadReport]:
+    """An engine to play sessions with: all trusted hooks loaded, lanes for the project's tools as well.
+
+    Raises Refusal where the host has no sessions; OSError where an agent's folder cannot be read.
+    """
+    host = bench.open()
+    session_rules_of(host)
+    languages, without = bench.crew.languages(host, discover(host))
+    wanted = languages | languages_of_agents(session_agents_of(host))
+    engine = HookEngine(host, bench.crew.lanes(host, wanted), bench.record.journal(host), without=without)
+    begun = time()
+    report = await engine.load()
+    await bench.learn(host, load_attempts_for(engine.inventory, host, report.failures), begun)
+    return engine, report
+
+
+def session_trust_targets(view: Snapshot) -> tuple[TrustTarget, ...]:
+    """The folders that would have to be trusted for a session to be played with all that is the project's:
+    hooks, tools, models. Raises as `staged`."""
+    session_rules_of(view.host)
+    return topmost_targets(
+        (*untrusted_agent_folders(session_agents_of(view.host), view.host), *untrusted_folders(view))
+    )

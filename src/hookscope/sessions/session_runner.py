@@ -1,0 +1,365 @@
+"""Runs a session: fires its events, calls its tools and model in their workers, and runs its subagents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from hookscope.app.event_templates import as_plain
+from hookscope.engine.hook_engine import HookEngine
+from hookscope.hosts.streams import stream_system_of
+from hookscope.hosts.streams.session_machine import advance_session, begin_session
+from hookscope.hosts.streams.session_messages import (
+    AskModel,
+    CallTools,
+    ChildOutcome,
+    ChildOutcomes,
+    ChildSession,
+    ModelReply,
+    Publish,
+    Published,
+    SessionCommand,
+    SessionFinished,
+    SessionInput,
+    StartChildren,
+    Thrown,
+    ToolCall,
+    ToolResult,
+    ToolResults,
+    UserMessage,
+    WaitingForUser,
+    model_request,
+)
+from hookscope.hosts.streams.session_state import SessionState
+from hookscope.hosts.streams.stream_policy import OUTSIDE, ROLES, role_of
+from hookscope.model.executor import Executor
+from hookscope.model.failure import Failure
+from hookscope.model.hook import LogLine
+from hookscope.model.payload import CANCEL, make_arguments
+from hookscope.model.run import (
+    Ending,
+    Event,
+    Fold,
+    Module,
+    ModuleShape,
+    Next,
+    Plan,
+    Policy,
+    Registration,
+    Result,
+    Run,
+    Step,
+)
+from hookscope.runtime.async_helpers import start_run_clock
+from hookscope.runtime.firing import Firing
+from hookscope.sessions.scripted_replies import (
+    ReplyScript,
+    checked_call,
+    has_input_schema,
+    parse_reply,
+    scripted_reply,
+    thrown_from_failure,
+    tool_input_of,
+)
+from hookscope.sessions.session_agents import (
+    AgentCode,
+    SessionAgents,
+    session_agents_of,
+    session_rules_of,
+)
+
+NOT_TRUSTED = "NotTrusted"  # the failure of a tool or model whose folder is not
+
+
+class ProjectCode:
+    """Calls the files of a project that are no hooks. Serves one play: what is loaded stays."""
+
+    def __init__(self, engine: HookEngine) -> None:
+        self._engine = engine
+        self._targets: dict[tuple[Path, ModuleShape], Any] = {}
+
+    async def run(
+        self, member: AgentCode, shape: ModuleShape, asked: Sequence[tuple[Path, Any]]
+    ) -> list[Result]:
+        """What each file answers to its own input, in this order; those of one lane at once."""
+        calls = [(await self._call(member, path, shape), make_arguments(given, {})) for path, given in asked]
+        results: dict[Registration, Result] = {}
+
+        def step(news: Step) -> None:
+            if isinstance(news, Result):
+                results[news.call] = news
+
+        lanes: dict[int, tuple[Executor, list[tuple[Registration, Any]]]] = {}
+        for call, view in calls:
+            if isinstance(call, Result):
+                results[call.call] = call
+            else:
+                lane = self._engine.lanes.of(call)
+                lanes.setdefault(id(lane), (lane, []))[1].append((call, view))
+        for lane, together in lanes.values():
+            await lane.run_together(together, step)
+        return [results[call.call if isinstance(call, Result) else call] for call, _ in calls]
+
+    async def _call(self, member: AgentCode, path: Path, shape: ModuleShape) -> Registration | Result:
+        """What is to be called, loaded once; a result where it cannot be."""
+        if (path, shape) not in self._targets:
+            self._targets[path, shape] = await self._target(member, path, shape)
+        target = self._targets[path, shape]
+        if isinstance(target, Failure):
+            return Result(Registration(shape, path.stem, print), "error", error=target)
+        return Registration(shape, path.stem, target)
+
+    async def _target(self, member: AgentCode, path: Path, shape: ModuleShape) -> Any:
+        code = member.code(path, shape, self._engine.host.env)
+        if not member.trusted:
+            text = f"{path.name} did not run: {member.root} is not trusted"
+            return Failure(NOT_TRUSTED, text, phase="load")
+        lane = self._engine.lanes.code.get(code.language)
+        if lane is None:
+            return Failure("NoLane", f"{path.name} did not run: nothing here runs {code.language}")
+        target = await lane.load(code)
+        return Failure("NoTool", f"{path.name} is no {shape}") if isinstance(target, Module) else target
+
+
+NO_MODEL_FILE = "has no file `agent` that names a model"
+MOST_EVENTS = 2_000  # of a play: a script that calls a tool for ever would never end
+SUBAGENT_CHANNEL = {"kind": "subagent"}  # the channel of a child session
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRequest:
+    """What is to be played. Without `replies` the root agent's own scripted model answers."""
+
+    messages: tuple[str, ...]
+    seed: str  # all ids are made of it
+    replies: ReplyScript | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEvent:
+    """One event of a session, and what it came to."""
+
+    session: str
+    node: str  # of the agent; empty for the root agent
+    place: int  # in the session's own stream, from 0
+    plan: Plan
+    run: Run
+
+
+@dataclass(frozen=True, slots=True)
+class CodeCall:
+    """One call of a tool or a model, and what it came to."""
+
+    session: str
+    what: Literal["tool", "model"]
+    name: str
+    after: int  # how many events of all sessions had been published
+    failure: Thrown | None = None
+
+
+class SimulationStopped(Exception):
+    """The play stops here; the text says why. Without one, it was cancelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutFollowUps:
+    """A policy whose event causes no others: in a session the machine says what follows."""
+
+    of: Policy
+    said: LogLine | None = None  # what the host logs of this very event
+
+    @property
+    def batched(self) -> bool:
+        return self.of.batched
+
+    def start(self, event: Event) -> Fold:
+        return self.of.start(event)
+
+    def view(self, fold: Fold, call: Registration) -> Any:
+        return self.of.view(fold, call)
+
+    def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
+        return self.of.take(fold, result)
+
+    def finish(self, fold: Fold) -> Ending:
+        ending = self.of.finish(fold)
+        log = ending.log if ending.failure is None else ()  # what a failure comes to is told by later events
+        return replace(ending, follow_ups=(), log=(*log, *((self.said,) if self.said is not None else ())))
+
+
+@dataclass
+class SessionRunner:
+    """The world around the sessions of one play."""
+
+    engine: HookEngine
+    wanted: SessionRequest
+    tell: Callable[[SessionEvent], None]
+    uses: list[CodeCall] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    firing: Firing | None = None  # the event that is on its way
+    session: SessionState | None = None  # the root agent's, as it stands
+    published: int = 0
+
+    def __post_init__(self) -> None:
+        """Raises Refusal where the engine's host has no sessions; OSError where no agent can be read."""
+        self.rules = session_rules_of(self.engine.host)
+        self.cast: SessionAgents = session_agents_of(self.engine.host)
+        self._context = stream_system_of(self.engine.host.dialect).context
+        self._places: dict[str, int] = {}
+        self._parents: dict[str, dict[str, Any]] = {}
+        self._own = ProjectCode(self.engine)
+        self._tell_of_build()
+
+    def _tell_of_build(self) -> None:
+        """The host would not have begun: then no hook is called, and nobody else says why."""
+        rows = self.engine.inventory.hooks
+        problem = next((row.hook.build for row in rows if row.hook.build is not None), None)
+        if problem is not None:
+            product = self.engine.host.dialect.product
+            self.notes.append(f"no hook runs: {product} builds nothing: {problem.text}")
+
+    async def play(self) -> SessionCommand:
+        """All messages, one after another; the command with which the last one came to rest."""
+        command: SessionCommand = WaitingForUser()
+        self.session = begin_session(self.rules, self.cast[""].agent, self.wanted.seed)
+        for number, message in enumerate(self.wanted.messages):
+            if isinstance(command, SessionFinished):
+                if not self.rules.reopens:
+                    self.notes.append(f"the session is over: {message!r} was not sent")
+                    break
+                self.session = begin_session(self.rules, self.cast[""].agent, f"{self.wanted.seed}/{number}")
+            self.session, command = await self._rested(*advance_session(self.session, UserMessage(message)))
+        return command
+
+    async def _rested(
+        self, session: SessionState, command: SessionCommand
+    ) -> tuple[SessionState, SessionCommand]:
+        while not isinstance(command, WaitingForUser | SessionFinished):
+            session, command = advance_session(session, await self._answer(session, command))
+            if not session.agent.delegated:
+                self.session = session
+        return session, command
+
+    async def _answer(self, session: SessionState, command: SessionCommand) -> SessionInput:
+        match command:
+            case Publish():
+                return await self._publish(session, command)
+            case AskModel():
+                return await self._ask(session, command)
+            case CallTools(calls):
+                return ToolResults(await self._use(session, calls))
+            case StartChildren(children):
+                return ChildOutcomes(tuple([await self._delegate(session, child) for child in children]))
+        raise TypeError(command)
+
+    # Events.
+
+    async def _publish(self, session: SessionState, told: Publish) -> Published:
+        if self.published >= MOST_EVENTS:
+            raise SimulationStopped(f"stopped after {MOST_EVENTS} events: the model asks for more and more")
+        plan = self.engine.plan(self._event(session, told))
+        said = self.rules.logged(told.type, told.data)
+        self.firing = self.engine.fire(replace(plan, policy=WithoutFollowUps(plan.policy, said)))
+        try:
+            run = await self.firing
+        finally:
+            self.firing = None
+        place = self._places.get(session.id, 0)
+        self._places[session.id] = place + 1
+        self.published += 1
+        self.tell(SessionEvent(session.id, session.agent.node, place, plan, run))
+        if run.cancelled:
+            raise SimulationStopped
+        return Published(_hook_failure_in(run), CANCEL in (run.ending.answer or {}))
+
+    def _event(self, session: SessionState, told: Publish) -> Event:
+        about = {
+            "id": session.id,
+            "turn": {"id": session.turn_id, "sequence": session.sequence},
+            **self._parents.get(session.id, {}),
+        }
+        channel = {"continuationToken": session.token}
+        ctx: dict[str, Any] = {
+            "agent": {"nodeId": session.agent.node} if session.agent.node else {},
+            "channel": {**SUBAGENT_CHANNEL, **channel} if session.agent.delegated else channel,
+            "session": {name: value for name, value in about.items() if name in self._context.session},
+        }
+        meta = {} if told.heard else {OUTSIDE: True}
+        return Event(told.type, session_key=session.id, context=told.data, kind="stream", meta=meta, ctx=ctx)
+
+    async def _delegate(self, parent: SessionState, child: ChildSession) -> ChildOutcome:
+        root = self._parents.get(parent.id, {}).get("parent", {}).get("rootSessionId", parent.id)
+        turn = {"id": parent.turn_id, "sequence": parent.sequence}
+        told = {"callId": child.call, "rootSessionId": root, "sessionId": parent.id, "turn": turn}
+        self._parents[child.session] = {"parent": told}
+        member, seed = self.cast[child.node], f"{self.wanted.seed}/{child.session}"
+        session = begin_session(self.rules, member.agent, seed, child.session)
+        text = self.rules.first_message(child.agent, member.description, child.message)
+        _, command = await self._rested(*advance_session(session, UserMessage(text)))
+        assert isinstance(command, WaitingForUser | SessionFinished)
+        return ChildOutcome(child.session, command.output, command.failure)
+
+    # Models and tools.
+
+    async def _ask(self, session: SessionState, asked: AskModel) -> ModelReply:
+        reply = await self._checked(session, await self._reply(session, asked))
+        self._note(session, "model", session.agent.name, reply.failure)
+        agent = session.agent
+        for call in reply.calls:
+            if call.name not in agent.tools and call.name not in agent.subagents:  # no event tells of these
+                self._note(session, "tool", call.name, Thrown("the project has no such tool", ""))
+            elif call.refused:
+                self._note(session, "tool", call.name, Thrown(call.refused, ""))
+        return reply
+
+    async def _checked(self, session: SessionState, reply: ModelReply) -> ModelReply:
+        """With what each tool's own schema makes of its input: no event tells of a call that does not fit."""
+        member = self.cast[session.agent.node]
+        calls = list(reply.calls)
+        able = [place for place, call in enumerate(calls) if has_input_schema(member, call)]
+        asked = [(member.tools[calls[place].name], tool_input_of(calls[place])) for place in able]
+        results = await self._own.run(member, "input", asked) if asked else []
+        for place, result in zip(able, results, strict=True):
+            calls[place] = checked_call(calls[place], result.returned)
+        return replace(reply, calls=tuple(calls))
+
+    async def _reply(self, session: SessionState, asked: AskModel) -> ModelReply:
+        member = self.cast[session.agent.node]
+        try:
+            if self.wanted.replies is not None and not session.agent.node:
+                return scripted_reply(self.wanted.replies, asked)
+            if member.model is None:
+                return ModelReply(failure=Thrown(f"{member.root.name} {NO_MODEL_FILE}"))
+            (result,) = await self._own.run(member, "model", [(member.model, model_request(asked))])
+            if result.error is not None:
+                return ModelReply(failure=thrown_from_failure(result.error))
+            return parse_reply(result.returned, asked)
+        except ValueError as error:
+            return ModelReply(failure=Thrown(str(error)))
+
+    async def _use(self, session: SessionState, calls: Sequence[ToolCall]) -> tuple[ToolResult, ...]:
+        member = self.cast[session.agent.node]
+        start_run_clock()
+        results = await self._own.run(
+            member, "tool", [(member.tools[call.name], call.input) for call in calls]
+        )
+        found = []
+        for call, result in zip(calls, results, strict=True):
+            failure = thrown_from_failure(result.error) if result.error is not None else None
+            self._note(session, "tool", call.name, failure)
+            ended = result.started + result.took
+            found.append(ToolResult(call.id, as_plain(result.returned), failure, ended))
+        return tuple(found)
+
+    def _note(
+        self, session: SessionState, what: Literal["tool", "model"], name: str, failure: Thrown | None
+    ) -> None:
+        self.uses.append(CodeCall(session.id, what, name, self.published, failure))
+
+
+def _hook_failure_in(run: Run) -> Thrown | None:
+    """What a hook has thrown; channels and resolvers may, and nothing comes of it (eve 20)."""
+    failures = (result.error for result in run.results if role_of(result.call) not in ROLES)
+    return next((thrown_from_failure(failure) for failure in failures if failure is not None), None)

@@ -1,0 +1,338 @@
+"""A Change: a file's bytes, name or permissions, before and after. Applied all or nothing, and reversible."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from hookscope.model.hook import Edit
+from hookscope.model.machine import broken_link_error, read_or_none
+from hookscope.model.text import error_reason
+from hookscope.storage.edits.atomic_files import (
+    NEW_MODE,
+    OPEN_MODE,
+    BeforeReplace,
+    WriteStep,
+    change_mode,
+    locked,
+    mode_or_none,
+    no_step,
+    real_path,
+    remove_file,
+    rename_file,
+    replace_file,
+)
+from hookscope.storage.edits.errors import CannotWrite, ChangeError, Stale
+from hookscope.storage.edits.json5_edit import with_settings
+from hookscope.storage.edits.pending_writes import read_settled, wait_until_written
+from hookscope.values import dataclass
+
+ANY_WRITE = 0o222
+
+
+def check_replaceable(change: Change, real: Path) -> None:
+    """Refuse to replace or remove a file that its owner made read-only, or that has other names.
+
+    The folder decides whether a file can be replaced, so a file without write permission could be. A new file
+    under one of several names (hard links) would leave the old text under the others.
+
+    Raises CannotWrite.
+    """
+    _check_folder_writable(change, real)
+    if change.old is None or change.modes is not None or change.to is not None:
+        return
+    facts = os.stat(real)
+    if not facts.st_mode & ANY_WRITE or not os.access(real, os.W_OK):
+        raise CannotWrite(
+            f"{change.path} is read-only. Nothing was written. `chmod u+w` on it allows the change."
+        )
+    if change.new is not None and facts.st_nlink > 1:
+        raise CannotWrite(
+            f"{change.path} has {facts.st_nlink} names (hard links), and replacing it would leave the others "
+            "with the old text. Nothing was written. Make it a file of its own, or edit it by hand."
+        )
+
+
+def _check_folder_writable(change: Change, real: Path) -> None:
+    """Root may write into every folder; that its owner made it read-only counts all the same."""
+    folder = real.parent
+    if os.path.isdir(folder) and not os.stat(folder).st_mode & ANY_WRITE:
+        raise CannotWrite(
+            f"{folder} is read-only. {change.path} was not written. "
+            "`chmod u+w` on the folder allows the change."
+        )
+
+
+HUNK_LINE = re.compile(r"( [-+])(\d+)")  # in its first line
+PATIENCE = 10.0  # seconds to wait for another of our processes, each of which takes milliseconds
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What would be written where. Making one writes nothing."""
+
+    path: Path  # as its user names it; a link is followed only when it is written
+    meaning: str
+    old: bytes | None  # None: there is no such file
+    new: bytes | None
+    to: Path | None = None  # the file's other name, in the same folder: it is renamed, and its bytes stay
+    modes: tuple[int, int] | None = None  # its permission bits before and after; bytes are not looked at
+    more: tuple[Change, ...] = ()  # other files: all are written, or none; taken back as one
+    made: tuple[Path, ...] = ()  # folders that come and go with the files, as long as nothing else is in them
+    is_code: bool = (
+        False  # a new file is for whoever its user lets read (umask); else, for secrets, for no other
+    )
+
+    @property
+    def parts(self) -> tuple[Change, ...]:
+        """The changes of single files that it consists of, in order."""
+        return (replace(self, more=(), made=()), *self.more)
+
+    @property
+    def idle(self) -> bool:
+        """Is there nothing to write."""
+        if self.more:
+            return all(part.idle for part in self.parts)
+        return self.old == self.new and self.to is None and (self.modes is None or len(set(self.modes)) == 1)
+
+    def preview(self) -> str:
+        """The change as a unified diff; empty where nothing changes. It is foreign text, controls and all."""
+        if self.more:
+            return "".join(part.preview() for part in self.parts)
+        if self.idle:
+            return ""
+        if self.to is not None or self.modes is not None:
+            return self._moved()
+        old, new = split_lines(self.old), split_lines(self.new)
+        before, behind = count_equal_ends(old, new)
+        return self.diff(old[before : len(old) - behind], new[before : len(new) - behind], before)
+
+    def diff(self, old: Sequence[str], new: Sequence[str], before: int) -> str:
+        """A unified diff of these lines of the file, which have `before` equal lines above them."""
+        name = self.path.name
+        names = (
+            ("/dev/null" if self.old is None else f"a/{name}"),
+            ("/dev/null" if self.new is None else f"b/{name}"),
+        )
+        diff = difflib.unified_diff(old, new, *names, n=1)
+        marked = (line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in diff)
+        return "".join(_moved_down(line, before) for line in marked)
+
+    def _moved(self) -> str:
+        """A new name or new permissions, as git writes them."""
+        then = self.to or self.path
+        lines = [f"--- a/{self.path.name}", f"+++ b/{then.name}"]
+        if self.to is not None:
+            lines += [f"rename from {self.path.name}", f"rename to {then.name}"]
+        if self.modes is not None:
+            lines += [f"{word} mode {mode:o}" for word, mode in zip(("old", "new"), self.modes, strict=True)]
+        return "\n".join(lines) + "\n"
+
+    def undo(self) -> Change:
+        """The same change the other way round."""
+        if self.more:
+            first, *rest = (part.undo() for part in reversed(self.parts))
+            return replace(first, meaning=f"undo: {self.meaning}", more=tuple(rest), made=self.made)
+        meaning, modes = f"undo: {self.meaning}", self.modes[::-1] if self.modes else None
+        if self.to is not None:
+            return Change(self.to, meaning, self.new, self.old, to=self.path)
+        return Change(self.path, meaning, old=self.new, new=self.old, modes=modes, made=self.made)
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A change is on disk."""
+
+    in_place: bool = False  # written into the file that was there: a crash in between could have damaged it
+
+
+def change_of(file: Path, edits: Sequence[Edit]) -> Change:
+    """What several edits make of a file as it is now, the one after the other.
+
+    Raises:
+        CannotEdit: the file has something where an edit does not fit.
+        CannotWrite: it cannot be read, or another program is writing it.
+        ValueError: an edit is of another file.
+    """
+    if other := [edit.file for edit in edits if edit.file != file]:
+        raise ValueError(f"an edit of {other[0]} is none of {file}")
+    old = read_settled(file)
+    return Change(file.absolute(), ", ".join(edit.meaning for edit in edits), old, with_settings(old, edits))
+
+
+def combined_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """The same as fewer changes, in their order: several of one file's bytes are one."""
+    kept: list[Change] = []
+    for change in changes:
+        before = next((one for one in reversed(kept) if change.path in (one.path, one.to)), None)
+        if _is_plain(change) and before is not None and _is_plain(before):
+            meaning = f"{before.meaning}, {change.meaning}"
+            kept[kept.index(before)] = Change(change.path, meaning, before.old, change.new)
+        else:
+            kept.append(change)
+    return tuple(change for change in kept if not change.idle)
+
+
+def _is_plain(change: Change) -> bool:
+    """Is it nothing but other bytes in one file."""
+    return change.to is None and change.modes is None and not change.more
+
+
+def read_current(file: Path) -> bytes | None:
+    """The bytes of a user's file, links followed; None where there is none.
+
+    Raises CannotWrite where the system does not let us read it.
+    """
+    try:
+        return read_or_none(file)
+    except OSError as error:
+        raise CannotWrite(f"Cannot read {file}: {_reason(error, file)}. Nothing was written.") from None
+
+
+def apply_change(
+    change: Change, *, patience: float = PATIENCE, step: WriteStep = no_step, lock: Path | None = None
+) -> Applied:
+    """Write the change, or raise and leave the file as it is.
+
+    A link stays a link: what it leads to is written. Missing folders are made for a file that is new.
+    Others do not take our lock, so the file is read again right before it is replaced. Where the system can
+    exchange two files, the replaced file is read again, and put back if another program has changed it.
+    Elsewhere a change made in the microseconds between the two can be lost.
+
+    Args:
+        patience: seconds to wait for the lock.
+        step: called before each of `files.STEPS`; for tests.
+        lock: the file of the lock, where none may stay beside the file: its folder is to be left as it was.
+
+    Raises:
+        Stale: the file is not `change.old`.
+        CannotWrite: the system does not allow it, or the lock is not given in time.
+    """
+    if change.more or change.made:
+        return _apply_together(change, patience, step, lock)
+    real = real_path(change.path) if change.to is None else change.path  # a link is renamed itself
+
+    def check(at: Path) -> None:
+        wait_until_written(at)
+        if not _is_before(change, at):
+            raise Stale(
+                f"{change.path} has changed since it was read; nothing was written. Look at it and try again."
+            )
+
+    try:
+        if (error := broken_link_error(change.path)) is not None and change.to is None:
+            raise error
+        check(real)  # before anything is made beside it
+        if change.idle:
+            return Applied()
+        check_replaceable(change, real)
+        if change.old is None:
+            real.parent.mkdir(parents=True, exist_ok=True)
+        with locked(real, patience, lock):
+            return Applied(_write(change, real, check, step))
+    except OSError as error:
+        why = _reason(error, change.path)
+        raise CannotWrite(f"Cannot write {change.path}: {why}. Nothing was written.") from error
+
+
+def _write(change: Change, real: Path, check: BeforeReplace, step: WriteStep) -> bool:
+    """Rename, change, remove or replace it: was a file written in place. `check` has the last word."""
+    if change.to is not None:
+        rename_file(real, change.to, check=check, step=step)
+    elif change.modes is not None:
+        change_mode(real, change.modes[1], check=check, step=step)
+    elif change.new is None:
+        remove_file(real, check=check, step=step)
+    else:
+        mode = OPEN_MODE if change.is_code and change.old is None else NEW_MODE
+        return replace_file(real, change.new, mode=mode, check=check, step=step)
+    return False
+
+
+def _apply_together(change: Change, patience: float, step: WriteStep, lock: Path | None) -> Applied:
+    """Every file, or none: what was written before one that cannot be is taken back."""
+    done: list[Change] = []
+    in_place = False
+    try:
+        for part in change.parts:
+            if not is_applied(part.undo()):  # none is written where another could not be
+                raise Stale(f"{part.path} has changed since it was read; nothing was written.")
+        for part in change.parts:
+            in_place = apply_change(part, patience=patience, step=step, lock=lock).in_place or in_place
+            done.append(part)
+    except BaseException:
+        for part in reversed(done):
+            with suppress(ChangeError):
+                apply_change(part.undo(), patience=patience, lock=lock)
+        raise
+    finally:
+        remove_empty(change.made)  # files that were just made keep theirs
+    return Applied(in_place)
+
+
+def is_applied(change: Change) -> bool:
+    """Is the file as this change has left it; is each. Raises CannotWrite where one cannot be read."""
+    if change.more:
+        return all(is_applied(part) for part in change.parts)
+    try:
+        return _is_before(change.undo(), real_path(change.to or change.path))
+    except OSError as error:
+        raise CannotWrite(
+            f"Cannot read {change.path}: {_reason(error, change.path)}. Nothing was written."
+        ) from None
+
+
+def _is_before(change: Change, real: Path) -> bool:
+    if change.modes is not None:
+        return mode_or_none(real) == change.modes[0]
+    taken = change.to is not None and os.path.lexists(change.to)
+    limit = len(change.old) + 1 if change.old is not None else 1
+    return not taken and read_or_none(real, limit) == change.old
+
+
+def missing_folders(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """The folders above these that are not there yet, highest first."""
+    above = {folder for path in paths for folder in path.parents}
+    return tuple(sorted(folder for folder in above if not os.path.lexists(folder)))
+
+
+def remove_empty(folders: Iterable[Path]) -> None:
+    """Remove those of these folders that are empty, deepest first. One that is not, or cannot be, stays."""
+    for folder in sorted(folders, key=lambda folder: len(folder.parts), reverse=True):
+        with suppress(OSError):
+            folder.rmdir()
+
+
+def _reason(error: OSError, named: Path) -> str:
+    """The system's words, and the file that they are about where it is not the one that is named already."""
+    other = error.filename and str(error.filename) != str(named)
+    return error_reason(error) + (f" ({error.filename})" if other else "")
+
+
+def split_lines(side: bytes | str | None) -> list[str]:
+    """Lines as editors see them: only a line feed ends one."""
+    text = side if isinstance(side, str) else (side or b"").decode("utf-8", "replace")
+    return [line + "\n" for line in text.split("\n")[:-1]] + [last for last in text.split("\n")[-1:] if last]
+
+
+def count_equal_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """Return how many equal lines at the beginning and at the end a diff does not show."""
+    most = min(len(old), len(new))
+    before = next((at for at in range(most) if old[at] != new[at]), most)
+    most -= before
+    behind = next((at for at in range(most) if old[-1 - at] != new[-1 - at]), most)
+    return max(before - 1, 0), max(behind - 1, 0)  # one is shown beside a change
+
+
+def _moved_down(line: str, by: int) -> str:
+    """The line of a diff; of one that begins a hunk, its numbers are raised."""
+    return (
+        HUNK_LINE.sub(lambda match: f"{match[1]}{int(match[2]) + by}", line)
+        if line.startswith("@@ ")
+        else line
+    )

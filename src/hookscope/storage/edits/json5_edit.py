@@ -1,0 +1,388 @@
+"""Set or remove one value of a JSON5 document and keep every other byte. Pure: bytes in, bytes out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hookscope.formats.json5 import locate_json5, read_json5
+from hookscope.formats.positions import FormatError, KeyPath, Span, text_of
+from hookscope.model.hook import Edit
+from hookscope.storage.edits.document_values import (
+    MISSING,
+    depth_reached,
+    is_identical,
+    value_at,
+    verified_bytes,
+    with_value,
+    without_member,
+)
+from hookscope.storage.edits.errors import CannotEdit
+from hookscope.values import dataclass
+
+LINE_ENDS = "\n\r\u2028\u2029"
+_LINE_END = re.compile(f"\r\n|[{LINE_ENDS}]")
+_COMMENT = rf"//[^{LINE_ENDS}]*|/\*[\s\S]*?\*/"
+_GAP = re.compile(rf"(?:[\s\ufeff]|{_COMMENT})*")
+_BLANKS = re.compile(rf"[^\S{LINE_ENDS}]*")
+_REST_OF_LINE = re.compile(
+    rf"(?:[^\S{LINE_ENDS}]|\ufeff|/\*[\s\S]*?\*/)*+(?://[^{LINE_ENDS}]*+)?+(?=[{LINE_ENDS}])"
+)
+_STRING = r""""(?:[^"\\]|\\[\s\S])*"|'(?:[^'\\]|\\[\s\S])*'"""
+_NAME = r"""[^\s\ufeff{}\[\]:,"'/]+"""
+_TIGHT_MEMBER = re.compile(rf"(?:{_STRING}|{_NAME}):(?=[^\s\ufeff/])")
+_TOKEN = re.compile(rf"{_STRING}|{_COMMENT}|[{{}}\[\]:,]|{_NAME}")
+_IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+
+
+@dataclass(frozen=True, slots=True)
+class OpeningBracket:
+    """The start of an object or list, up to its first key or item."""
+
+    at: int  # its bracket
+    first: int | None  # its first key or item; None: it is empty
+    line_end: int | None  # where the bracket's line ends; None: something else of it stands on that line
+
+
+@dataclass(frozen=True, slots=True)
+class MemberStyle:
+    """How a new member is written."""
+
+    newline: str | None  # None: on the line that is there
+    indent: str  # of the member
+    unit: str  # for each level below it
+    quote: str  # around keys; empty where they have none
+    tight: bool  # no space after colons and commas
+
+    @property
+    def colon(self) -> str:
+        """Between a key and its value."""
+        return ":" if self.tight else ": "
+
+    @property
+    def comma(self) -> str:
+        """Between members on one line."""
+        return "," if self.tight else ", "
+
+
+def default_style(newline: str | None) -> MemberStyle:
+    """Where there are no neighbours to look at."""
+    return MemberStyle(newline, indent="", unit="  ", quote='"', tight=False)
+
+
+# Looking
+
+
+def skip_gap(text: str, at: int) -> int:
+    """Where white space and comments end."""
+    gap = _GAP.match(text, at)
+    return gap.end() if gap else at
+
+
+def blanks_from(text: str, at: int) -> str:
+    """The white space from here on, within the line."""
+    blanks = _BLANKS.match(text, at)
+    return blanks[0] if blanks else ""
+
+
+def indent_at(text: str, at: int) -> str:
+    """The white space that the line of this character starts with."""
+    start = max(text.rfind(end, 0, at) for end in LINE_ENDS) + 1
+    blanks = _BLANKS.match(text, start, at)
+    return blanks[0] if blanks else ""
+
+
+def first_newline(text: str, at: int = 0) -> str:
+    """The first line end from here on; a line feed where there is none."""
+    end = _LINE_END.search(text, at)
+    return end[0] if end else "\n"
+
+
+def ends_line(text: str, at: int) -> bool:
+    """Is nothing but white space left on this line?"""
+    return text.startswith(tuple(LINE_ENDS), at + len(blanks_from(text, at)))
+
+
+def opening_at(text: str, at: int) -> OpeningBracket:
+    """The object or list whose bracket stands here."""
+    first = skip_gap(text, at + 1)
+    rest = _REST_OF_LINE.match(text, at + 1)
+    return OpeningBracket(at, None if text[first] in "}]" else first, rest.end() if rest else None)
+
+
+def tokens_between(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Start and end of each token; comments are none."""
+    found = _TOKEN.finditer(text, start, end)
+    return [token.span() for token in found if text[token.start()] != "/"]
+
+
+def style_of_members(text: str, here: OpeningBracket, parent: OpeningBracket | None) -> MemberStyle:
+    """How a first member of the object `here` is written: as its other members, else as its parent's."""
+    root = opening_at(text, skip_gap(text, 0))
+    neighbour = here if here.first is not None else parent
+    key = neighbour.first if neighbour is not None and text[neighbour.at] == "{" else None
+    unit = "  "
+    if root.first is not None and root.line_end is not None:
+        unit = indent_at(text, root.first).removeprefix(indent_at(text, root.at))
+    if here.first is not None and here.line_end is not None:
+        indent = indent_at(text, here.first)
+    else:
+        indent = indent_at(text, here.at) + unit
+    return MemberStyle(
+        newline=_newline_in(text, here, parent),
+        indent=indent,
+        unit=unit,
+        quote='"' if key is None else text[key] if text[key] in "\"'" else "",
+        tight=key is not None and _TIGHT_MEMBER.match(text, key) is not None,
+    )
+
+
+def _newline_in(text: str, here: OpeningBracket, parent: OpeningBracket | None) -> str | None:
+    if here.line_end is not None:
+        return first_newline(text, here.line_end)
+    if text[here.at + 1] != "}":
+        return None
+    if parent is None:  # `{}` is the whole document, or stands in a list
+        return first_newline(text) if skip_gap(text, 0) == here.at else None
+    return None if parent.line_end is None else first_newline(text, parent.line_end)
+
+
+# Writing
+
+
+def with_member_inserted(text: str, here: OpeningBracket, style: MemberStyle, key: str, value: object) -> str:
+    """The text with one more member, the first of the object `here`. Every other character stays."""
+    member = key_text(key, style.quote) + style.colon + value_text(value, style, style.indent)
+    if style.newline is None:
+        blanks = blanks_from(text, here.at + 1)
+        if here.first is None:
+            return _text_with(text, here.at + 1, blanks + member)  # `{ }` becomes `{ a: 1 }`
+        return _text_with(text, here.at + 1 + len(blanks), member + style.comma)
+    line = style.newline + style.indent + member
+    if here.line_end is None:  # `{}` is opened
+        return _text_with(text, here.at + 1, line + style.newline + indent_at(text, here.at))
+    return _text_with(text, here.line_end, line if here.first is None else line + ",")
+
+
+def _text_with(text: str, at: int, more: str) -> str:
+    return text[:at] + more + text[at:]
+
+
+def value_text(value: object, style: MemberStyle, indent: str) -> str:
+    """JSON5 of plain data, spread over lines where the style is."""
+    deeper = indent + style.unit
+    if isinstance(value, dict):
+        members = [
+            key_text(key, style.quote) + style.colon + value_text(part, style, deeper)
+            for key, part in value.items()
+        ]
+        return _bracketed("{}", members, style, indent)
+    if isinstance(value, list):
+        items = [value_text(item, style, deeper) for item in value]
+        return _bracketed("[]", items, style, indent)
+    if isinstance(value, str):
+        return quoted(value, style.quote or '"')
+    return json.dumps(value)  # `Infinity` and `NaN` are JSON5
+
+
+def _bracketed(pair: str, parts: list[str], style: MemberStyle, indent: str) -> str:
+    if not parts or style.newline is None:
+        return pair[0] + style.comma.join(parts) + pair[1]
+    start = style.newline + indent + style.unit
+    return pair[0] + start + f",{start}".join(parts) + style.newline + indent + pair[1]
+
+
+def key_text(key: str, quote: str) -> str:
+    """A key, without quotes where none are asked for and none are needed."""
+    if not quote and _IDENTIFIER.fullmatch(key):
+        return key
+    return quoted(key, quote or '"')
+
+
+def quoted(text: str, quote: str) -> str:
+    """A string in quotes. One with characters that cannot be seen is written in ASCII."""
+    double = json.dumps(text, ensure_ascii=not text.isprintable())
+    if quote == '"':
+        return double
+    inner = double[1:-1].replace('\\"', '"').replace("'", "\\'")
+    return f"'{inner}'"
+
+
+def with_setting(source: bytes | None, path: KeyPath, value: object) -> bytes:
+    """The document with `value` at `path`. Where it already means that, the very same bytes.
+
+    What stands there is replaced, character for character. What is missing becomes the first member of the
+    deepest object there is. No file, or one of nothing but comments, becomes a small document; a blank file
+    does not, since another program may be writing it at this moment.
+    Of equal keys the last is edited, as it is the one that counts.
+
+    Raises:
+        CannotEdit: blank, not JSON5, or something on the way is neither an object nor an item of a list.
+        TypeError: `value` is nothing that JSON can say.
+    """
+    value = json.loads(json.dumps(value))  # plain data: a tuple is a list, an enum its text
+    line = f"{dotted_path(path)}: {json.dumps(value, ensure_ascii=False)}"
+    if source is not None and is_blank(source):
+        raise CannotEdit("The file is empty; another program may be writing it", line)
+    text = _text(source or b"", line)
+    old = parse_settings(source or b"", line)
+    if _is_whitespace_only(text):
+        return verified_bytes(
+            _new_document(text, path, value, line), with_value(old, path, value), read_json5, line
+        )
+    if is_identical(value_at(old, path), value):
+        return text.encode()
+    depth = depth_reached(old, path)
+    if depth == len(path):
+        new = _replaced(text, _span(text, path, line), value)
+    else:
+        if not isinstance(value_at(old, path[:depth]), dict):
+            what = f"`{dotted_path(path[:depth])}`" if depth else "The document"
+            raise CannotEdit(f"{what} is not an object", line)
+        new = _with_member(text, path, depth, value, line)
+    return verified_bytes(new, with_value(old, path, value), read_json5, line)
+
+
+def with_settings(source: bytes | None, edits: Sequence[Edit]) -> bytes | None:
+    """The document after several edits, each made on the text that the one before it has left."""
+    for edit in edits:
+        source = with_setting(source, edit.path, edit.value)
+    return source
+
+
+def without_setting(source: bytes, path: KeyPath) -> bytes:
+    """The document without one member of an object. Where there is none, the very same bytes.
+
+    Its comma goes with it, and its line where nothing else stands there. Comments around it stay.
+
+    Raises:
+        CannotEdit: not JSON5, an item of a list, or one of several equal keys.
+    """
+    line = f"remove {dotted_path(path)}"
+    text = _text(source, line)
+    old = parse_settings(source, line)
+    if value_at(old, path) is MISSING:
+        return source
+    if not path or not isinstance(path[-1], str):
+        raise CannotEdit("Only members of objects are removed", line)
+    new = _without_member(text, _span(text, path[:-1], line), _span(text, path, line))
+    return verified_bytes(new, without_member(old, path), read_json5, line)
+
+
+def dotted_path(path: KeyPath) -> str:
+    """A path for people: `hooks.entries."my hook".dirs[0]`."""
+    steps = (f"[{step}]" if isinstance(step, int) else f".{key_text(step, '')}" for step in path)
+    return "".join(steps).removeprefix(".")
+
+
+# Reading, before and after
+
+
+def parse_settings(source: bytes, line: str = "") -> object:
+    """What the document says. One of nothing but white space and comments is an empty object.
+
+    Raises CannotEdit, with `line` for its user to write by hand, where it cannot be read.
+    """
+    text = _text(source, line)
+    try:
+        return {} if _is_whitespace_only(text) else read_json5(source)
+    except FormatError as error:
+        raise _unreadable(error, line) from None
+
+
+def _unreadable(error: FormatError, line: str) -> CannotEdit:
+    return CannotEdit(f"The file cannot be read: {error}", line)
+
+
+def is_blank(source: bytes) -> bool:
+    """Whether a document holds nothing but white space, and perhaps a byte order mark."""
+    return not source.removeprefix(b"\xef\xbb\xbf").strip()
+
+
+def _is_whitespace_only(text: str) -> bool:
+    return skip_gap(text, 0) == len(text)
+
+
+def _text(source: bytes, line: str) -> str:
+    try:
+        return text_of(source)
+    except FormatError as error:
+        raise _unreadable(error, line) from None
+
+
+def _span(text: str, path: KeyPath, line: str) -> Span:
+    span = locate_json5(text.encode(), path)
+    if span is None:  # `read_json5` saw it, so this would be a fault of ours; still, nothing is guessed
+        raise CannotEdit(f"`{dotted_path(path)}` was not found in the text", line)
+    return span
+
+
+# Splicing
+
+
+def _replaced(text: str, span: Span, value: object) -> str:
+    """Exactly the characters of the old value go. It lends its quotes, and its lines where it has several."""
+    first = text[span.start]
+    if first in "{[":
+        style = style_of_members(text, opening_at(text, span.start), None)
+    else:
+        style = replace(default_style(None), quote=first if first in "\"'" else '"')
+    return text[: span.start] + value_text(value, style, indent_at(text, span.start)) + text[span.end :]
+
+
+def _with_member(text: str, path: KeyPath, depth: int, value: object, line: str) -> str:
+    """`path[:depth]` leads to an object, and the next step to nothing."""
+    here = opening_at(text, _span(text, path[:depth], line).start)
+    parent = None
+    if here.first is None and depth and isinstance(path[depth - 1], str):
+        parent = opening_at(text, _span(text, path[: depth - 1], line).start)
+    missing = _nested_text(path[depth:], value, line)
+    ((key, part),) = missing.items()
+    return with_member_inserted(text, here, style_of_members(text, here, parent), key, part)
+
+
+def _new_document(text: str, path: KeyPath, value: object, line: str) -> str:
+    """What is there already, a byte order mark or comments, stays in front."""
+    newline = first_newline(text)
+    above = text if not text.strip("\ufeff") or text.endswith(newline) else text + newline
+    whole = _nested_text(path, value, line) if path else value
+    return above + value_text(whole, default_style(newline), "") + newline
+
+
+def _nested_text(path: KeyPath, value: object, line: str) -> dict[str, object]:
+    for step in reversed(path):
+        if not isinstance(step, str):
+            raise CannotEdit("Lists are not made, and nothing is added to them", line)
+        value = {step: value}
+    assert isinstance(value, dict)  # the path has a step
+    return value
+
+
+def _without_member(text: str, parent: Span, value: Span) -> str:
+    """The text without one member of the object at `parent`."""
+    (before, after_before), (key, _), _ = tokens_between(text, parent.start, value.start)[-3:]
+    comma = skip_gap(text, value.end)
+    head, between, tail = text[:key], "", text[value.end :]
+    if text[comma] == ",":
+        between, tail = text[value.end : comma], text[comma + 1 :]
+    elif text[before] == ",":
+        head = text[:before] + text[after_before:key]
+    if between.strip():  # a comment before the comma
+        return head + between + tail
+    if ends_line(tail, 0):
+        head, tail = _without_last_line(head), tail.lstrip(" \t")
+    elif text[comma] == ",":
+        tail = tail.lstrip(" \t")
+    else:
+        head = head.rstrip(" \t")
+    if head[parent.start + 1 :].strip() or tail[: len(tail) - len(text) + parent.end - 1].strip():
+        return head + tail
+    return text[: parent.start] + "{}" + text[parent.end :]
+
+
+def _without_last_line(head: str) -> str:
+    """Without the white space that a removed member stood behind, and its line end where that was all."""
+    head = head.rstrip(" \t")
+    return head[:-2] if head.endswith("\r\n") else head[:-1] if head.endswith(tuple(LINE_ENDS)) else head

@@ -1,0 +1,186 @@
+"""Previews of edits with every secret masked as `${SECRET:NAME}`. What is written keeps the secret."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+
+from hookscope.formats.json5 import closing_bracket, json5_tokens, read_json5
+from hookscope.formats.positions import FormatError, text_of
+from hookscope.storage.edits.change import Change, count_equal_ends, split_lines
+from hookscope.storage.edits.errors import CannotEdit, ChangeError
+from hookscope.storage.journal.encodings import SHORTEST_ANYWHERE
+from hookscope.storage.journal.redaction import Masker
+from hookscope.storage.journal.secrets import (
+    SHORTEST,
+    Secret,
+    holds_secrets,
+    is_secret_key,
+    secret_text_of,
+    secrets_in,
+)
+from hookscope.values import dataclass
+
+MASKED_NOTE = "Secrets are masked in this diff; the file gets their real values."
+QUOTES = "\"'"
+PlainText = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Scalar:
+    """One value of a document: where it stands, its nearest key, and whether a key above says secret."""
+
+    start: int
+    end: int
+    key: str
+    value: PlainText
+    secret: bool
+
+    @property
+    def hidden(self) -> str:
+        """What is to be hidden of it as a whole."""
+        wanted = self.secret and isinstance(self.value, str | int | float)
+        return secret_text_of(self.value) if wanted and self.value is not None else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Document:
+    """A text of JSON, its secrets, and those of its values that are secret as a whole, in order."""
+
+    text: str
+    secrets: tuple[Secret, ...]
+    hidden: tuple[_Scalar, ...]
+
+
+def masked_preview(change: Change) -> str:
+    """The change as a unified diff for people and programs. Foreign text, controls and all."""
+    return "".join(_preview(part)[0] for part in change.parts)
+
+
+def hides_secrets(change: Change) -> bool:
+    """Does its preview hide secrets that are written."""
+    return any(_preview(part)[1] for part in change.parts)
+
+
+def masked_error(error: ChangeError) -> str:
+    """Why an edit was refused, without the secret in the line that its user may write by hand."""
+    path, colon, _ = error.line.partition(": ") if isinstance(error, CannotEdit) else ("", "", "")
+    if isinstance(error, CannotEdit) and colon and is_secret_name(path):
+        return str(CannotEdit(error.problem, f"{path}: …"))
+    return str(error)
+
+
+def is_secret_name(name: str) -> bool:
+    """Does the name of a variable, or of a setting as `a.b.token`, say that its value is a secret."""
+    return is_secret_key(name.rpartition(".")[2].strip('"'))
+
+
+@lru_cache(maxsize=2)  # of settings of megabytes every secret is sought once
+def _preview(part: Change) -> tuple[str, bool]:
+    """One file's diff as it may be shown, and whether something in it is masked."""
+    plain = part.preview()
+    sides = [_json_document(side) for side in (part.old, part.new)] if plain else []
+    if not any(sides):
+        shown = _redacted_text(part).preview()
+        return shown, shown != plain
+    documents = [
+        side if side is not None else _without_values(raw)
+        for side, raw in zip(sides, (part.old, part.new), strict=True)
+    ]
+    veil = Masker.over(secret for document in documents for secret in document.secrets)
+    if not veil.names:
+        return plain, False
+    before, behind = count_equal_ends(*(split_lines(document.text) for document in documents))
+    old, new = (_masked_lines(document, veil, before, behind) for document in documents)
+    shown = part.diff(old, new, before)
+    return shown, shown != plain
+
+
+def _redacted_text(part: Change) -> Change:
+    """The same for what is no JSON: there secrets are known by their looks, and as `key: value`."""
+    texts = [
+        None if side is None else side.decode("utf-8", "surrogateescape") for side in (part.old, part.new)
+    ]
+    veil = Masker.over(secret for text in texts if text for secret in secrets_in(text))
+    if not veil.secrets:
+        return part
+    old, new = (
+        None if text is None else veil.text(text).encode("utf-8", "surrogateescape") for text in texts
+    )
+    return replace(part, old=old, new=new)
+
+
+def _json_document(side: bytes | None) -> _Document | None:
+    """What is known of it; None where it is no document of JSON."""
+    try:
+        if not side or not isinstance(read_json5(side), dict | list):
+            return None
+        text = text_of(side)
+    except FormatError:
+        return None
+    hidden: list[_Scalar] = []
+    return _Document(text, tuple(_secrets(text, hidden)), tuple(hidden))
+
+
+def _without_values(side: bytes | None) -> _Document:
+    """What is known of a side that is no JSON, or is not there."""
+    text = (side or b"").decode("utf-8", "replace")
+    return _Document(text, tuple(secrets_in(text)), ())
+
+
+def _secrets(text: str, hidden: list[_Scalar]) -> Iterator[Secret]:
+    """By its key or by its looks; in comments too, where settings are often put out of use."""
+    end = 0
+    for one in _scalars(text):
+        yield from secrets_in(text[end : one.start]) if "/" in text[end : one.start] else ()
+        if one.hidden:
+            hidden.append(one)
+        if one.hidden or (isinstance(one.value, str) and len(one.value) >= SHORTEST):
+            yield from secrets_in(one.value, (one.key,) if one.key else (), secret=bool(one.hidden))
+        end = one.end
+    yield from secrets_in(text[end:])
+
+
+def _scalars(text: str) -> Iterator[_Scalar]:
+    tokens = json5_tokens(text)
+    closing = closing_bracket(text, tokens)
+    key, until = "", -1  # `until`: the last token of what a key above says is secret
+    for at, (start, end) in enumerate(tokens):
+        if text[start] in "{}[]:,":
+            continue
+        if at + 1 < len(tokens) and text[tokens[at + 1][0]] == ":":
+            key = str(_value(text[start:end]) if text[start] in QUOTES else text[start:end])
+            first = tokens[at + 2]
+            if at > until and holds_secrets(key, _value(text[slice(*first)])):
+                until = closing.get(at + 2, at + 2)
+            continue
+        yield _Scalar(start, end, key, _value(text[start:end]), at <= until)
+
+
+def _value(token: str) -> PlainText:
+    if token[0] in QUOTES and "\\" not in token:
+        return token[1:-1]
+    if token in "{[":
+        return token
+    try:
+        found = read_json5(token.encode())
+    except FormatError:
+        return token
+    return found if isinstance(found, str | int | float) else None
+
+
+def _masked_lines(document: _Document, veil: Masker, before: int, behind: int) -> list[str]:
+    """The lines that a diff may show. Short secrets in their own place only: elsewhere they are words."""
+    lines = split_lines(document.text)
+    last = len(lines) - behind
+    end = sum(map(len, lines[:before]))
+    until = end + sum(map(len, lines[before:last]))
+    parts: list[str] = []
+    for one in document.hidden:
+        if one.hidden in veil.names and end <= one.start < one.end <= until:
+            quote = document.text[one.start] if document.text[one.start] in QUOTES else ""
+            parts += [document.text[end : one.start], f"{quote}${{SECRET:{veil.names[one.hidden]}}}{quote}"]
+            end = one.end
+    wide = Masker.over(secret for secret in veil.secrets if len(secret.value) >= SHORTEST_ANYWHERE)
+    return split_lines(wide.text("".join([*parts, document.text[end:until]])))

@@ -1,0 +1,229 @@
+"""The undo stack: the last changes, newest last, kept in files so that a later process can undo them."""
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from hookscope.formats.positions import KeyPath
+from hookscope.model.machine import path_from_text, path_to_text, read_or_none
+from hookscope.model.text import error_reason
+from hookscope.storage.edits.atomic_files import locked, replace_file
+from hookscope.storage.edits.change import (
+    PATIENCE,
+    Applied,
+    Change,
+    apply_change,
+    is_applied,
+    read_current,
+)
+from hookscope.storage.edits.document_values import MISSING, child_of, is_identical
+from hookscope.storage.edits.errors import CannotEdit, CannotWrite
+from hookscope.storage.edits.json5_edit import parse_settings, with_setting, without_setting
+from hookscope.storage.edits.pending_writes import read_settled
+from hookscope.values import dataclass
+
+MOST_KEPT = 50  # changes
+TEXTS = (".md", ".yaml", ".yml")  # of which lines are taken back; the meaning of all others
+
+
+@dataclass(frozen=True, slots=True)
+class UndoStack:
+    """The last changes, each a numbered JSON file in a folder of its own. Safe for several processes at once.
+
+    Files that cannot be read are passed over, and named by `newest`. They hold whole settings, so only their
+    user may read them.
+    """
+
+    folder: Path
+
+    def push(self, change: Change) -> None:
+        """Remember a change that was applied. Raises CannotWrite where that cannot be recorded."""
+        with _recording(self.folder):
+            files = _files_oldest_first(self.folder)
+            number = _number(files[-1]) + 1 if files else 1
+            replace_file(self.folder / f"{number}.json", _stored(change))
+            for oldest in files[: 1 - MOST_KEPT]:
+                oldest.unlink()
+
+    def peek(self) -> Change | None:
+        """The newest change, as it was applied: `.undo().preview()` shows what undoing would do."""
+        return self.newest()[0]
+
+    def newest(self) -> tuple[Change | None, tuple[Path, ...]]:
+        """The newest change that can be read, and the files of newer ones that cannot."""
+        unreadable: list[Path] = []
+        for file, change in _newest_first(self.folder):
+            if change is not None:
+                return change, tuple(unreadable)
+            unreadable.append(file)
+        return None, tuple(unreadable)
+
+    def undo(self, change: Change, back: Change | None = None, lock: Path | None = None) -> Applied:
+        """Take a remembered change back, and forget it. Callers hand in what they showed, from `peek`.
+
+        Raises Stale where its file has changed since; then it stays remembered. `back` is what to apply
+        in place of the swapped change: what `inverse_of` made, and somebody agreed to. `lock`: see `apply`.
+        """
+        applied = apply_change(back or change.undo(), lock=lock)
+        self.forget(change)
+        return applied
+
+    def forget(self, change: Change) -> None:
+        """Drop the newest change that equals this one: it was taken back in another way."""
+        with _recording(self.folder):
+            equal = (file for file, other in _newest_first(self.folder) if other == change)
+            if file := next(equal, None):
+                file.unlink()
+
+    def pop(self) -> Change | None:
+        """Drop the newest change and return it; the file that it changed stays as it is."""
+        with _recording(self.folder):
+            for file, change in _newest_first(self.folder):
+                if change is not None:
+                    file.unlink()
+                    return change
+            return None
+
+
+def inverse_change(change: Change) -> Change:
+    """Take back what a change meant, in a file that has changed since. All that others changed stays.
+
+    Where nothing of the change is left, `old` and `new` of the answer are equal.
+
+    Raises:
+        CannotEdit: that cannot be done with certainty, or the file is gone.
+        CannotWrite: the file cannot be read.
+    """
+    meaning = f"undo: {change.meaning}"
+    if change.more:
+        if is_applied(change.undo()):
+            return Change(change.path, meaning, None, None)
+        other = next((part.path for part in change.parts if not is_applied(part)), change.path)
+        raise CannotEdit(f"{other} has changed since then; nothing was taken back")
+    if change.to is not None or change.modes is not None:
+        raise CannotEdit(f"{change.to or change.path} is not as the change has left it")
+    now = _read_current_bytes(change.path)
+    if now is None and change.old is None:
+        return Change(change.path, meaning, None, None)
+    if now is None or change.new is None:
+        raise CannotEdit(f"{change.path} is gone, or the change has removed it")
+    if change.path.suffix.lower() in TEXTS:
+        if change.old is None:
+            raise CannotEdit(f"{change.path} has changed since it was made; nothing was taken back")
+        return Change(change.path, meaning, now, _with_old_lines(now, change.old, change.new))
+    old, new, present = (parse_settings(side or b"") for side in (change.old, change.new, now))
+    return Change(change.path, meaning, now, _with_old_values(now, (), old, new, present))
+
+
+def _read_current_bytes(file: Path) -> bytes | None:
+    """The bytes of the changed file. A document is waited for while another program writes it."""
+    return read_current(file) if file.suffix.lower() in TEXTS else read_settled(file)
+
+
+def _with_old_lines(now: bytes, old: bytes, new: bytes) -> bytes:
+    """The text with its old lines, where the new ones stand exactly once in it."""
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    head = next(
+        (n for n, (a, b) in enumerate(zip(before, after, strict=False)) if a != b),
+        min(len(before), len(after)),
+    )
+    tail = 0
+    while tail < min(len(before), len(after)) - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    ours = b"".join(after[head : len(after) - tail])
+    if not ours or now.count(ours) != 1:
+        raise CannotEdit("The lines of the change are not in the text any more, or not alone")
+    return now.replace(ours, b"".join(before[head : len(before) - tail]))
+
+
+def _with_old_values(source: bytes, path: KeyPath, old: object, new: object, now: object) -> bytes:
+    """The source with the old meaning wherever at or below `path` the change has set what is there now."""
+    if is_identical(old, new):
+        return source
+    if is_identical(now, new) and old is MISSING:  # an object that we added, and nobody has added to
+        return without_setting(source, path)
+    if isinstance(new, dict) and isinstance(now, dict) and (old is MISSING or isinstance(old, dict)):
+        for key in {**new, **(old if isinstance(old, dict) else {})}:
+            parts = (child_of(side, key) for side in (old, new, now))
+            source = _with_old_values(source, (*path, key), *parts)
+        return source
+    return with_setting(source, path, old) if is_identical(now, new) else source
+
+
+# The files
+
+
+@contextmanager
+def _recording(folder: Path) -> Iterator[None]:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with locked(folder / "stack", PATIENCE):
+            yield
+    except OSError as error:
+        raise CannotWrite(
+            f"Cannot record the change in {folder}: {error_reason(error)}. The folder must be writable."
+        ) from error
+
+
+def _files_oldest_first(folder: Path) -> list[Path]:
+    """Oldest first."""
+    return sorted((file for file in folder.glob("*.json") if file.stem.isdecimal()), key=_number)
+
+
+def _number(file: Path) -> int:
+    return int(file.stem)
+
+
+def _newest_first(folder: Path) -> Iterator[tuple[Path, Change | None]]:
+    """Every file with its change; None where it is damaged, or not for us to read."""
+    for file in reversed(_files_oldest_first(folder)):
+        try:
+            stored = read_or_none(file)
+            change = None if stored is None else _loaded(json.loads(stored))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            yield file, None
+        else:
+            if change is not None:  # else another process has taken it back just now
+                yield file, change
+
+
+def _stored(change: Change) -> bytes:
+    return json.dumps(_entry(change), indent=2).encode() + b"\n"
+
+
+def _entry(change: Change) -> dict[str, Any]:
+    old, new = (None if side is None else b64encode(side).decode() for side in (change.old, change.new))
+    entry: dict[str, Any] = {
+        "path": path_to_text(change.path),
+        "meaning": change.meaning,
+        "old": old,
+        "new": new,
+    }
+    if change.to is not None:
+        entry["to"] = path_to_text(change.to)
+    if change.modes is not None:
+        entry["modes"] = list(change.modes)
+    if change.more:
+        entry["more"] = [_entry(part) for part in change.more]
+    if change.made:
+        entry["made"] = [path_to_text(folder) for folder in change.made]
+    return entry
+
+
+def _loaded(entry: Mapping[str, Any]) -> Change:
+    """Raises ValueError, KeyError or TypeError for what `_stored` has not made."""
+    old, new = (None if side is None else b64decode(side) for side in (entry["old"], entry["new"]))
+    to, modes = entry.get("to"), entry.get("modes")
+    return Change(
+        path_from_text(entry["path"]),
+        str(entry["meaning"]),
+        old,
+        new,
+        to=None if to is None else path_from_text(to),
+        modes=None if modes is None else (int(modes[0]), int(modes[1])),
+        more=tuple(_loaded(part) for part in entry.get("more", ())),
+        made=tuple(path_from_text(folder) for folder in entry.get("made", ())),
+    )

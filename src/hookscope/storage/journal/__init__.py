@@ -1,0 +1,58 @@
+"""The journal: the durable record of events, results, loads, changes and notices. SQLite, one file.
+
+Who owns what: one thread of a Journal owns the connection that writes; every read opens its own and
+closes it. `close` writes all that waits, and joins the thread.
+
+What always holds: an id is given once the event is on disk. What looks like a secret is masked before it
+gets there. A run names the process that began it, so that one without an end can be told from one that
+still goes on. Several processes write to one file. A file that cannot be used is left as it is, and said.
+
+Names are loaded when they are used: whoever records nothing imports no sqlite3.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hookscope.storage.journal.database import JournalError
+    from hookscope.storage.journal.journal import Journal
+    from hookscope.storage.journal.masking import as_recorded
+    from hookscope.storage.journal.reader import JournalEntry, StoredRun
+    from hookscope.storage.journal.records import Outcome, run_of
+    from hookscope.storage.journal.retention import Retention
+    from hookscope.storage.journal.run_environment import RunOwner, handlers_changed_since
+    from hookscope.storage.journal.run_filter import RunFilter
+
+_HOMES = {
+    "Journal": "journal",
+    "JournalEntry": "reader",
+    "JournalError": "database",
+    "Outcome": "records",
+    "Retention": "retention",
+    "RunFilter": "run_filter",
+    "RunOwner": "run_environment",
+    "StoredRun": "reader",
+    "as_recorded": "masking",
+    "handlers_changed_since": "run_environment",
+    "run_of": "records",
+}
+
+__all__ = [
+    "Journal",
+    "JournalEntry",
+    "JournalError",
+    "Outcome",
+    "Retention",
+    "RunFilter",
+    "RunOwner",
+    "StoredRun",
+    "as_recorded",
+    "handlers_changed_since",
+    "run_of",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -1,0 +1,284 @@
+"""The Journal: records events, runs, loads, changes and notices, and gives access to its readers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sqlite3
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from copy import copy
+from dataclasses import field
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+
+from hookscope.model.hook_event import iso
+from hookscope.model.host import Dialect, Settings
+from hookscope.model.run import Event, Plan, Registration, Run
+from hookscope.storage.journal.compact import compact_document
+from hookscope.storage.journal.database import DatabaseWork
+from hookscope.storage.journal.masking import (
+    mask_event,
+    mask_run,
+    secrets_of_event,
+    secrets_of_run,
+)
+from hookscope.storage.journal.reader import JournalReader, milliseconds_of
+from hookscope.storage.journal.records import (
+    event_document,
+    outcome_of,
+    plain_json,
+    run_document,
+    storable_text,
+)
+from hookscope.storage.journal.redaction import Masker, secrets_occurring_in
+from hookscope.storage.journal.retention import DEFAULT_RETENTION, Retention
+from hookscope.storage.journal.run_environment import (
+    NO_SETTINGS,
+    FileDigests,
+    MaskedSettings,
+    RunEnvironment,
+    RunOwner,
+    handlers_to_text,
+    masked_settings,
+)
+from hookscope.storage.journal.secrets import (
+    DEFAULT_SECRET_KEYS,
+    Secret,
+    SecretKeys,
+    secrets_in,
+)
+from hookscope.storage.journal.writer import Writer, pin_run
+from hookscope.values import dataclass
+
+# `at` never goes back: ids stand in the order of time, whatever the clock does.
+INSERT_RUN = """
+    insert into runs (workspace, circumstances, key, at, started_ms, owner_pid, owner_started, size, event)
+    values (
+        (select id from workspaces where path = ?), (select id from circumstances where digest = ?), ?,
+        max(?, coalesce((select at from runs order by id desc limit 1), 0)), ?, ?, ?, ?, ?
+    )"""
+# An id may be another run's, by another process, where the journal was moved away while the run went on.
+END_RUN = """
+    update runs set outcome = ?, took = ?, document = ?, size = size + ?
+    where id = ? and started_ms = coalesce(?, started_ms)"""
+INSERT_ENTRY = """
+    insert into entries (at, at_ms, workspace, kind, subject, level, text, detail)
+    values (?, ?, ?, ?, ?, ?, ?, ?)"""
+GLANCE = 0.001  # seconds in which a short job is on disk: waited for without a turn of the loop
+
+
+@dataclass(slots=True)
+class _Shared:
+    """What a journal has in common with those that are made `under` other settings."""
+
+    writer: Writer
+    fingerprints: FileDigests = field(default_factory=FileDigests)
+    # What began runs hid: a handler may remove a secret from the context and print it.
+    hidden: dict[int, tuple[Secret, ...]] = field(default_factory=dict)
+    last: int = 0  # id that was given
+    begun: dict[int, int] = field(default_factory=dict)  # runs that go on, and when each was put on record
+    known: tuple[Secret, ...] = ()
+    keys: SecretKeys = DEFAULT_SECRET_KEYS  # whose values are secret
+
+
+class Journal(JournalReader):
+    """The durable record of one workspace; the file may hold those of others. A PlanRecorder.
+
+    Making one touches nothing: the file is made by the first write. `close` it, or use it in a `with`.
+    Writing is awaited from any loop; reading blocks, see Reader.
+
+    All of it raises JournalError, an OSError whose text is a sentence for the user.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        workspace: str,
+        dialect: str,
+        retention: Retention = DEFAULT_RETENTION,
+    ) -> None:
+        super().__init__(path, workspace)
+        self.dialect = storable_text(dialect)
+        self.version = ""
+        self._settings: Settings | None = None
+        self._masked: tuple[tuple[Secret, ...], MaskedSettings] | None = None  # with what was known then
+        self._shared = _Shared(Writer(path, retention, self.workspace))
+
+    def under(self, dialect: Dialect, settings: Settings) -> Journal:
+        """The same journal, for runs under this dialect with the host's settings as they are now."""
+        if (self.dialect, self.version) == (dialect.name, dialect.version) and self._settings is settings:
+            return self
+        made = copy(self)
+        made.dialect, made.version = dialect.name, dialect.version
+        made._settings, made._masked = settings, None
+        return made
+
+    def of(self, workspace: str) -> Journal:
+        """The same journal, for runs in this workspace."""
+        if self.workspace == storable_text(workspace):
+            return self
+        made = copy(self)
+        made.workspace = storable_text(workspace)
+        return made
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Write all that waits. Blocks until it is on disk; reading still works."""
+        self._shared.writer.close()
+
+    def hide(self, secrets: Iterable[Secret], keys: SecretKeys = DEFAULT_SECRET_KEYS) -> None:
+        """Mask these too from now on: secrets by the name of the variable they came from, though nothing in
+        an event says so; and what is under `keys`."""
+        self._shared.known = tuple(dict.fromkeys((*self._shared.known, *secrets)))
+        self._shared.keys = SecretKeys(self._shared.keys.listed | keys.listed)
+
+    @property
+    def _known(self) -> tuple[Secret, ...]:
+        """What is hidden, and the secrets of the settings as soon as these are on record."""
+        return (*self._shared.known, *(self._masked[1].secrets if self._masked is not None else ()))
+
+    async def begin_plan(self, plan: Plan) -> int:
+        """The run's id, given once the event is on disk, with the handlers of the plan as they are now."""
+        return await self.begin(plan.event, plan.calls)
+
+    async def begin(self, event: Event, calls: Sequence[Registration] = ()) -> int:
+        """The run's id, given once the event is on disk. `calls`: whose handlers are to run."""
+        document = event_document(event)  # a copy made now: the event may change while it waits
+        around = await self._circumstances(calls)
+        keys = self._shared.keys
+        told = secrets_occurring_in(document, self._known)
+        veil = Masker.over((*told, *secrets_of_event(document, keys)), keys)
+        text = json.dumps(mask_event(document, veil))
+        now = milliseconds_of(datetime.now(UTC))
+
+        def insert(database: sqlite3.Connection) -> int:
+            owner = _owner(os.getpid())  # in this thread: some systems need a program to tell
+            run = (storable_text(event.key), now, now, owner.pid, owner.started)
+
+            def row(size: int) -> tuple[object, ...]:
+                return (self.workspace, around.digest, *run, size, text)
+
+            try:
+                number = database.execute(INSERT_RUN, row(len(text))).lastrowid or 0
+            except sqlite3.IntegrityError:  # the first of its workspace, or under these circumstances
+                added = self._add(database, around)
+                number = database.execute(INSERT_RUN, row(len(text) + added)).lastrowid or 0
+            self._shared.last = max(number, self._shared.last + 1)
+            if number < self._shared.last:
+                _renumber(database, number, self._shared.last)
+            return self._shared.last
+
+        run_id = await self._written(insert, GLANCE)
+        self._shared.begun[run_id] = now
+        if veil.secrets:
+            self._shared.hidden[run_id] = veil.secrets
+        return run_id
+
+    async def _circumstances(self, calls: Sequence[Registration]) -> RunEnvironment:
+        handlers = handlers_to_text(self._shared.fingerprints.of_calls(calls))
+        return RunEnvironment(self.dialect, self.version, await self._masked_settings(), handlers)
+
+    async def _masked_settings(self) -> MaskedSettings:
+        """The settings in force, as they may be stored; from now on their secrets are known."""
+        if self._settings is None:
+            return NO_SETTINGS
+        known = self._shared.known
+        if self._masked is None or self._masked[0] != known:
+            # Not in this thread: to search the settings of a large host takes many frames of a screen.
+            keys = self._shared.keys
+            self._masked = known, await asyncio.to_thread(masked_settings, self._settings, known, keys)
+        return self._masked[1]
+
+    def _add(self, database: sqlite3.Connection, around: RunEnvironment) -> int:
+        """What the run refers to, where it is not there; its size. The run that brings it pays for it."""
+        database.execute("insert or ignore into workspaces (path) values (?)", (self.workspace,))
+        number, size = None, len(around.handlers)
+        text, digest = around.settings.text, around.settings.digest
+        if text:
+            added = database.execute(
+                "insert or ignore into settings (digest, text) values (?, ?)", (digest, text)
+            )
+            size += len(text) if added.rowcount else 0
+            number = database.execute("select id from settings where digest = ?", (digest,)).fetchone()[0]
+        database.execute(
+            """insert or ignore into circumstances (digest, dialect, version, settings, handlers)
+               values (?, ?, ?, ?, ?)""",
+            (around.digest, around.dialect, around.version, number, around.handlers),
+        )
+        return size
+
+    async def end(self, run: Run) -> None:
+        """Put all that the run came to on record. A run that has aged out meanwhile is let go."""
+        document = run_document(run, self.dialect)  # a copy made now, as in `begin`
+        hidden, known, keys = self._shared.hidden.pop(run.id, ()), self._known, self._shared.keys
+        begun = self._shared.begun.pop(run.id, None)
+        outcome = outcome_of(run)
+
+        def update(database: sqlite3.Connection) -> int:
+            # Masked here, in the writer's thread: a megabyte of output takes 40 ms to search.
+            told = (*hidden, *secrets_occurring_in(document, known))
+            masked = mask_run(document, Masker.over((*told, *secrets_of_run(document, keys)), keys))
+            thin = compact_document(masked, masked["event"])
+            del thin["event"], thin["id"]  # on record since the beginning
+            text = json.dumps(thin)
+            return database.execute(END_RUN, (outcome, run.took, text, len(text), run.id, begun)).rowcount
+
+        await self._written(update)
+
+    async def pin(self, runs: Collection[int], on: bool = True) -> frozenset[int]:
+        """Keep these runs of this workspace whatever is cleared away, or no longer; those that are there."""
+        found: set[int] = set()
+
+        def work(database: sqlite3.Connection) -> int:
+            found.update(run for run in runs if pin_run(database, run, self.workspace, on))
+            return len(found)
+
+        await self._written(work)
+        return frozenset(found)
+
+    async def note(
+        self, kind: str, subject: str, text: str, level: str = "info", detail: object = None
+    ) -> int:
+        """Record a load, a change or a notice; its id. `detail` is any value that JSON can show."""
+        value = plain_json(detail)
+        await self._masked_settings()
+        keys = self._shared.keys
+        found = (*secrets_in(value, keys=keys), *secrets_in([subject, text], keys=keys))
+        veil = Masker.over((*secrets_occurring_in([value, subject, text], self._known), *found), keys)
+        now = datetime.now(UTC)
+        shown = None if detail is None else json.dumps(veil.value(value))
+        texts = (kind, veil.text(subject), level, veil.text(text))
+        row = (iso(now), milliseconds_of(now), self.workspace, *map(storable_text, texts), shown)
+        return await self._written(lambda database: database.execute(INSERT_ENTRY, row).lastrowid or 0)
+
+    async def _written(self, work: DatabaseWork, glance: float = 0.0) -> int:
+        """What the job gives, once it is on disk. For `glance` seconds the loop stands still at most."""
+        written = self._shared.writer.submit(work)
+        if glance:
+            with suppress(TimeoutError):  # of our wait: a job raises none
+                return written.result(glance)
+        return await asyncio.wrap_future(written)
+
+
+def _renumber(database: sqlite3.Connection, number: int, other: int) -> None:
+    """In a new file ids go on where those of the one that was moved away have ended: who shows the runs of
+    both knows them by their ids."""
+    database.execute("update runs set id = ? where id = ?", (other, number))
+    database.execute("update fresh set run = ? where run = ?", (other, number))
+
+
+@cache
+def _owner(pid: int) -> RunOwner:
+    """This process; by its number, which a fork changes."""
+    return RunOwner.here()

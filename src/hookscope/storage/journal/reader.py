@@ -1,0 +1,356 @@
+"""Reads runs and entries of one workspace from the journal."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cache
+from heapq import merge
+from itertools import islice
+from pathlib import Path
+from typing import Any, cast
+
+from hookscope.model.hook_event import from_iso
+from hookscope.model.run import Event
+from hookscope.storage.journal.compact import complete_document
+from hookscope.storage.journal.database import error_explanation, open_reading
+from hookscope.storage.journal.records import Outcome, begun_document, event_of, storable_text
+from hookscope.storage.journal.run_environment import HandlerFile, RunOwner, handlers_from_text
+from hookscope.storage.journal.run_filter import NOT_FAILED_OUTCOMES, RunFilter
+from hookscope.storage.journal.search import ENDED, has_index, index_query_of
+from hookscope.values import dataclass
+
+COLUMNS = """
+    r.id, w.path, c.dialect, c.version, r.key, r.event, r.started_ms, r.owner_pid, r.owner_started,
+    r.outcome, r.took, r.document, r.pinned, c.handlers,
+    (select lower(hex(s.digest)) from settings s where s.id = c.settings)"""
+# `cross join` everywhere: tables are asked in the order in which they stand, so that nothing is sorted.
+RUN_JOINS = (
+    "cross join workspaces w on w.id = r.workspace cross join circumstances c on c.id = r.circumstances"
+)
+LAST_ID = 2**63 - 1
+SECRET_REFERENCE = re.compile(r"\$\{SECRET:(\w+)\}")
+ENTRY_COLUMNS = "id, at, workspace, kind, subject, level, text, detail"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A run as it is on record, with its secrets masked.
+
+    `document` has the shape of `fire --json` and some more; `run_of` makes a Run of it. Of a run without
+    an end it has the event and no results.
+    """
+
+    id: int
+    event: Event
+    key: str
+    started: datetime  # when it was put on record
+    took: float | None  # seconds; None without an end
+    outcome: Outcome  # interrupted: no end, and its owner is dead
+    document: Mapping[str, Any]
+    owner: RunOwner
+    workspace: str
+    dialect: str
+    version: str = ""  # of the program that the dialect follows to the letter; empty: of a guide
+    pinned: bool = False
+    handlers: tuple[HandlerFile, ...] = ()  # those that were planned, in order
+    settings: str | None = None  # the digest of the host's settings in force; None: it had none
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """Something that happened and is no run: a load, a change, a notice."""
+
+    id: int
+    at: datetime
+    workspace: str
+    kind: str
+    subject: str
+    level: str
+    text: str
+    detail: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryCondition:
+    """A part of a query's `where`, and the values of its question marks."""
+
+    sql: str
+    values: tuple[object, ...]
+
+
+def milliseconds_of(when: datetime) -> int:
+    """Milliseconds since 1970, for comparing in SQL."""
+    return round(when.timestamp() * 1000)
+
+
+def select_runs(
+    database: sqlite3.Connection,
+    workspace: str,
+    wanted: RunFilter,
+    limit: int,
+    *,
+    after: int = 0,
+    newest_first: bool = True,
+) -> tuple[StoredRun, ...]:
+    """The first runs of a workspace that are wanted. `after`: only those with a higher id."""
+    found = database.execute("select id from workspaces where path = ?", (workspace,)).fetchone()
+    if found is None:
+        return ()
+    low, high = _id_range(database, wanted, after)
+    here = [QueryCondition("r.workspace = ?", found), QueryCondition("r.id between ? and ?", (low, high))]
+    if wanted.until is not None:
+        until = milliseconds_of(wanted.until)
+        here.append(QueryCondition("(r.at <= ? or r.started_ms <= ?)", (until, until)))
+    order = "desc" if newest_first else "asc"
+    alive = cache(_owner_is_alive)  # many runs have one owner, and asking may need a program
+
+    def runs(source: str, more: Sequence[QueryCondition] = (), by: str = "r.id") -> Iterator[StoredRun]:
+        """Read one by one: nothing is sorted, and who has enough asks for no more."""
+        where = " and ".join(part.sql for part in (*more, *here))
+        query = f"select {COLUMNS} from {source} {RUN_JOINS} where {where} order by {by} {order}"
+        values = [value for part in (*more, *here) for value in part.values]
+        return (_stored_run(row, alive) for row in database.execute(query, values))
+
+    if not wanted.asks_inside:
+        return tuple(islice(runs("runs r"), limit))
+    told = _column_conditions(wanted)
+    if not has_index(database):
+        return tuple(islice(filter(wanted.takes, runs("runs r", told)), limit))
+    fresh = filter(wanted.takes, runs("fresh f cross join runs r on r.id = f.run", told, by="f.run"))
+    match = index_query_of(wanted, *found)
+    filed: Iterable[StoredRun] = ()
+    if match is not None:
+        sought = [
+            QueryCondition("s.search match ?", (match.text,)),
+            QueryCondition("s.rowid between ? and ?", (low, high)),
+        ]
+        filed = runs("search s cross join runs r on r.id = s.rowid", sought, by="s.rowid")
+        filed = filed if match.exact else filter(wanted.takes, filed)
+    both = merge(fresh, filed, key=lambda run: run.id, reverse=newest_first)
+    return tuple(islice(both, limit))
+
+
+def _id_range(database: sqlite3.Connection, wanted: RunFilter, after: int) -> tuple[int, int]:
+    """The lowest and the highest id that may be wanted: ids come in the order of time.
+
+    Where the clock is behind that of an earlier run, no run since then tells by its place when it began.
+    """
+    low = after + 1
+    if wanted.since is not None:
+        low = max(low, _first_id_at(database, milliseconds_of(wanted.since)))
+    if wanted.until is None or _clock_was_set_back(database):
+        return low, LAST_ID
+    return low, _first_id_at(database, milliseconds_of(wanted.until) + 1) - 1
+
+
+def _clock_was_set_back(database: sqlite3.Connection) -> bool:
+    last = database.execute("select at > started_ms from runs order by id desc limit 1").fetchone()
+    return last is not None and bool(last[0])
+
+
+def _first_id_at(database: sqlite3.Connection, when: int) -> int:
+    """The id of the first run that did not begin before; one that no run has yet, where all did."""
+    low = 1
+    high = database.execute("select coalesce(max(id), 0) + 1 from runs").fetchone()[0]
+    while low < high:
+        middle = (low + high) // 2
+        row = database.execute("select id, at from runs where id >= ? limit 1", (middle,)).fetchone()
+        if row is None or row[1] >= when:
+            high = middle
+        else:
+            low = row[0] + 1
+    return int(low)
+
+
+def _column_conditions(wanted: RunFilter) -> list[QueryCondition]:
+    """What columns tell, so that not every document is read."""
+    found = [QueryCondition("r.pinned", ())] if wanted.pinned else []
+    if wanted.key is not None:
+        found.append(QueryCondition("r.key = ?", (storable_text(wanted.key),)))
+    if wanted.outcomes is not None:
+        ended = ", ".join(f"'{one}'" for one in sorted(wanted.outcomes & ENDED))
+        open_ones = " or r.outcome is null" if wanted.outcomes - ENDED else ""
+        found.append(QueryCondition(f"(r.outcome in ({ended}){open_ones})", ()))
+    return found
+
+
+def select_run(database: sqlite3.Connection, run_id: int) -> StoredRun | None:
+    """The run of that id, of whatever workspace."""
+    query = f"select {COLUMNS} from runs r {RUN_JOINS} where r.id = ?"
+    row = database.execute(query, (run_id,)).fetchone()
+    return None if row is None else _stored_run(row, _owner_is_alive)
+
+
+def select_settings(database: sqlite3.Connection, digests: Iterable[str]) -> dict[str, Any]:
+    """The settings that runs name, each once: `{"file": …, "value": …}`."""
+    found = {}
+    for digest in dict.fromkeys(digests):
+        row = database.execute(
+            "select text from settings where digest = ?", (bytes.fromhex(digest),)
+        ).fetchone()
+        if row is not None:
+            found[digest] = json.loads(row[0])
+    return found
+
+
+def select_entries(
+    database: sqlite3.Connection, wanted: Sequence[QueryCondition], limit: int, *, newest_first: bool = True
+) -> tuple[JournalEntry, ...]:
+    """The entries that all conditions hold for."""
+    where = " and ".join(part.sql for part in wanted) or "true"
+    order = "desc" if newest_first else "asc"
+    values = [value for part in wanted for value in part.values]
+    query = f"select {ENTRY_COLUMNS} from entries where {where} order by id {order} limit ?"
+    return tuple(_entry(row) for row in database.execute(query, (*values, limit)))
+
+
+def _owner_is_alive(owner: RunOwner) -> bool:
+    return owner.alive
+
+
+def _stored_run(row: tuple[Any, ...], alive: Callable[[RunOwner], bool]) -> StoredRun:
+    run_id, workspace, dialect, version, key, event_text, started, pid, owner_started, *more = row
+    outcome, took, rest, pinned, handlers, settings = more
+    event_json = json.loads(event_text)
+    event = event_of(event_json)
+    owner = RunOwner(pid, owner_started)
+    if rest is None:
+        document = {**begun_document(run_id, event, dialect), "masked": _secret_names_in(event_text)}
+    else:
+        document = {"id": run_id, "event": event_json, **complete_document(json.loads(rest), event_json)}
+    if outcome is None:
+        outcome = "running" if alive(owner) else "interrupted"
+    return StoredRun(
+        run_id,
+        event,
+        key,
+        datetime.fromtimestamp(started / 1000, UTC),
+        took,
+        cast(Outcome, outcome),
+        document,
+        owner,
+        workspace,
+        dialect,
+        version,
+        bool(pinned),
+        handlers_from_text(handlers),
+        settings,
+    )
+
+
+def _secret_names_in(text: str) -> list[str]:
+    return list(dict.fromkeys(SECRET_REFERENCE.findall(text)))
+
+
+def _entry(row: tuple[Any, ...]) -> JournalEntry:
+    entry_id, at, workspace, kind, subject, level, text, detail = row
+    value = None if detail is None else json.loads(detail)
+    return JournalEntry(entry_id, from_iso(at), workspace, kind, subject, level, text, value)
+
+
+GARBLED = (ValueError, LookupError, TypeError, AttributeError, RecursionError)  # what such documents raise
+PAGE = 500  # runs read at once where all are wanted
+
+
+class JournalReader:
+    """Reads the record of one workspace; the file may hold those of others.
+
+    Reading touches nothing: before the first write it gives nothing. It is called from any thread and blocks
+    it, so not from the one that draws the screen. Raises JournalError, an OSError whose text is a sentence
+    for the user.
+    """
+
+    def __init__(self, path: Path, workspace: str) -> None:
+        self.path = path
+        self.workspace = storable_text(workspace)
+
+    def recent(
+        self,
+        limit: int = 200,
+        *,
+        hook: str | None = None,
+        key: str | None = None,
+        failed: bool | None = None,
+        since: datetime | None = None,
+        text: str | None = None,
+    ) -> tuple[StoredRun, ...]:
+        """The last runs of this workspace, newest first, of which all that is given holds. As `select`.
+
+        Args:
+            failed: True: only failed runs; False: only others, those without an end included.
+        """
+        outcomes: frozenset[Outcome] | None = None
+        if failed is not None:
+            outcomes = frozenset({"failed"}) if failed else NOT_FAILED_OUTCOMES
+        return self.select(RunFilter(hook, key, outcomes, since, None, text), limit)
+
+    def select(self, wanted: RunFilter, limit: int = 200) -> tuple[StoredRun, ...]:
+        """The last runs of this workspace that are wanted, newest first."""
+        return self._runs(wanted, limit)
+
+    def each(self, wanted: RunFilter) -> Iterator[StoredRun]:
+        """All runs of this workspace that are wanted, oldest first, read bit by bit."""
+        after = 0
+        while page := self._runs(wanted, PAGE, after=after, newest_first=False):
+            yield from page
+            after = page[-1].id
+
+    def newer_than(self, run_id: int, limit: int = 1_000) -> tuple[StoredRun, ...]:
+        """The runs of this workspace begun after that one, oldest first: for following.
+
+        Such a run may have no end yet; ask `run` for it again.
+        """
+        return self._runs(RunFilter(), limit, after=run_id, newest_first=False)
+
+    def run(self, run_id: int) -> StoredRun | None:
+        """The run of that id, of whatever workspace; None where there is none, or no more."""
+        with self._reading() as database:
+            return None if database is None else select_run(database, run_id)
+
+    def settings(self, runs: Iterable[StoredRun]) -> dict[str, Any]:
+        """The settings that were in force then, each once, by their digest: `{"file": …, "value": …}`."""
+        with self._reading() as database:
+            if database is None:
+                return {}
+            return select_settings(database, (run.settings for run in runs if run.settings is not None))
+
+    def entries(
+        self, limit: int = 200, *, kind: str | None = None, newer_than: int | None = None
+    ) -> tuple[JournalEntry, ...]:
+        """The last entries of this workspace, newest first; oldest first where `newer_than` is given."""
+        wanted = [QueryCondition("workspace = ?", (self.workspace,))]
+        if kind is not None:
+            wanted.append(QueryCondition("kind = ?", (storable_text(kind),)))
+        if newer_than is not None:
+            wanted.append(QueryCondition("id > ?", (newer_than,)))
+        with self._reading() as database:
+            if database is None:
+                return ()
+            return select_entries(database, wanted, limit, newest_first=newer_than is None)
+
+    def _runs(
+        self, wanted: RunFilter, limit: int, *, after: int = 0, newest_first: bool = True
+    ) -> tuple[StoredRun, ...]:
+        with self._reading() as database:
+            if database is None:
+                return ()
+            return select_runs(
+                database, self.workspace, wanted, limit, after=after, newest_first=newest_first
+            )
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection | None]:
+        """A connection for one query; None where nothing was written yet."""
+        database = open_reading(self.path)
+        try:
+            yield database
+        except (sqlite3.Error, *GARBLED) as error:
+            raise error_explanation(self.path, error) from error
+        finally:
+            if database is not None:
+                database.close()

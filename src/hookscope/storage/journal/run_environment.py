@@ -1,0 +1,294 @@
+"""The conditions of a run: dialect, masked settings, handler versions, and the process that started it."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
+from functools import lru_cache
+from hashlib import blake2b, sha256
+from pathlib import Path
+from typing import Any, Literal
+
+from hookscope.engine.examination import LARGEST_DIGEST
+from hookscope.helpers import helper_output
+from hookscope.model.host import Settings
+from hookscope.model.regular_file import read_regular
+from hookscope.model.run import Code, Registration
+from hookscope.storage.journal.records import plain_json
+from hookscope.storage.journal.redaction import Masker, secrets_occurring_in
+from hookscope.storage.journal.secrets import (
+    DEFAULT_SECRET_KEYS,
+    Secret,
+    SecretKeys,
+    is_ordinary,
+    secrets_in,
+)
+from hookscope.values import dataclass
+
+MOST_FILES = 1_000  # of a folder with more, only the handler's own file is compared
+CODE_SUFFIXES = frozenset({".py", ".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"})
+SKIPPED_FOLDERS = ("__pycache__", "node_modules")
+FOLDER_KINDS = ("hook", "plugin")  # shapes whose folder belongs to nobody else
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerFile:
+    """A handler that was planned. Empty digests: there was no file, or none that could be read."""
+
+    hook: str
+    key: str
+    path: str | None  # None: a function of the program that fired
+    digest: str = ""  # of the file's content
+    beside: str = ""  # of the names and contents of the other code in its folder
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedHandler:
+    """A handler that is not what it was."""
+
+    hook: str
+    path: str
+    what: Literal["changed", "gone", "beside"]  # beside: other code in its folder is another
+
+    @property
+    def words(self) -> str:
+        """It, as half a sentence: `handler.py has changed`."""
+        name = Path(self.path).name
+        match self.what:
+            case "changed":
+                return f"{name} has changed"
+            case "gone":
+                return f"{name} is gone"
+            case "beside":
+                return f"code beside {name} has changed"
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedSettings:
+    """A host's settings as they may be stored, and the secrets in them. An empty text: it has none."""
+
+    text: str
+    digest: bytes
+    secrets: tuple[Secret, ...] = ()
+
+
+NO_SETTINGS = MaskedSettings("", b"")
+
+
+def masked_settings(
+    settings: Settings, known: Iterable[Secret] = (), keys: SecretKeys = DEFAULT_SECRET_KEYS
+) -> MaskedSettings:
+    """The settings' file and values, with secrets masked, `known` ones too."""
+    if not settings.exists:
+        return NO_SETTINGS
+    value = plain_json(settings.value)
+    own = tuple(secrets_in(value, keys=keys))
+    veil = Masker.over((*secrets_occurring_in(value, known), *own), keys)
+    text = json.dumps({"file": str(settings.file), "value": veil.value(value)})
+    return MaskedSettings(text, _short_digest(text.encode()), secrets_of_settings(value, keys))
+
+
+def secrets_of_settings(value: Any, keys: SecretKeys = DEFAULT_SECRET_KEYS) -> tuple[Secret, ...]:
+    """The secrets of a host's settings, named as they are where a context has the settings."""
+    found = secrets_in(value, ("cfg",), keys=keys)
+    return tuple(secret for secret in dict.fromkeys(found) if not is_ordinary(secret.value))
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnvironment:
+    """As they are stored, once for all runs that have them in common."""
+
+    dialect: str
+    version: str
+    settings: MaskedSettings
+    handlers: str
+
+    @property
+    def digest(self) -> bytes:
+        """Short, and the same for the same circumstances."""
+        text = "\0".join((self.dialect, self.version, self.settings.digest.hex(), self.handlers))
+        return _short_digest(text.encode())
+
+
+def _short_digest(content: bytes) -> bytes:
+    return blake2b(content, digest_size=16).digest()
+
+
+def handlers_to_text(handlers: Iterable[HandlerFile]) -> str:
+    """Handlers as one text for the database."""
+    return json.dumps([[one.hook, one.key, one.path, one.digest, one.beside] for one in handlers])
+
+
+@lru_cache(maxsize=256)
+def handlers_from_text(text: str) -> tuple[HandlerFile, ...]:
+    """What `handlers_text` wrote."""
+    return tuple(HandlerFile(*facts) for facts in json.loads(text))
+
+
+def handler_documents(handlers: Iterable[HandlerFile]) -> list[dict[str, Any]]:
+    """For people's programs."""
+    return [
+        {
+            "hook": one.hook,
+            "key": one.key,
+            "path": one.path,
+            "digest": one.digest or None,
+            "beside": one.beside or None,
+        }
+        for one in handlers
+    ]
+
+
+def handlers_from_documents(documents: Sequence[Mapping[str, Any]]) -> tuple[HandlerFile, ...]:
+    """What `handler_documents` made."""
+    return tuple(
+        HandlerFile(one["hook"], one["key"], one["path"], one["digest"] or "", one["beside"] or "")
+        for one in documents
+    )
+
+
+def handlers_changed_since(handlers: Iterable[HandlerFile]) -> tuple[ChangedHandler, ...]:
+    """Which of a run's handlers are not what they were then, each once. Blocks: it reads files."""
+    return FileDigests().changed(handlers)
+
+
+@dataclass(slots=True)
+class FileDigests:
+    """Digests of files, taken anew where a file's size, times or number have changed."""
+
+    _known: dict[str, tuple[tuple[int, ...], str]] = field(default_factory=dict)
+
+    def of_calls(self, calls: Iterable[Registration]) -> tuple[HandlerFile, ...]:
+        """The handlers of these calls as their files are now. Reads them; never raises."""
+        return tuple(self._of_call(call) for call in calls)
+
+    def changed(self, handlers: Iterable[HandlerFile]) -> tuple[ChangedHandler, ...]:
+        """Those of them that are not what they were, each once. Blocks: it reads files."""
+        found = {}
+        for one in handlers:
+            if one.path is None or not one.digest:
+                continue
+            now = self._digest(one.path)
+            beside = self._beside(Path(one.path)) if now == one.digest and one.beside else one.beside
+            if not now:
+                found[one.path] = ChangedHandler(one.hook, one.path, "gone")
+            elif now != one.digest:
+                found[one.path] = ChangedHandler(one.hook, one.path, "changed")
+            elif beside != one.beside:
+                found[one.path] = ChangedHandler(one.hook, one.path, "beside")
+        return tuple(found.values())
+
+    def _of_call(self, call: Registration) -> HandlerFile:
+        if not isinstance(call.target, Code):
+            return HandlerFile(call.name, call.key, None)
+        code = call.target
+        own_folder = code.shape in FOLDER_KINDS and code.root == code.path.parent
+        beside = self._beside(code.path) if own_folder else ""
+        return HandlerFile(call.name, call.key, str(code.path), self._digest(str(code.path)), beside)
+
+    def _digest(self, path: str) -> str:
+        """The first half of the content's SHA-256, in hexadecimal; empty where it cannot be read."""
+        try:
+            facts = os.stat(path)
+            if (
+                not stat.S_ISREG(facts.st_mode) or facts.st_size > LARGEST_DIGEST
+            ):  # a pipe would be read for ever
+                return ""
+            mark = (facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino)
+            known = self._known.get(path)
+            if known is None or known[0] != mark:
+                known = (mark, sha256(read_regular(path, LARGEST_DIGEST)).hexdigest()[:32])
+                self._known[path] = known
+            return known[1]
+        except (OSError, ValueError):  # ValueError: a NUL in the name
+            return ""
+
+    def _beside(self, handler: Path) -> str:
+        """Of the other code in the handler's folder; empty where there is none, or too much."""
+        digest, found = sha256(), False
+        for number, entry in enumerate(_files_below(os.fspath(handler.parent))):
+            if number == MOST_FILES:
+                return ""
+            if os.path.splitext(entry.name)[1] in CODE_SUFFIXES and entry.path != os.fspath(handler):
+                name = os.path.relpath(entry.path, handler.parent)
+                digest.update(f"{name}\0{self._digest(entry.path)}\0".encode("utf-8", "surrogateescape"))
+                found = True
+        return digest.hexdigest()[:32] if found else ""
+
+
+def _files_below(folder: str) -> Iterator[os.DirEntry[str]]:
+    """All files below, in an order of its own. Links to folders are not followed: they may lead round."""
+    waiting = _folder_entries(folder)  # the next one last; no recursion: folders may lie very deep
+    while waiting:
+        entry = waiting.pop()
+        if entry.name.startswith(".") or entry.name in SKIPPED_FOLDERS:
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            waiting += _folder_entries(entry.path)
+        else:
+            yield entry
+
+
+def _folder_entries(folder: str) -> list[os.DirEntry[str]]:
+    """What the folder holds, the first name last; nothing where it cannot be listed."""
+    try:
+        with os.scandir(folder) as listing:
+            return sorted(listing, key=lambda entry: entry.name, reverse=True)
+    except OSError:
+        return []
+
+
+DEAD_STATES = "ZXx"  # states of a process that has ended and was not yet waited for
+
+
+@dataclass(frozen=True, slots=True)
+class RunOwner:
+    """A process. `started` is opaque: it is only ever compared."""
+
+    pid: int
+    started: str
+
+    @staticmethod
+    def here() -> RunOwner:
+        """This process."""
+        return RunOwner(os.getpid(), process_start(os.getpid()) or "")
+
+    @property
+    def alive(self) -> bool:
+        """Is it still there? A process that took over its number is not it."""
+        return process_start(self.pid) == self.started
+
+
+def process_start(pid: int) -> str | None:
+    """When this process started; None where there is none that lives."""
+    return _process_start_by_proc(pid) if Path("/proc/self/stat").exists() else process_start_by_ps(pid)
+
+
+def _process_start_by_proc(pid: int) -> str | None:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return None
+    fields = stat.rpartition(")")[2].split()  # the name before it may hold blanks and brackets
+    # Fields 3 and 22 of proc(5). Ticks count from the boot, so the boot is part of the answer.
+    return None if fields[0] in DEAD_STATES else f"{_boot_time()} {fields[19]}"
+
+
+def _boot_time() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
+
+
+def process_start_by_ps(pid: int) -> str | None:
+    """As `start_of`, on macOS and the BSDs. Fixed language and time zone: two consoles read the same."""
+    try:
+        answer = helper_output(["/bin/ps", "-o", "stat=", "-o", "lstart=", "-p", str(pid)], seconds=5)
+    except OSError:
+        return None
+    state, _, started = answer.text.strip().partition(" ")
+    return None if not state or state[0] in DEAD_STATES else started.strip()

@@ -1,0 +1,168 @@
+"""RunFilter: which runs a query selects, in the database or a file of runs; and the index terms of a run.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from hookscope.storage.journal.records import Outcome, storable_text
+from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.storage.journal.reader import StoredRun
+
+
+LONGEST_TEXT = 2_000  # characters of one text that are searched
+LONGEST_RUN = 32_000  # characters of one run
+LONGEST_WORD = 64
+
+# Scripts without blanks between words: each sign is a word, and a word in a sentence is a phrase.
+_UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
+
+
+def index_terms(text: str) -> list[str]:
+    """The words of a text, without capitals and accents. All else parts words, `_` too."""
+    if text.isascii():
+        found = _ASCII_WORD.findall(text.lower())
+    else:
+        parts = unicodedata.normalize("NFKD", text)
+        bare = "".join(char for char in parts if not unicodedata.combining(char))
+        found = _WORD.findall(unicodedata.normalize("NFC", bare).casefold())
+    return [word[:LONGEST_WORD] for word in found]
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Words that stand side by side; with `open` the last one may go on."""
+
+    words: tuple[str, ...]
+    open: bool = False
+
+    def stands_in(self, text: str) -> bool:
+        """`text` is words with blanks between them."""
+        end = "" if self.open else " "
+        return f" {' '.join(self.words)}{end}" in f" {text} "
+
+
+def parse_phrase(text: str) -> Phrase | None:
+    """What a user looks for; `*` at the end: words that begin so. None where the text has no word."""
+    found = tuple(index_terms(text))
+    return Phrase(found, text.rstrip().endswith("*")) if found else None
+
+
+def index_terms_of_run(event: Mapping[str, Any], document: Mapping[str, Any] | None) -> str:
+    """All words of a run that are searched, with blanks between them. `document`: None before its end."""
+    kept, left = [], LONGEST_RUN
+    for text in dict.fromkeys(chain(_event_texts(event), _run_texts(document or {}))):
+        piece = text[: min(LONGEST_TEXT, left)]
+        kept += index_terms(piece)
+        left -= len(piece)
+        if left <= 0:
+            break
+    return " ".join(kept)
+
+
+def _event_texts(event: Mapping[str, Any]) -> Iterator[str]:
+    yield f"{event['type']}:{event['action']}"
+    yield event["sessionKey"]
+    for name in ("messages", "context", "ctx", "meta"):
+        yield from _strings(event.get(name))
+
+
+def _run_texts(run: Mapping[str, Any]) -> Iterator[str]:
+    """First what is short and telling, since there is a limit; last what handlers printed."""
+    yield from _strings([run.get("failure"), run.get("verdict"), run.get("messages")])
+    results = run.get("results") or ()
+    for result in results:
+        yield from _strings([result["hook"], result.get("handler"), result.get("messages")])
+        yield from _failure_texts(result.get("error"))
+        yield from _failure_texts(result.get("stale"))
+        yield from _strings(result.get("notes"))
+    for left in run.get("not_run") or ():
+        yield from _strings([left["hook"], left["reason"]])
+    yield from _strings([run.get("notes"), run.get("result"), run.get("context")])
+    for line in run.get("log") or ():
+        yield from _strings(line["text"])
+    for result in results:
+        yield from _strings([result.get("returned"), result.get("stdout"), result.get("stderr")])
+
+
+def _failure_texts(failure: Mapping[str, Any] | None) -> Iterable[str]:
+    if failure is None:
+        return
+    yield from (failure["type"], failure["message"])
+    for frame in failure["frames"]:
+        yield from (frame["file"], frame["function"], frame["source"])
+
+
+def _strings(value: object) -> Iterator[str]:
+    """The texts and numbers of a value that JSON had, not its keys. Plain types: to ask for them is fast."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _strings(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield str(value)
+
+
+NOT_FAILED_OUTCOMES: frozenset[Outcome] = frozenset({"ok", "cancelled", "interrupted", "running"})
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """Of all that is given must hold. None: nothing is asked of it."""
+
+    hook: str | None = None  # it was called; a hook that did not run is no match
+    key: str | None = None
+    outcomes: frozenset[Outcome] | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    text: str | None = None  # its words stand side by side in what was recorded
+    pinned: bool = False
+
+    @property
+    def asks_inside(self) -> bool:
+        """Is anything asked for that an index of words answers."""
+        nothing = self.hook is None and self.key is None and self.outcomes is None and not self.text
+        return not nothing or self.pinned
+
+    def takes(self, run: StoredRun) -> bool:
+        """Does all hold for this run, but for its time."""
+        if self.key is not None and run.key != storable_text(self.key):
+            return False
+        if self.outcomes is not None and run.outcome not in self.outcomes:
+            return False
+        if self.pinned and not run.pinned:
+            return False
+        if self.hook is not None and self.hook not in called_hooks_of(run.document):
+            return False
+        if not self.text:
+            return True
+        sought = parse_phrase(self.text)
+        return sought is not None and sought.stands_in(
+            index_terms_of_run(run.document["event"], run.document)
+        )
+
+    def in_time(self, run: StoredRun) -> bool:
+        """Did it begin within the window, both ends included."""
+        return (self.since is None or run.started >= self.since) and (
+            self.until is None or run.started <= self.until
+        )
+
+
+def called_hooks_of(document: Mapping[str, Any]) -> list[str]:
+    """The names of the hooks that were called, each once."""
+    return list(dict.fromkeys(result["hook"] for result in document.get("results", ())))

@@ -1,0 +1,355 @@
+"""The journal's writer thread.
+
+writes queued jobs in batches; in between it indexes ended runs and deletes old ones.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import field, replace
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
+
+from hookscope.model.machine import file_identity
+from hookscope.storage.journal.database import (
+    DatabaseWork,
+    JournalError,
+    close_moved,
+    commit_together,
+    error_explanation,
+    open_database,
+    refused_by_version,
+)
+from hookscope.storage.journal.retention import DEFAULT_RETENTION, Retention
+from hookscope.storage.journal.search import DELETE_TERMS, INSERT_TERMS, IndexEntry, has_index
+from hookscope.values import dataclass
+
+PAGES_GIVEN_BACK = 2_000  # to the disk, each time: tidying must not hold up the next event for long
+RUNS_PER_ROUND = 100  # runs filed, or cleared away, in one transaction: it holds up whoever writes
+MOST_ENTRIES = 5_000  # of each, at once; the next time goes on
+RETAINED_WORKSPACES = 8  # times what one workspace may have: what all may have together
+SELECT_ENDED_RUNS = """
+    select r.id, r.workspace, r.key, r.outcome, r.pinned, r.event, r.document
+    from {} cross join runs r on r.id = {}"""
+
+
+def clean_up(
+    database: sqlite3.Connection,
+    retention: Retention,
+    workspace: str | None = None,
+    *,
+    busy: Callable[[], bool] = lambda: False,
+) -> bool:
+    """File what is fresh, clear away the oldest runs and entries, move the write-ahead log into the file.
+    True where there is more to do: it was enough for once, or somebody waits.
+
+    Args:
+        workspace: whose runs are cleared away; None: those of each.
+        busy: does somebody wait.
+    """
+    try:
+        for _ in range(MOST_ENTRIES // RUNS_PER_ROUND):
+            if not _committed(database, lambda database: _clean_up_round(database, retention, workspace)):
+                break
+            if busy():
+                return True
+        else:
+            return True
+        # A script, since `execute` takes one step, and a step gives back one page.
+        database.executescript(f"pragma incremental_vacuum({PAGES_GIVEN_BACK})")
+        database.execute("pragma wal_checkpoint(passive)").fetchall()
+    except Exception:  # a run that cannot be read must not end the thread that writes all others
+        pass  # nothing is lost: the next time comes soon, and a write says what is wrong
+    return False
+
+
+def _committed(database: sqlite3.Connection, work: DatabaseWork) -> int:
+    """Raises sqlite3.Error."""
+    (answer,) = commit_together(database, [work])
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
+
+
+def _clean_up_round(database: sqlite3.Connection, retention: Retention, workspace: str | None) -> int:
+    """As much as one transaction should take; how many runs were filed or cleared away."""
+    filed = _index_ended_runs(database) if has_index(database) else 0
+    if filed == RUNS_PER_ROUND:
+        return filed  # what waits to be counted is counted first: then little is left that is not
+    done = filed
+    for place in _workspace_places(database, workspace):
+        done += sum(_delete_oldest(database, retention, place, interest) for interest in (0, 1))
+    done += _delete_in_other_workspaces(database, retention)
+    _delete_unused(database, retention)
+    return done
+
+
+def _index_ended_runs(database: sqlite3.Connection) -> int:
+    """Count and index some of the runs that have ended since; how many."""
+    query = (
+        f"{SELECT_ENDED_RUNS.format('fresh f', 'f.run')} where r.outcome is not null order by f.run limit ?"
+    )
+    rows = database.execute(query, (RUNS_PER_ROUND,)).fetchall()
+    database.executemany(INSERT_TERMS, ((run, IndexEntry(*facts).words()) for run, *facts in rows))
+    for run, *_ in rows:
+        _count_run(database, run)
+    database.executemany("delete from fresh where run = ?", ((run,) for run, *_ in rows))
+    return len(rows)
+
+
+def _count_run(database: sqlite3.Connection, run: int) -> None:
+    query = "select workspace, interest, size, circumstances from runs where id = ?"
+    workspace, interest, size, circumstances = database.execute(query, (run,)).fetchone()
+    added = "insert or ignore into totals values (?, ?, 0, 0, ?)"
+    database.execute(added, (workspace, interest, run))
+    database.execute(
+        """update totals set runs = runs + 1, size = size + ?, oldest = min(oldest, ?)
+           where workspace = ? and interest = ?""",
+        (size, run, workspace, interest),
+    )
+    database.execute("update circumstances set runs = runs + 1 where id = ?", (circumstances,))
+
+
+def pin_run(database: sqlite3.Connection, run: int, workspace: str, on: bool) -> bool:
+    """Keep a run whatever is cleared away, or no longer. False where that workspace has no such run."""
+    query = "select 1 from runs r join workspaces w on w.id = r.workspace where r.id = ? and w.path = ?"
+    if database.execute(query, (run, workspace)).fetchone() is None:
+        return False
+    before = _index_entry_of(database, run)
+    database.execute("update runs set pinned = ? where id = ?", (on, run))
+    if before is not None:
+        database.execute(DELETE_TERMS, (run, before.words()))
+        database.execute(INSERT_TERMS, (run, replace(before, pinned=on).words()))
+    return True
+
+
+def _index_entry_of(database: sqlite3.Connection, run: int) -> IndexEntry | None:
+    """What the index has of a run; None where it has nothing."""
+    if not has_index(database):
+        return None
+    filed = "f.id = ? and not exists (select 1 from fresh where run = f.id)"
+    row = database.execute(f"{SELECT_ENDED_RUNS.format('runs f', 'f.id')} where {filed}", (run,)).fetchone()
+    return None if row is None else IndexEntry(*row[1:])
+
+
+def _workspace_places(database: sqlite3.Connection, workspace: str | None) -> list[int]:
+    query = "select id from workspaces where :path is null or path = :path"
+    return [row[0] for row in database.execute(query, {"path": workspace})]
+
+
+def _delete_oldest(database: sqlite3.Connection, retention: Retention, workspace: int, interest: int) -> int:
+    """Delete the oldest runs of this interest while there are too many; how many went, at most TOGETHER.
+
+    Interest 0: ordinary; 1: failed. Pinned runs, of interest 2, stay.
+    """
+    runs, size, oldest = _held_runs(database, workspace, interest)
+    if runs <= retention.runs and size <= retention.size:
+        return 0
+    indexed = "and interest > 0" if interest else ""  # lets SQLite use the index of those alone
+    query = f"""
+        select id, size from runs where workspace = ? and interest = ? {indexed} and id >= ?
+        order by id limit ?"""
+    going: list[int] = []
+    for run, its_size in database.execute(query, (workspace, interest, oldest, RUNS_PER_ROUND)).fetchall():
+        # It goes when the runs after it alone fill the size.
+        if runs <= retention.runs and size - its_size < retention.size:
+            break
+        runs, size = runs - 1, size - its_size
+        going.append(run)
+    _delete_runs(database, going)
+    if going:
+        values = (going[-1] + 1, workspace, interest)
+        database.execute("update totals set oldest = ? where workspace = ? and interest = ?", values)
+    return len(going)
+
+
+def _held_runs(database: sqlite3.Connection, workspace: int, interest: int) -> tuple[int, int, int]:
+    """How many runs of this interest there are, their size, and an id that none of them is below."""
+    kind = (workspace, interest)
+    query = "select runs, size, oldest from totals where workspace = ? and interest = ?"
+    runs, size, oldest = database.execute(query, kind).fetchone() or (0, 0, 1)
+    query = """
+        select count(*), coalesce(sum(r.size), 0), coalesce(min(r.id), ?) from fresh f
+        cross join runs r on r.id = f.run where r.workspace = ? and r.interest = ?"""
+    more, more_size, oldest_fresh = database.execute(query, (oldest, *kind)).fetchone()
+    return runs + more, size + more_size, min(oldest, oldest_fresh)
+
+
+def _delete_in_other_workspaces(database: sqlite3.Connection, retention: Retention) -> int:
+    """Where all workspaces together have too much: some runs of the one that was not used for longest."""
+    query = "select coalesce(sum(runs), 0), coalesce(sum(size), 0) from totals where interest < 2"
+    runs, size = database.execute(query).fetchone()
+    if runs <= RETAINED_WORKSPACES * retention.runs and size <= RETAINED_WORKSPACES * retention.size:
+        return 0
+    query = """
+        select w.id from workspaces w
+        where w.id <> (select workspace from runs order by id desc limit 1)
+        and exists (select 1 from totals t where t.workspace = w.id and t.interest < 2 and t.runs > 0)
+        order by (select max(r.id) from runs r where r.workspace = w.id) limit 1"""
+    longest_ago = database.execute(query).fetchone()
+    if longest_ago is None:
+        return 0
+    query = "select id from runs where workspace = ? and interest < 2 order by id limit ?"
+    going = [run for (run,) in database.execute(query, (*longest_ago, RUNS_PER_ROUND)).fetchall()]
+    _delete_runs(database, going)
+    return len(going)
+
+
+def _delete_runs(database: sqlite3.Connection, runs: Sequence[int]) -> None:
+    """With their words, where they are in the index."""
+    for run in runs:
+        entry = _index_entry_of(database, run)
+        if entry is not None:
+            database.execute(DELETE_TERMS, (run, entry.words()))
+    database.executemany("delete from runs where id = ?", ((run,) for run in runs))
+
+
+def _delete_unused(database: sqlite3.Connection, retention: Retention) -> None:
+    """Circumstances and settings that no run has any more, and old entries."""
+    database.execute(
+        """delete from circumstances where runs = 0
+           and id not in (select r.circumstances from fresh f cross join runs r on r.id = f.run)"""
+    )
+    database.execute(
+        "delete from settings where not exists (select 1 from circumstances c where c.settings = settings.id)"
+    )
+    database.execute(
+        "delete from entries where id <= (select id from entries order by id desc limit 1 offset ?)",
+        (retention.entries,),
+    )
+
+
+IDLE_SECONDS = 0.5  # seconds without a job until the journal is tidied
+JOBS_BETWEEN_CLEANUPS = (
+    150  # jobs after which it is tidied although it is never idle: fewer runs than are filed at once
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _WriteJob:
+    work: DatabaseWork
+    done: Future[int] = field(default_factory=Future)
+
+
+class Writer:
+    """One thread that owns the connection; it starts with the first job, and opens the file then.
+
+    A file that could not be opened or written is opened anew for the next job: its user may have done
+    what the error's sentence asks for. So is one that was moved away or removed meanwhile.
+
+    Args:
+        retention: how much is kept, of `workspace` or, where it is None, of each.
+        connect: opens the connection, in the thread; raises JournalError.
+        idle: seconds without a job until old runs are cleared away.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        retention: Retention = DEFAULT_RETENTION,
+        workspace: str | None = None,
+        *,
+        connect: Callable[[Path], sqlite3.Connection] = open_database,
+        idle: float = IDLE_SECONDS,
+    ) -> None:
+        self._path = path
+        self._retention = retention
+        self._workspace = workspace
+        self._connect = connect
+        self._idle = idle
+        self._file: tuple[int, int] | None = None  # that the connection is to
+        self._jobs: SimpleQueue[_WriteJob | None] = SimpleQueue()
+        self._lock = Lock()
+        self._thread: Thread | None = None
+        self._closed = False
+
+    def submit(self, work: DatabaseWork) -> Future[int]:
+        """What `work` returns, once it is committed. Fails with a JournalError where it cannot be.
+
+        `work` runs in the thread, inside a transaction that it may share with other jobs.
+        """
+        job = _WriteJob(work)
+        with self._lock:
+            if self._closed:
+                raise JournalError(f"{self._path} is closed in this process. Open a new Journal to write.")
+            if self._thread is None:
+                # A daemon: who forgets `close` must not hang at exit, and has lost nothing acknowledged.
+                self._thread = Thread(target=self._run, name="journal writer", daemon=True)
+                self._thread.start()
+            self._jobs.put(job)
+        return job.done
+
+    def close(self) -> None:
+        """Write all that waits, and wait for the thread's end. Again is nothing."""
+        with self._lock:
+            self._closed = True
+            thread = self._thread
+            self._jobs.put(None)
+        if thread is not None:
+            thread.join()
+
+    def _run(self) -> None:
+        database: sqlite3.Connection | None = None
+        untidy, closing = 0, False
+        while not closing:
+            jobs, closing = self._next_jobs(self._idle if untidy else None)
+            if jobs:
+                database = self._write(database, jobs)
+                untidy += len(jobs)
+            if not jobs or closing or untidy >= JOBS_BETWEEN_CLEANUPS:
+                if database is not None and untidy:
+                    busy = self._somebody_waits
+                    untidy = int(clean_up(database, self._retention, self._workspace, busy=busy))
+                else:
+                    untidy = 0
+        if database is not None:
+            database.close()
+
+    def _somebody_waits(self) -> bool:
+        return not self._jobs.empty()
+
+    def _next_jobs(self, timeout: float | None) -> tuple[list[_WriteJob], bool]:
+        """All jobs that wait, at least one unless time runs out; and whether it was asked to close."""
+        try:
+            taken = [self._jobs.get(timeout=timeout)]
+        except Empty:
+            return [], False
+        while not self._jobs.empty():
+            taken.append(self._jobs.get())
+        return [job for job in taken if job is not None], None in taken
+
+    def _write(
+        self, database: sqlite3.Connection | None, jobs: Sequence[_WriteJob]
+    ) -> sqlite3.Connection | None:
+        """The connection to go on with; None where this one is of no more use."""
+        answers: Sequence[int | Exception]
+        if database is not None and file_identity(self._path) != self._file:
+            close_moved(database, self._path)  # what is written there, nobody would find
+            database = None
+        try:
+            if database is None:
+                database = self._connect(self._path)
+                self._file = file_identity(self._path)
+            answers = commit_together(database, [job.work for job in jobs])
+        except (JournalError, sqlite3.Error) as error:
+            if database is not None:
+                database.close()
+                database = None
+            answers = [error_explanation(self._path, error)] * len(jobs)
+        for job, answer in zip(jobs, answers, strict=True):
+            if isinstance(answer, sqlite3.Error):
+                answer = error_explanation(self._path, refused_by_version(database, self._path) or answer)
+            _resolve(job.done, answer)
+        return database
+
+
+def _resolve(done: Future[int], answer: int | Exception) -> None:
+    if not done.set_running_or_notify_cancel():
+        return  # whoever asked has gone; the row stays
+    if isinstance(answer, Exception):
+        done.set_exception(answer)
+    else:
+        done.set_result(answer)

@@ -1,0 +1,86 @@
+"""Cache of what interpreters report about themselves (version, features), in the state folder."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from hookscope.model.machine import RealFiles
+from hookscope.runtime.executors import NodeReport, ask_node
+from hookscope.storage.state_files import (
+    state_members,
+    state_members_to_merge,
+    write_state_file,
+)
+
+FILE = "programs.json"
+VERSIONS = "versions"  # what its file has
+MOST = 32  # programs that are kept
+LONGEST_WAIT = 2  # seconds for another process that writes
+# How a program begins that a machine runs: Linux, macOS of one processor and of several.
+NATIVE = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
+
+
+class KnownPrograms:
+    """`programs.json`: program → what it says, for one content. Merged by key under a lock."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._news: dict[str, dict[str, Any]] = {}
+
+    def said_by(self, program: str, workspace: tuple[Path, ...] = ()) -> NodeReport | None:
+        """As the program says it, or has said it when its file was the same."""
+        stamp = _stamp(program)
+        if stamp is None:
+            return ask_node(program, workspace)
+        known = _cached_answer(state_members(self.file, VERSIONS).get(program), stamp)
+        if known is not None:
+            return known
+        said = ask_node(program, workspace)
+        if said is not None and _stamp(program) == stamp:
+            self._news[program] = {"of": stamp, "version": list(said.version), "types": said.types}
+        return said
+
+    def keep(self) -> None:
+        """Write down what is new. Where that cannot be written, the next command asks again."""
+        news, self._news = self._news, {}
+        if not news:
+            return
+        from filelock import FileLock, Timeout  # here: a look locks nothing
+
+        with suppress(OSError, Timeout):
+            self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with FileLock(f"{self.file}.lock", timeout=LONGEST_WAIT):
+                kept = {**state_members_to_merge(self.file, VERSIONS), **news}
+                last = dict([*kept.items()][-MOST:])
+                write_state_file(self.file, json.dumps({VERSIONS: last}, indent=2).encode() + b"\n")
+
+
+def _stamp(program: str) -> list[object] | None:
+    """What changes when the program does. None where its file does not decide what it is: a script, or one of
+    those that stand for a program of every folder's own."""
+    real = os.path.realpath(program)
+    try:
+        if not os.path.basename(real).startswith(os.path.basename(program)) or not _is_native(real):
+            return None
+        status = os.stat(real)
+    except OSError:
+        return None
+    return [real, status.st_size, status.st_mtime_ns, status.st_ino]
+
+
+def _is_native(path: str) -> bool:
+    return RealFiles().read(Path(path), 4).startswith(NATIVE)
+
+
+def _cached_answer(entry: Any, stamp: list[object]) -> NodeReport | None:
+    """Of an entry of the file; None where it is damaged, or of another content."""
+    if not isinstance(entry, dict) or entry.get("of") != stamp:
+        return None
+    version, types = entry.get("version"), entry.get("types")
+    if not isinstance(version, list) or len(version) != 3 or not all(type(part) is int for part in version):
+        return None
+    return NodeReport(tuple(version), types) if isinstance(types, bool) else None

@@ -1,0 +1,99 @@
+"""The trust store: the folders whose code the user allows to run, with the digests of their handlers."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from hookscope.model.host import Trust
+from hookscope.model.machine import path_from_text, path_to_text, user_homes
+from hookscope.model.refusal import Refusal
+from hookscope.model.text import error_reason
+from hookscope.storage.state_files import (
+    state_members,
+    state_members_to_merge,
+    write_state_file,
+)
+from hookscope.values import dataclass
+
+FOLDERS_MEMBER = "folders"  # what its file has
+EVERYTHING = "everything_below"  # of a folder: allowed however wide it is
+
+
+@dataclass(frozen=True, slots=True)
+class TrustStore:
+    """`trust.json`: folder → since when, and its handlers' digests.
+
+    Merged by key under a lock, replaced atomically.
+    """
+
+    file: Path
+
+    def trust(self) -> Trust:
+        """What is trusted now. An unreadable file trusts nothing."""
+        entries = state_members(self.file, FOLDERS_MEMBER)
+        said = {
+            path_from_text(path): entry.get(EVERYTHING) if isinstance(entry, dict) else None
+            for path, entry in entries.items()
+        }
+        digests = {
+            path_from_text(path): digest
+            for entry in entries.values()
+            if isinstance(entry, dict) and isinstance(entry.get("handlers"), dict)
+            for path, digest in entry["handlers"].items()
+        }
+        return Trust(
+            folders=frozenset(said),
+            digests=digests,
+            homes=user_homes(),
+            everything_below=frozenset(path for path, everything in said.items() if everything is True),
+            unchecked=frozenset(
+                path for path, everything in said.items() if not isinstance(everything, bool)
+            ),
+        )
+
+    def add(self, folder: Path, handlers: Mapping[Path, str], *, everything_below: bool = False) -> None:
+        """Trust a folder and all below it; `handlers` are the digests of those that are there now.
+
+        `everything_below`: however wide the folder is. Raises Refusal where that cannot be recorded.
+        """
+        with self._merging() as folders:
+            folders[path_to_text(folder)] = {
+                "since": datetime.now(UTC).isoformat(timespec="seconds"),
+                EVERYTHING: everything_below,
+                "handlers": {path_to_text(path): digest for path, digest in handlers.items()},
+            }
+
+    def drop(self, folders: Iterable[Path]) -> None:
+        """Trust these no longer, nor what lies below them; a folder above that stays trusted covers them.
+
+        Raises Refusal where that cannot be recorded.
+        """
+        dropped = tuple(folders)
+        known = state_members(self.file, FOLDERS_MEMBER)
+        gone = [
+            name for name in known if any(path_from_text(name).is_relative_to(folder) for folder in dropped)
+        ]
+        if gone:
+            with self._merging() as folders_now:
+                for folder in gone:
+                    folders_now.pop(folder, None)
+
+    @contextmanager
+    def _merging(self) -> Iterator[dict[str, Any]]:
+        """The entries, to be changed under a lock, and written afterwards. Raises Refusal."""
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            from filelock import FileLock  # here: a look locks nothing, and this loads asyncio
+
+            with FileLock(str(self.file) + ".lock", timeout=10):
+                folders = state_members_to_merge(self.file, FOLDERS_MEMBER)
+                yield folders
+                write_state_file(self.file, json.dumps({FOLDERS_MEMBER: folders}, indent=2).encode() + b"\n")
+        except (OSError, TimeoutError) as error:
+            raise Refusal(
+                f"Cannot record the trust in {self.file}: {error_reason(error)}.",
+                "HOOKSCOPE_STATE_DIR names another folder.",
+            ) from None

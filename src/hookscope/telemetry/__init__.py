@@ -1,0 +1,1 @@
+"""Runs as OpenTelemetry spans and metrics; `hookscope.otel` is the public door."""

@@ -1,0 +1,96 @@
+"""What the command line and the console talk to: hosts opened, hooks looked at, events fired, trust.
+
+Both faces ask the same questions here and only show the answers, so they cannot disagree. The
+workbench owns the lanes it starts: `close` ends them. Users' files are written through `changes` only,
+when somebody asks for it.
+
+What writes, watches and runs is loaded when it is used: a command line that only looks pays for none of it.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hookscope.app.event_templates import BadContext, event_keys, parse_context
+    from hookscope.app.options import Options
+    from hookscope.app.snapshot import PastRun, Snapshot
+    from hookscope.app.toggle import Effect, Toggle, Undoing
+    from hookscope.app.watching import Watch
+    from hookscope.app.workbench import Workbench
+    from hookscope.model.refusal import Refusal
+    from hookscope.runtime.debugger import Bound, Debugger, Logged, Member, Point, StackFrame, Stop
+    from hookscope.runtime.firing import Firing
+    from hookscope.runtime.limits import LimitName, Limits, size_in_words
+    from hookscope.runtime.process_executor import WorkerFacts
+    from hookscope.runtime.stepper import Stepper
+    from hookscope.storage.edits.change import Change
+    from hookscope.storage.journal.journal import Journal as Journal
+    from hookscope.storage.journal.reader import JournalEntry as JournalEntry
+    from hookscope.storage.journal.reader import StoredRun as StoredRun
+
+_HOMES = {
+    "BadContext": "hookscope.app.event_templates",
+    "Bound": "hookscope.runtime.debugger",
+    "Change": "hookscope.storage.edits.change",
+    "Debugger": "hookscope.runtime.debugger",
+    "Effect": "hookscope.app.toggle",
+    "Firing": "hookscope.runtime.firing",
+    "Journal": "hookscope.storage.journal.journal",
+    "JournalEntry": "hookscope.storage.journal.reader",
+    "LimitName": "hookscope.runtime.limits",
+    "Limits": "hookscope.runtime.limits",
+    "Logged": "hookscope.runtime.debugger",
+    "Member": "hookscope.runtime.debugger",
+    "Options": "hookscope.app.options",
+    "PastRun": "hookscope.app.snapshot",
+    "Point": "hookscope.runtime.debugger",
+    "Refusal": "hookscope.model.refusal",
+    "Snapshot": "hookscope.app.snapshot",
+    "StackFrame": "hookscope.runtime.debugger",
+    "Stepper": "hookscope.runtime.stepper",
+    "Stop": "hookscope.runtime.debugger",
+    "StoredRun": "hookscope.storage.journal.reader",
+    "Toggle": "hookscope.app.toggle",
+    "Undoing": "hookscope.app.toggle",
+    "Watch": "hookscope.app.watching",
+    "Workbench": "hookscope.app.workbench",
+    "WorkerFacts": "hookscope.runtime.process_executor",
+    "event_keys": "hookscope.app.event_templates",
+    "parse_context": "hookscope.app.event_templates",
+    "size_in_words": "hookscope.runtime.limits",
+}
+
+__all__ = [
+    "BadContext",
+    "Bound",
+    "Change",
+    "Debugger",
+    "Effect",
+    "Firing",
+    "LimitName",
+    "Limits",
+    "Logged",
+    "Member",
+    "Options",
+    "PastRun",
+    "Point",
+    "Refusal",
+    "Snapshot",
+    "StackFrame",
+    "Stepper",
+    "Stop",
+    "Toggle",
+    "Undoing",
+    "Watch",
+    "Workbench",
+    "WorkerFacts",
+    "event_keys",
+    "parse_context",
+    "size_in_words",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
