@@ -26,8 +26,8 @@ from typing import Any
 READ_AT_THE_START = ("PYTHON", "LANG", "LC_")  # variables that a process reads before its first line runs
 STRICT = {"PYTHONWARNINGS": "error"}
 ROOMS = (  # that a command may come to need; of the console, what lists its keys
-    *("cli.commands", "workbench", "workbench.links", "workbench.preferences", "workbench.tap"),
-    *("runtime", "journal", "lint", "packs", "formats", "console.keymap"),
+    *("cli.commands", "app", "app.runs", "authoring.testing", "recording", "runtime", "storage"),
+    *("storage.journal", "authoring.lint", "packs", "formats", "console.keymap"),
 )
 
 

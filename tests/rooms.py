@@ -13,67 +13,79 @@ from pathlib import Path
 
 TESTS = Path(__file__).parent
 
-# Room → the rooms that it may import, beside itself and SHARED.
+# Room → the rooms that it may import, beside itself and SHARED. Each imports only rooms above it.
 MAY_IMPORT: dict[str, set[str]] = {
+    "values": set(),
+    "install_hints": set(),
+    "helpers": set(),
     "formats": set(),
-    "core": {"formats"},
-    "systems": {"core", "formats"},
-    "dialects": {"systems", "core"},
-    "settings": {"core", "formats"},
-    "runtime": {"core", "formats"},
-    "changes": {"core", "formats"},
-    "journal": {"core", "formats"},
-    "lint": {"core", "formats"},
-    "packs": {"changes", "core", "formats"},
-    "loading": {"core"},
-    "otel": {"journal", "core"},
-    "engine": {"loading", "dialects", "settings", "runtime", "otel", "core"},
-    "embedded": {"dialects", "settings", "core"},
-    "library": {"embedded", "engine", "dialects", "core"},
-    "plugins": {"library", "engine", "runtime", "core"},  # the library's plugin API
-    "workbench": {
-        *("engine", "loading", "dialects", "settings", "runtime", "changes", "journal", "lint", "packs"),
-        *("systems", "core", "formats"),
+    "model": {"formats"},
+    "hosts": {"formats", "model"},
+    "runtime": {"model"},
+    "storage": {"formats", "model", "runtime"},
+    "telemetry": {"model", "storage"},
+    "otel": {"telemetry", "model"},  # the public door to telemetry
+    "engine": {"formats", "model", "hosts", "runtime", "otel"},
+    "embedding": {"model", "hosts", "runtime", "engine"},
+    "plugins": {"embedding"},  # the library's plugin API
+    "packs": {"formats", "model", "hosts", "storage", "engine"},
+    "recording": {"model", "hosts", "storage"},
+    "app": {"formats", "model", "hosts", "runtime", "storage", "engine", "packs", "recording"},
+    "workbench": {"model", "runtime", "storage", "app"},  # the public door to app
+    "sessions": {"formats", "model", "hosts", "runtime", "engine", "app"},
+    "authoring": {
+        *(
+            "formats",
+            "model",
+            "hosts",
+            "runtime",
+            "storage",
+            "engine",
+            "packs",
+            "recording",
+            "app",
+            "sessions",
+        ),
+    },
+    "analysis": {
+        "formats",
+        "model",
+        "hosts",
+        "runtime",
+        "storage",
+        "engine",
+        "recording",
+        "app",
+        "authoring",
     },
     "manual": set(),
-    "cli": {"workbench", "core", "console", "manual"},
-    "console": {"workbench", "core"},
-    "serve": {"workbench", "core"},  # starts the console as a program; talks to it by its streams
-    "adapter": {"workbench", "core"},  # an editor's debugger; in a process of its own
-    "pytest_plugin": {"workbench", "core"},
-    "values": set(),
-    "bringing": set(),
-    "helpers": set(),
-    "__init__": {"plugins", "library", "embedded", "engine", "runtime", "core"},
+    "console": {
+        *("model", "runtime", "storage", "packs", "recording", "app", "sessions", "authoring", "analysis"),
+    },
+    "integrations": {"model", "runtime", "engine", "app", "authoring"},
+    "cli": {
+        *("model", "runtime", "storage", "engine", "packs", "recording", "app", "sessions", "authoring"),
+        *("analysis", "manual", "console"),
+    },
+    "__init__": {"plugins", "embedding", "engine", "runtime", "model"},
     "__main__": {"cli"},
 }
 # Room → the rooms that one of its modules starts and uses for nothing else. The tests of the started room go
-# through that module, so a change of `adapter` needs no test of `cli`.
-MAY_START: dict[str, set[str]] = {"cli": {"serve", "adapter"}}
-SHARED = {"values", "bringing", "helpers"}  # every room may import these
+# through that module, so a change of `integrations` needs no test of `cli`.
+MAY_START: dict[str, set[str]] = {"cli": {"integrations"}}
+SHARED = {"values", "install_hints", "helpers"}  # every room may import these
 
 # Folder of tests → the rooms that it tests, where it is not named after one.
-TOP = ("__main__", "__init__")  # between them, they import every room that another room imports
+TOP = ("__main__", "__init__", "workbench")  # between them, they import every room that another imports
 TESTED_ROOMS: dict[str, tuple[str, ...]] = {
     "benchmarks": TOP,
     "bundled_hooks": TOP,
     "cli": ("__main__", "cli"),
     "conformance": TOP,
-    "console_fire": ("console",),
-    "console_hosts": ("console",),
-    "console_log": ("console",),
     "contracts": TOP,
     "faults": ("runtime",),
-    "fixing": ("workbench",),
-    "making": ("workbench",),
-    "node_worker": ("runtime",),
-    "orders": ("core",),
     "seeds": TOP,
     "shipped": TOP,
-    "side": ("core",),
-    "streams": ("systems",),
-    "tap": ("workbench",),
-    "whatif": ("workbench",),
 }
 
 

@@ -13,7 +13,7 @@ import pytest
 
 # Module, or the folder of several → what it adds to what the gate has seen.
 THOROUGH = {
-    "adapter/test_conditions.py": "breakpoints with conditions in each language",
+    "integrations/dap/test_conditions.py": "breakpoints with conditions in each language",
     "faults/": "every way in which a handler can fail; the gate has the kinds, in runtime/",
     "runtime/test_python_faults.py": "some of them under other Pythons",
     "runtime/test_hostile_events.py": "hostile events in workers",
@@ -27,8 +27,8 @@ THOROUGH = {
     "console/test_every_action.py": "every action in an empty workspace",
     "console/test_killed.py": "consoles that are killed",
     "console/test_many_hooks.py": "thousands of hooks",
-    "console_fire/test_hostile.py": "hostile text in the composer and the run",
-    "lint/test_hostile.py": "hostile sources",
+    "console/fire/test_hostile.py": "hostile text in the composer and the run",
+    "authoring/lint/test_hostile.py": "hostile sources",
     "cli/test_no_secret_in_files.py": "a day's work, and no secret in any file",
     "cli/test_known_programs.py": "programs that change while Hookscope knows them",
     "cli/test_languages.py": "each language with and without its program",
@@ -40,17 +40,17 @@ THOROUGH = {
     "cli/test_registering_besides.py": "what plugins register besides hooks",
     "cli/test_settings_of_plugins.py": "plugin settings that a schema refuses",
     "cli/test_unreadable.py": "each kind of unreadable file in each place",
-    "making/test_every_host.py": "new hooks for every host in every language",
+    "authoring/scaffold/test_every_host.py": "new hooks for every host in every language",
     "packs/test_hostile_archives.py": "hostile archives",
     "helpers/test_named_programs.py": "interpreters that a workspace names",
     "packs/test_kills.py": "installs that are killed",
-    "pytest_plugin/": "pytest inside pytest",
-    "serve/test_browser.py": "a real browser",
+    "integrations/pytest_plugin/": "pytest inside pytest",
+    "integrations/serve/test_browser.py": "a real browser",
     "shipped/test_wheel.py": "the wheel in an empty environment",
-    "workbench/test_injected_faults.py": "every fault that the console injects, in each language and kind",
-    "workbench/test_fuzzing.py": "searches for failing events",
+    "runtime/test_injected_faults.py": "every fault that the console injects, in each language and kind",
+    "analysis/test_fuzzing.py": "searches for failing events",
 }
-LAYOUT = ("console/test_layout.py", "console/test_small_screen.py", "console_fire/test_form.py")
+LAYOUT = ("console/test_layout.py", "console/test_small_screen.py", "console/fire/test_form.py")
 USUAL = (120, 36)  # the size at which the gate sees a story that is told at several
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.making.conftest import tree
+from tests.authoring.scaffold.conftest import tree
 
 from hookscope.cli.main import exit_code
 

@@ -50,8 +50,8 @@ def test_all_else_is_for_click(line: list[str]) -> None:
 
 def test_the_console_alone_loads_no_click(tmp_path: Path) -> None:
     work = (
-        "import sys; from hookscope.cli import opening; opening.open_console = lambda given: None;"
-        "opening.exit_code([]); import hookscope.console.app; print('click' in sys.modules)"
+        "import sys; from hookscope.cli import startup; startup.open_console = lambda given: None;"
+        "startup.exit_code([]); import hookscope.console.app; print('click' in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", work], capture_output=True, text=True, cwd=tmp_path, check=True

@@ -14,7 +14,7 @@ from typing import Any
 
 from tests.conformance import eve_turns
 from tests.conformance.layouts import Case, StandIns, copied, differences
-from tests.streams.asking import AskingLane
+from tests.hosts.streams.asking import AskingLane
 
 from hookscope.engine.hook_engine import HookEngine
 from hookscope.hosts.dialects import DIALECTS

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+from tests.authoring.scaffold.conftest import tree
 from tests.conftest import MakeHook
 from tests.console.conftest import EXTREMES, READY, Open, Story
-from tests.making.conftest import tree
 
 from hookscope.console.dialogs.new_hook_form import NewHookForm
 from hookscope.console.keymap.available_actions import why_unavailable

@@ -15,13 +15,13 @@ from pathlib import Path
 import aiohttp
 import click
 import pytest
-from tests.adapter.editor import Editor
 from tests.console.conftest import Open
 from tests.console.test_killed import Terminal, until
 from tests.forking import Forks
 from tests.helpers.conftest import Hostile
-from tests.serve.conftest import Served
-from tests.serve.test_serving import Client, read
+from tests.integrations.dap.editor import Editor
+from tests.integrations.serve.conftest import Served
+from tests.integrations.serve.test_serving import Client, read
 
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench

@@ -414,18 +414,26 @@ async def test_a_fresh_worker_holds_nothing(
 
 
 def test_a_second_worker_compiles_nothing_of_ours(tmp_path: Path) -> None:
-    parts, core = tmp_path / "runtime" / "python_worker", tmp_path / "core"
+    parts, model = tmp_path / "runtime" / "python_worker", tmp_path / "model"
     installed = Path(hookscope.__file__).parent
     without = shutil.ignore_patterns("__pycache__")
     shutil.copytree(installed / "runtime" / "python_worker", parts, ignore=without)
-    shutil.copytree(installed / "core", core, ignore=without)
+    shutil.copytree(installed / "model", model, ignore=without)
 
     def loaded() -> list[str]:
         """The files that a worker takes its own code from, up to the end of its line."""
         pipes = [os.pipe() for _ in range(3)]
         theirs = (pipes[0][0], pipes[1][1], pipes[2][0])
         os.close(pipes[0][1])
-        program = [sys.executable, "-I", "-B", "-v", str(parts / "worker.py"), str(core / "event.py"), "0"]
+        program = [
+            sys.executable,
+            "-I",
+            "-B",
+            "-v",
+            str(parts / "worker.py"),
+            str(model / "hook_event.py"),
+            "0",
+        ]
         ran = subprocess.run(
             [*program, *map(str, theirs)],
             pass_fds=theirs,

@@ -72,8 +72,12 @@ WORKER_ENDED = Failure("Cancelled", "was stopped because its worker was ended") 
 
 
 _RUNTIME_FOLDER = Path(__file__).parent
-_MODEL_FOLDER = _RUNTIME_FOLDER.parent / "core"
-_OWN_FILES = (str(_RUNTIME_FOLDER), str(_MODEL_FOLDER / "authoring.py"), str(_MODEL_FOLDER / "given.py"))
+_MODEL_FOLDER = _RUNTIME_FOLDER.parent / "model"
+_OWN_FILES = (
+    str(_RUNTIME_FOLDER),
+    str(_MODEL_FOLDER / "authoring_api.py"),
+    str(_MODEL_FOLDER / "handler_arguments.py"),
+)
 _DUMP_START = re.compile(
     r"^(?:Current thread|Thread) 0x[0-9a-f]+.*\(most recent call first\):$", re.MULTILINE
 )

@@ -24,8 +24,10 @@ _LIBRARY = os.path.dirname(os.__file__)
 _RUNTIME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _SELECTORS = os.path.join(_LIBRARY, "selectors.py")
 # What stands between us and the handler, and is no news to its author.
-_CORE = os.path.join(os.path.dirname(_RUNTIME), "core")
-_FOR_AUTHORS = tuple(os.path.join(_CORE, name) for name in ("authoring.py", "event.py", "given.py"))
+_CORE = os.path.join(os.path.dirname(_RUNTIME), "model")
+_FOR_AUTHORS = tuple(
+    os.path.join(_CORE, name) for name in ("authoring_api.py", "hook_event.py", "handler_arguments.py")
+)
 _OURS = (os.path.join(_RUNTIME, ""), *_FOR_AUTHORS, "<frozen importlib")
 _ASYNCIO = os.path.join(_LIBRARY, "asyncio", "")
 # Of those without a text.

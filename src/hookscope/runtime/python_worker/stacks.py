@@ -44,4 +44,4 @@ def is_authors(code: CodeType) -> bool:
 
 
 _RUNTIME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_OURS = tuple(os.path.join(os.path.dirname(_RUNTIME), name, "") for name in ("core", "runtime"))
+_OURS = tuple(os.path.join(os.path.dirname(_RUNTIME), name, "") for name in ("model", "runtime"))

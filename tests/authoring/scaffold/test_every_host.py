@@ -1,0 +1,180 @@
+"""What is made passes lint, runs under its host and passes its own test, in every language and form."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import pytest
+from tests.authoring.scaffold.conftest import Bench, missed, new, tree
+
+from hookscope.app.workbench import Workbench
+from hookscope.authoring.lint.linting import lint_hooks
+from hookscope.authoring.scaffold.events import GUARDED_EVENTS
+from hookscope.authoring.scaffold.request import (
+    KIND_OF_SYSTEM,
+    LANGUAGES,
+    ScaffoldKind,
+    ScaffoldRequest,
+)
+from hookscope.authoring.scaffold.scaffold_writer import plan_new
+from hookscope.authoring.testing.saved_events import read_saved_event
+from hookscope.hosts.dialects import DIALECTS
+from hookscope.model.hook_status import State
+from hookscope.model.refusal import Refusal
+
+KINDS: tuple[ScaffoldKind, ...] = ("hook", "plugin", "stream")
+WAITS_FOR_ITS_USER = {"trusted", "enabled", "switch", "selected"}
+NO_SUCH_HANDLER = {("Milady", "hook", "javascript")}
+SAYS_IT_IS_PYTHON = "handler-extension"
+
+
+def switch_on(bench: Workbench, name: str) -> bool:
+    view = bench.look()
+    off = bench.hook(view, name).state is State.OFF
+    if off:
+        bench.edits.apply(bench.edits.toggle(view, name, True))
+    return off
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_it_passes_lint_and_its_own_test_and_is_taken_back(
+    dialect: str, bench: Bench, workspace: Path
+) -> None:
+    here, before = bench(dialect), tree(workspace)
+    kinds = [kind for kind in KINDS if KIND_OF_SYSTEM[kind] in DIALECTS[dialect].kinds]
+    made = []
+    for kind, language in product(kinds, LANGUAGES):
+        try:
+            made.append(new(here, f"{kind}-{language}", kind=kind, language=language))
+        except Refusal:  # see test_refusals.py
+            assert (DIALECTS[dialect].product, kind, language) in NO_SUCH_HANDLER
+    assert len(made) >= len(kinds) * 2
+    for one in made:
+        (stands,) = one.stands
+        assert stands.row is not None
+        assert {gate.name for gate in stands.shut} <= WAITS_FOR_ITS_USER - {"trusted"}, one.sketched.root
+        later = one.sketched.kind == "stream" and one.sketched.language != LANGUAGES[0]
+        assert (one.trusted is None) == later  # the first module made the folder that all of them lie in
+
+    report = lint_hooks(here).report
+    assert not report.not_run
+    assert {finding.rule for finding in report.findings} <= {SAYS_IT_IS_PYTHON}
+    assert all(finding.place.file.suffix == ".py" for finding in report.findings)
+
+    runs = bench(dialect, trust_all=True)
+    switched = [one for one in made if switch_on(runs, one.sketched.wish.name)]
+    assert not missed(runs, *made)
+
+    for _ in range(len(made) + len(switched)):
+        here.edits.undo(here.edits.undoing())
+    assert tree(workspace) == before
+    with pytest.raises(Refusal, match="nothing to undo"):
+        here.edits.undoing()
+    assert not here.open().trust.folders
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_its_saved_event_is_the_one_that_fire_fires(dialect: str, bench: Bench, workspace: Path) -> None:
+    """With every field of the example: what a handler finds when it is fired it finds in its test, too."""
+    here = bench(dialect)
+    view = here.look()
+    file = workspace / "saved.yaml"
+    events = [one for one in view.host.dialect.catalogue().events if one.emitted and not one.family]
+    assert events
+    for one in events:
+        kind = next(kind for kind in KINDS if KIND_OF_SYSTEM[kind] == one.kind)
+        sketch = plan_new(here, view, ScaffoldRequest("mine", kind=kind, events=(one.key,)))
+        file.write_bytes(dict(sketch.files)[sketch.saved or file])
+        fired, saved = here.template(view, one.key), read_saved_event(here, view, file)
+        if one.key == GUARDED_EVENTS:  # which has to be one that a guard stops
+            assert saved.context.keys() == fired.context.keys()
+            saved = replace(saved, context={**saved.context, "params": fired.context["params"]})
+        told = (saved.key, saved.kind, saved.session_key, saved.context, saved.ctx)
+        assert told == (fired.key, fired.kind, fired.session_key, fired.context, fired.ctx)
+
+
+@pytest.mark.parametrize("dialect", ["openclaw", "openclaw@2026.9"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_pack_is_a_workspace_of_its_own(dialect: str, language: str, bench: Bench, workspace: Path) -> None:
+    here, before = bench(dialect), tree(workspace)
+    made = new(here, "tools", kind="pack", language=language)
+    assert made.sketched.root == workspace / "tools"
+    (stands,) = made.stands
+    assert stands.row is not None
+    assert {gate.name for gate in stands.shut} <= WAITS_FOR_ITS_USER
+    inside = bench(dialect, workspace=workspace / "tools")
+    findings = lint_hooks(inside).report.findings
+    assert {finding.rule for finding in findings} <= {SAYS_IT_IS_PYTHON}
+    assert '"hooks": [\n      "./hooks/tools"\n    ]' in (workspace / "tools/package.json").read_text()
+    here.edits.undo(here.edits.undoing())
+    assert tree(workspace) == before
+
+
+def test_one_hook_for_all_hosts_that_have_folders(bench: Bench, workspace: Path) -> None:
+    names = [name for name, dialect in DIALECTS.items() if "folder" in dialect.kinds]
+    made = new(bench(), "all", dialects=tuple(names), events=("command:new", "gateway:startup"))
+    assert made.sketched.language == "typescript"  # for some of them run no Python
+    assert any("never sends command:new" in note for note in made.notes)
+    assert [one.dialect for one in made.stands] == names
+    for one in made.stands:
+        assert one.row is not None
+        heard = set(one.row.events or ())
+        assert "gateway:startup" in heard
+        assert {gate.name for gate in one.shut} <= WAITS_FOR_ITS_USER
+
+
+def test_a_host_that_never_sends_the_event_reads_the_hook_all_the_same(bench: Bench) -> None:
+    made = new(bench(), "both", dialects=("openclaw", "milady"), events=("message:received",))
+    stands = {one.dialect: one.row.state for one in made.stands if one.row is not None}
+    assert stands == {"openclaw": State.READY, "milady": State.SILENT}
+    assert not any(" fix " in command for command in made.next)
+
+
+def test_a_module_among_those_of_others_is_not_trusted_with_them(bench: Bench, workspace: Path) -> None:
+    (workspace / "agent" / "hooks").mkdir(parents=True)
+    made = new(bench("eve"), "late")
+    assert made.trusted is None
+    assert made.next[0] == "hookscope trust agent/hooks"
+
+
+def test_without_a_language_it_is_one_that_the_program_runs(bench: Bench) -> None:
+    guide = new(bench("openclaw"), "first")
+    assert guide.sketched.language == "python"
+    assert any("Python runs in Hookscope alone" in note for note in guide.notes)
+    shipped = new(bench("openclaw@2026.9"), "second")
+    assert shipped.sketched.language == "typescript"
+    assert not shipped.notes
+    assert shipped.next[0].split()[-2:] == ["enable", "second"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_several_events_and_whole_families(bench: Bench, language: str) -> None:
+    here = bench("openclaw", trust_all=True)
+    more = new(here, "more", language=language, events=("message:received", "command:new", "command:stop"))
+    family = new(here, "family", language=language, events=("command",))
+    both = new(
+        here, "both", kind="plugin", language=language, events=("before_tool_call", "message_received")
+    )
+    assert not lint_hooks(here).report.findings
+    assert not missed(here, more, family, both)
+
+
+def test_a_module_that_hears_every_event(bench: Bench) -> None:
+    here = bench("eve", trust_all=True)
+    made = new(here, "every", language="python", events=("*", "session.started"))
+    assert not missed(here, made)
+
+
+@pytest.mark.parametrize(("dialect", "opens"), [("openclaw", "enable"), ("milady", "fix")])
+def test_what_keeps_it_off_is_said_with_the_command_that_opens_it(
+    dialect: str, opens: str, bench: Bench, home: Path
+) -> None:
+    settings = home / f".{dialect}" / f"{dialect}.json"
+    settings.parent.mkdir()
+    settings.write_text('{"hooks": {"internal": {"enabled": false}}}')
+    made = new(bench(dialect), "first")
+    assert [gate.name for gate in made.stands[0].shut] == ["switch"]
+    assert made.next[0].split()[-2:] == [opens, "first"]
+    assert len(made.next) == 2

@@ -1,0 +1,128 @@
+"""What is not made, and that nothing of it is there then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.authoring.scaffold.conftest import Bench, new, tree
+from tests.conftest import MakeHook
+from tests.console.conftest import READY
+
+from hookscope.app.toggle import UndoBlocked
+from hookscope.authoring.scaffold.scaffold_files import hook_md_text
+from hookscope.formats.text_header import read_text_header
+from hookscope.hosts.folders.manifest import read_yaml_header
+from hookscope.hosts.folders.shipped_headers import read_line_header
+from hookscope.model.refusal import Refusal
+from hookscope.model.text import one_line
+
+
+@pytest.mark.parametrize(
+    ("name", "wish", "said"),
+    [
+        ("a/b", {}, "cannot be a hook's name"),
+        ("..", {}, "cannot be a hook's name"),
+        ("two words", {}, "cannot be a hook's name"),
+        ("é", {}, "cannot be a hook's name"),
+        ("a" * 65, {}, "cannot be a hook's name"),
+        ("node_modules", {}, "a meaning of its own"),
+        ("x", {"description": "two\nlines"}, "wants one line"),
+        ("x", {"events": ("gateway:startpu",)}, "Did you mean gateway:startup?"),
+        ("x", {"events": ("command:new\x1b[31m",)}, "is no event"),
+        ("x", {"events": ("before_tool_call",)}, "is heard by a plugin"),
+        ("x", {"events": ("*",)}, "is no event"),
+        ("x", {"dialects": ("milady",), "language": "javascript"}, "that milady would look for"),
+        (
+            "x",
+            {"dialects": ("milady@2.0.0-alpha.76",), "events": ("command:new",)},
+            "never sends command:new",
+        ),
+        ("x", {"dialects": ("eve",), "kind": "plugin"}, "eve has no plugins. Of the guides openclaw has."),
+        ("x", {"dialects": ("opnclaw",)}, "did you mean openclaw?"),
+        ("x", {"where": "HOOK.txt"}, "is a file"),
+        ("taken", {}, "There is ./hooks/taken already."),
+        ("greets", {}, "There is a hook greets already: the new one would shadow"),
+        ("saved", {}, "There is ./.hookscope/events/saved.yaml already."),
+    ],
+)
+def test_a_sentence_and_nothing_else(
+    name: str, wish: dict[str, Any], said: str, bench: Bench, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace.parent / "bundled", "greets", READY)
+    (workspace / "hooks/taken").mkdir()
+    (workspace / "HOOK.txt").touch()
+    (workspace / ".hookscope/events").mkdir(parents=True)
+    (workspace / ".hookscope/events/saved.yaml").write_text("event: command:new\n")
+    before = tree(workspace)
+    with pytest.raises(Refusal) as refused:
+        new(bench(), name, **wish)
+    assert said in str(refused.value)
+    assert tree(workspace) == before
+
+
+def test_a_file_that_cannot_be_written_takes_the_others_back(bench: Bench, workspace: Path) -> None:
+    here = bench()
+    (workspace / ".hookscope").mkdir()
+    (workspace / ".hookscope/events").mkdir(mode=0o555)  # the saved event cannot be written
+    before = tree(workspace)
+    with pytest.raises(Refusal, match=r"greet\.yaml was not written"):
+        new(here, "greet")
+    assert tree(workspace) == before
+    with pytest.raises(Refusal, match="nothing to undo"):
+        here.edits.undoing()
+
+
+def test_what_its_author_went_on_with_stays(bench: Bench, workspace: Path) -> None:
+    here = bench()
+    first, second = new(here, "first"), new(here, "second")
+    second.sketched.main.write_text("def handler(event): pass\n")
+    for _ in range(2):
+        with pytest.raises(UndoBlocked, match=r"handler.py has changed since then.*--forget") as stuck:
+            here.edits.undoing()
+    here.edits.forget(stuck.value.change)
+    here.edits.undo(here.edits.undoing())
+    assert second.sketched.main.exists()
+    assert not first.sketched.root.exists()
+    assert here.open().trust.folders == {second.sketched.root.resolve()}
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zl", "Zp")), max_size=60))
+def test_every_reader_reads_any_description(text: str) -> None:
+    text = one_line(text, 300).replace("`", "") or "x"
+    metadata = {"one": ["command:new"], "two": ["gateway:startup"]}
+    source = hook_md_text("greet", text, metadata, (), "handler.py").encode()
+    yaml, lines = (read(source, "greet", "two") for read in (read_yaml_header, read_line_header))
+    assert yaml is not None
+    assert lines is not None
+    assert (yaml.name, yaml.description, yaml.meta.events) == ("greet", text, ("gateway:startup",))
+    assert (lines.name, lines.meta.events) == ("greet", ("gateway:startup",))
+    assert read_text_header(source)["name"] == "greet"
+
+
+def test_in_a_folder_that_is_no_workspace_yet_it_becomes_one(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh = tmp_path / "fresh"
+    fresh.mkdir()
+    monkeypatch.chdir(fresh)
+    here = bench(workspace=None)
+    before = here.record.journal(here.open()).workspace
+    made = new(here, "greet")
+    assert made.sketched.root == fresh / "hooks/greet"
+    assert made.stands[0].row is not None
+    assert (
+        here.record.journal(here.open()).workspace == str(fresh) != before
+    )  # what is fired now is on its record
+
+
+@pytest.mark.parametrize(("where", "runs"), [("managed", True), ("elsewhere/hooks", False)])
+def test_another_folder(where: str, runs: bool, bench: Bench, workspace: Path, home: Path) -> None:
+    made = new(bench(), "greet", where=where)
+    place = home / ".openclaw/hooks" if where == "managed" else workspace / where
+    assert made.sketched.root == place / "greet"
+    assert (made.stands[0].row is not None) is runs
+    assert any("No host looks" in note for note in made.notes) is not runs
