@@ -11,7 +11,7 @@ from textwrap import dedent
 from tests.drawing import drawn
 from textual.pilot import Pilot
 
-from hookscope.app.options import Options, shipped_hooks
+from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
 from hookscope.console.app import Console
 from hookscope.console.controllers.export_controller import picture_of
@@ -19,6 +19,7 @@ from hookscope.console.dialogs.saved_events import SavedScreen
 from hookscope.console.panes.fire.composer import KeyField
 from hookscope.console.panes.fire.context_editor import JsonEditor
 from hookscope.console.panes.fire.fire_pane import FirePane
+from hookscope.installation import shipped_hooks
 
 SCREENSHOTS = Path(__file__).parent.parent / "screenshots"
 SIZES = ((80, 24), (120, 36), (200, 50))

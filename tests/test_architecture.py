@@ -15,7 +15,7 @@ import hookscope
 SOURCE = Path(hookscope.__file__).parent
 FILES = sorted(path for path in SOURCE.rglob("*.py") if "bundled_hooks" not in path.parts)
 
-PURE_ROOMS = {"formats", "core", "systems", "dialects"}
+PURE = ("formats/", "model/", "hosts/folders/", "hosts/streams/", "hosts/plugins/", "hosts/dialects/")
 WORLDLY = {"asyncio", "subprocess", "sqlite3", "time", "os", "socket", "shutil"}
 MAY_TOUCH_THE_DISK = {"model/machine.py", "model/tracked_files.py", "model/regular_file.py"}
 HOSTS = ("openclaw", "milady", "eliza", "clawdbot")
@@ -42,7 +42,29 @@ def test_a_room_imports_only_rooms_below_it() -> None:
     assert not wrong
 
 
-def test_one_module_of_a_room_starts_another_room() -> None:
+def test_the_rooms_stand_in_an_order() -> None:
+    rooms = list(MAY_IMPORT)
+    assert [
+        (room, sorted(below - {*rooms[:place]}))
+        for place, (room, below) in enumerate(MAY_IMPORT.items())
+        if not below <= {*rooms[:place]}
+    ] == []
+
+
+def test_hosts_know_their_dialects_nowhere_else() -> None:
+    """Kinds of hook systems stand below the dialects that are made of them."""
+    wrong = []
+    for path in FILES:
+        if name_of(path).startswith("hosts/") and not name_of(path).startswith("hosts/dialects/"):
+            wrong += [
+                name_of(path)
+                for name in imported(path, SOURCE.parent)
+                if name.startswith("hookscope.hosts.dialects")
+            ]
+    assert not wrong
+
+
+def test_only_commands_start_another_room() -> None:
     for room, started in MAY_START.items():
         for other in started:
             package = f"hookscope.{other}."
@@ -52,13 +74,14 @@ def test_one_module_of_a_room_starts_another_room() -> None:
                 if room_of(path) == room
                 and any(f"{name}.".startswith(package) for name in imported(path, SOURCE.parent))
             ]
-            assert len(starting) == 1, starting
+            assert starting
+            assert all(name.startswith("cli/commands/") for name in starting)
 
 
 def test_a_pure_room_does_not_reach_into_the_world() -> None:
     wrong = []
     for path in FILES:
-        if room_of(path) in PURE_ROOMS:
+        if name_of(path).startswith(PURE):
             worldly = WORLDLY & {name.split(".")[0] for name in imported(path, SOURCE.parent)}
             if name_of(path) in MAY_TOUCH_THE_DISK:
                 worldly -= {"os"}
@@ -70,7 +93,7 @@ def test_no_host_is_known_by_name_outside_the_dialects() -> None:
     named = []
     for path in FILES:
         named_at_all = any(host in path.read_text().lower() for host in HOSTS)
-        if room_of(path) != "dialects" and named_at_all:
+        if not name_of(path).startswith("hosts/dialects/") and named_at_all:
             nodes = list(ast.walk(tree_of(path)))
             documentation = {
                 id(node.body[0].value)
@@ -93,7 +116,7 @@ def test_no_host_is_known_by_name_outside_the_dialects() -> None:
 def test_no_statement_numbers_its_placeholders() -> None:
     """Python 3.12.0 to 3.12.3 take `?1` for a name, and warn."""
     numbered = re.compile(r"\?[1-9]\b.*(from|where|values)|(from|where|values)\b.*\?[1-9]\b")
-    room = [path for path in FILES if path.is_relative_to(SOURCE / "journal")]
+    room = [path for path in FILES if path.is_relative_to(SOURCE / "storage/journal")]
     assert room
     assert not [path.name for path in room if numbered.search(path.read_text())]
 

@@ -20,7 +20,11 @@ TYPE_CHECKING = False  # as type checkers know it; to import typing costs more t
 if TYPE_CHECKING:
     from typing import Any
 
+    from hookscope.embedding.hook_runner import HookRunner as HookRunner
+    from hookscope.embedding.hook_runner import get_global_hook_runner as get_global_hook_runner
     from hookscope.embedding.host import embedded_host as embedded_host
+    from hookscope.embedding.installed_plugins import discover_plugins as discover_plugins
+    from hookscope.embedding.installed_plugins import load_plugins as load_plugins
     from hookscope.embedding.library import HookFailure as HookFailure
     from hookscope.embedding.library import check_eligibility as check_eligibility
     from hookscope.embedding.library import clear_hooks as clear_hooks
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
     from hookscope.embedding.library import set_enabled as set_enabled
     from hookscope.embedding.library import trigger_hook as trigger_hook
     from hookscope.embedding.library import unregister_hook as unregister_hook
+    from hookscope.embedding.plugin_api import PluginApi as PluginApi
     from hookscope.engine.hook_engine import HookEngine as HookEngine
     from hookscope.engine.registry import LoadReport as LoadReport
     from hookscope.model.authoring_api import define_agent as define_agent
@@ -52,11 +57,6 @@ if TYPE_CHECKING:
     from hookscope.model.run import Event as Event
     from hookscope.model.run import Result as Result
     from hookscope.model.run import Run as Run
-    from hookscope.plugins import HookRunner as HookRunner
-    from hookscope.plugins import PluginApi as PluginApi
-    from hookscope.plugins import discover_plugins as discover_plugins
-    from hookscope.plugins import get_global_hook_runner as get_global_hook_runner
-    from hookscope.plugins import load_plugins as load_plugins
     from hookscope.runtime.firing import Firing as Firing
 
 _HOMES = {

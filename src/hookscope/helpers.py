@@ -25,7 +25,7 @@ HELPERS: Mapping[str, str] = {
     "python": "the interpreter for handlers, asked for its version by `doctor`",
     "bwrap": "tried before a run with --sandbox",
     "ps": "reads processes on systems without /proc",
-    "hookscope.authoring.lint.source.parser_process": "parses TypeScript and JavaScript for lint",
+    "hookscope.hosts.source.parser_process": "parses TypeScript and JavaScript for lint",
 }
 """All programs that looking may start, and what each of them does."""
 

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from hookscope.app.event_templates import BadContext, event_keys, parse_context
     from hookscope.app.options import Options
     from hookscope.app.snapshot import PastRun, Snapshot
-    from hookscope.app.toggle import Effect, Toggle, Undoing
+    from hookscope.app.toggle import Toggle, Undoing
     from hookscope.app.watching import Watch
     from hookscope.app.workbench import Workbench
+    from hookscope.model.hook_status import Effect
     from hookscope.model.refusal import Refusal
     from hookscope.runtime.debugger import Bound, Debugger, Logged, Member, Point, StackFrame, Stop
     from hookscope.runtime.firing import Firing

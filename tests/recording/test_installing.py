@@ -8,10 +8,11 @@ import pytest
 from tests.conftest import MakeHook
 
 from hookscope.analysis.tap_report import tap_statuses
-from hookscope.app.options import Options, shipped_hooks
+from hookscope.app.options import Options
 from hookscope.app.trust_requests import waiting_for_trust
 from hookscope.app.workbench import Workbench
 from hookscope.hosts.dialects import DIALECTS
+from hookscope.installation import shipped_hooks
 from hookscope.model.hook_status import State
 from hookscope.model.refusal import Refusal
 from hookscope.recording.installation import apply_tap_plan, plan_tap_install, plan_tap_removal

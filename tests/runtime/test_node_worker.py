@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hookscope.install_hints import install_command
+from hookscope.installation import install_command
 from hookscope.model.failure import Failure
 from hookscope.model.hook_event import HookEvent
 from hookscope.model.run import Code, Registration, Result

@@ -15,9 +15,10 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from hookscope.app.yaml_sections import EVENTS_FOLDER
 from hookscope.authoring.testing.saved_event_files import save_event
-from hookscope.authoring.testing.saved_events import EVENTS_FOLDER, read_saved_event
-from hookscope.install_hints import install_command
+from hookscope.authoring.testing.saved_events import read_saved_event
+from hookscope.installation import install_command
 from hookscope.model.failure import Failure, Frame
 from hookscope.model.refusal import Refusal
 from hookscope.model.run import Event, Registration, Result, Run, Status

@@ -6,7 +6,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 
 from hookscope.analysis.host_comparison import NO_HOOK, ComparedHook, ComparedHost, HookAtHost
-from hookscope.analysis.host_differences import common_handlers, read_written_metadata, unknown_handler
+from hookscope.analysis.host_differences import (
+    common_handlers,
+    read_written_metadata,
+    unknown_handler,
+)
 from hookscope.model.hook import LANGUAGE_OF
 from hookscope.model.hook_status import Gate
 from hookscope.model.text import nearest_word

@@ -23,7 +23,13 @@ from hookscope.model.run import EventKind
 from hookscope.model.uncalled_hooks import event_kind_of_key
 from hookscope.recording.installation import content_digest, installed_taps_of
 from hookscope.recording.installed_taps import TAP_KINDS, InstalledTap, is_tap
-from hookscope.recording.spool import OLD_SPOOL_FILE, SPOOL_FILE, RecordedEvent, SpoolReader
+from hookscope.recording.spool import (
+    OLD_SPOOL_FILE,
+    SPOOL_FILE,
+    EventCount,
+    SpoolReader,
+    count_events,
+)
 from hookscope.recording.tap_files import spool_path
 from hookscope.storage.edits.change import read_current
 from hookscope.storage.edits.errors import ChangeError
@@ -217,17 +223,6 @@ def _file_size(file: Path) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class EventCount:
-    """An event that came: how often, first and last, in how many sessions."""
-
-    key: str
-    kind: EventKind
-    count: int
-    first: datetime
-    last: datetime
-
-
-@dataclass(frozen=True, slots=True)
 class NeverReceived:
     """A hook that listens to what never came. `recorded` is False where no tap would have heard it."""
 
@@ -274,30 +269,6 @@ def event_usage_of(view: Snapshot) -> EventUsage:
         unknown=tuple(dict.fromkeys(row.hook.name for row in rows if row.events is None)),
         skipped=reading.skipped,
     )
-
-
-def count_events(
-    events: Iterable[RecordedEvent],
-) -> tuple[tuple[EventCount, ...], datetime | None, datetime | None]:
-    """What came, when a tap was last loaded, and the moment of the oldest line."""
-    seen: dict[tuple[EventKind, str], EventCount] = {}
-    loaded = oldest = None
-    for heard in events:
-        oldest = min(oldest or heard.at, heard.at)
-        if heard.kind == "loaded":
-            loaded = max(loaded or heard.at, heard.at)
-            continue
-        before = seen.get((heard.kind, heard.key))
-        if before is None:
-            seen[heard.kind, heard.key] = EventCount(heard.key, heard.kind, 1, heard.at, heard.at)
-        else:
-            seen[heard.kind, heard.key] = replace(
-                before,
-                count=before.count + 1,
-                first=min(before.first, heard.at),
-                last=max(before.last, heard.at),
-            )
-    return tuple(sorted(seen.values(), key=lambda one: (-one.count, one.key))), loaded, oldest
 
 
 def _recording_since(host: Host, oldest: datetime | None) -> datetime | None:

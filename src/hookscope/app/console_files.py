@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.app.event_templates import BadContext, parse_context
+from hookscope.app.variables import with_secret_names
 from hookscope.app.workspaces import typed_path
-from hookscope.authoring.testing.saved_event_files import with_secret_names
 from hookscope.model.refusal import Refusal
 from hookscope.model.regular_file import read_regular
 from hookscope.model.text import error_reason

@@ -16,9 +16,6 @@ from hookscope.app.toggle import (
     plan_undo,
     unreadable_edits_text,
 )
-from hookscope.authoring.fix.model import NO_VALUES, FixValues, Repair, status_after_repair
-from hookscope.model.hook_status import HookStatus
-from hookscope.model.inventory import RejectedHook
 from hookscope.model.refusal import Outdated, Refusal
 from hookscope.model.text import error_reason, shell_path
 from hookscope.storage.edits.change import Change, apply_change
@@ -30,7 +27,6 @@ from hookscope.storage.edits.user_files import user_files_lock, write_user_file
 from hookscope.storage.state_files import state_folder
 
 if TYPE_CHECKING:
-    from hookscope.app.runs.activation_links import ActivationLink
     from hookscope.app.snapshot import Snapshot
     from hookscope.app.workbench import Workbench
 
@@ -109,60 +105,23 @@ class Edits:
             self._remember(change)
         self.note(change.path.name, change)
 
-    def repair(
-        self,
-        view: Snapshot,
-        what: str | HookStatus | RejectedHook,
-        given: FixValues = NO_VALUES,
-        *,
-        gate: str | None = None,
-        first: bool = False,
-        rules: Sequence[str] | None = None,
-    ) -> Repair:
-        """What can be done so that a hook runs, and how it would stand then. Writes nothing.
-
-        `what`: a hook, what was none, or the name of one. The rest: see `repair_of`. Raises Refusal.
-        """
-        from hookscope.authoring.fix.repair import make_repair  # here: a look mends nothing
-
-        if isinstance(what, str):
-            rejected = (item for item in view.inventory.rejected if what in (item.name, item.path.name))
-            what = view.inventory.find(what) or next(rejected, None) or self._bench.hook(view, what)
-        return make_repair(view, what, given, only=gate, first=first, rules=rules)
-
-    def failed_run(self, view: Snapshot, repair: Repair) -> ActivationLink | None:
-        """How the hook ran last, where that failed. Blocks; None where the journal cannot be read, too."""
-        if repair.before is None:
-            return None
-        from hookscope.app.runs.activation_chain import activation_chain  # here: a look opens no database
-
-        try:
-            links = activation_chain(self._bench, view, repair.before)
-        except OSError:
-            return None
-        return next((one for one in links if one.name == "ran" and one.passed is False), None)
-
-    def mend(self, repair: Repair) -> None:
-        """Write all changes of a repair, or none; each is one step to take back. Raises Refusal."""
+    def write_all(self, subject: str, changes: Sequence[Change]) -> None:
+        """Write several changes, or none; each is one step to undo. Raises Refusal."""
         done: list[Change] = []
         try:
-            for change in repair.changes:
+            for change in changes:
                 apply_change(change, lock=self._lock_of(change))
                 done.append(change)
             for change in done:
                 self._remember(change)
         except ChangeError as error:
             for change in reversed(done):
-                with suppress(ChangeError):  # what cannot be taken back stays on record, and says so
+                with suppress(ChangeError):  # a change that cannot be undone stays on record
                     apply_change(change.undo(), lock=self._lock_of(change))
                     self._stack.forget(change)
             raise Refusal(str(error)) from None
         for change in done:
-            self.note(repair.name, change)
-
-    def mended(self, repair: Repair) -> Repair:
-        """A repair that was written, with the hook as it really stands now. Looks again."""
-        return replace(repair, after=status_after_repair(repair, self._bench.look()))
+            self.note(subject, change)
 
     def undoing(self) -> Undoing:
         """What `undo` would write now. Writes nothing.

@@ -35,7 +35,7 @@ from hookscope.runtime.limits import LimitName, Limits
 if TYPE_CHECKING:
     from hookscope.app.failed_loads import FailedLoad
     from hookscope.app.runs.activation_links import ActivationLink
-    from hookscope.app.toggle import Effect
+    from hookscope.model.hook_status import Effect
 
 
 Document = dict[str, Any]

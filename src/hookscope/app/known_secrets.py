@@ -14,7 +14,12 @@ from hookscope.app.variables import variables_of
 from hookscope.app.yaml_sections import Environment, read_workspace_environment
 from hookscope.model.host import Host
 from hookscope.model.refusal import Refusal
-from hookscope.storage.config_folder import MASK_KEY, config_folder, masked_names_in, read_config_document
+from hookscope.storage.config_folder import (
+    MASK_KEY,
+    config_folder,
+    masked_names_in,
+    read_config_document,
+)
 from hookscope.storage.journal.records import plain_json
 from hookscope.storage.journal.redaction import secrets_of_variables
 from hookscope.storage.journal.run_environment import secrets_of_settings

@@ -34,6 +34,7 @@ from hookscope.app.project_config import (
 from hookscope.app.whatif.assumptions import assumed_machine
 from hookscope.helpers import find_program
 from hookscope.hosts.settings.host_opener import agent_names, open_host, settings_file
+from hookscope.installation import shipped_hooks
 from hookscope.model.host import Dialect, InstalledPlugin, Overrides
 from hookscope.model.machine import Machine, is_within
 from hookscope.model.refusal import Refusal
@@ -288,13 +289,6 @@ def _chosen_environment(options: Options, project: Mapping[str, object]) -> tupl
     if not isinstance(named, str):
         raise Refusal(f"`environment:` in {CONFIG} wants a name.", code=2)
     return named, f"named in {CONFIG}"
-
-
-def shipped_hooks() -> Path:
-    """The hooks that ship with Hookscope: inside the wheel, or beside `src` in a checkout."""
-    package = Path(__file__).resolve().parent.parent
-    installed = package / "bundled_hooks"
-    return installed if os.path.isdir(installed) else package.parent.parent / "bundled_hooks"
 
 
 PATH_OPTIONS = ("workspace", "home", "bundled", "config")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from hookscope.app.pack_manager import PackManager
-from hookscope.authoring.lint.subject_reader import HandlerUses
+from hookscope.hosts.source.facts import HandlerUses
 from hookscope.model.refusal import Refusal
 from hookscope.model.regular_file import read_regular
 from hookscope.model.text import error_reason

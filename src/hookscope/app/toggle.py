@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from hookscope.engine.discovery import discover
 from hookscope.engine.examination import examine
-from hookscope.engine.planning import MAPPED_ROLE
 from hookscope.hosts.settings.host_opener import open_host
 from hookscope.hosts.settings.settings_reader import parse_settings
-from hookscope.model.hook import Edit
-from hookscope.model.hook_status import HookStatus, State, gate_state
+from hookscope.model.hook import MAPPED_ROLE, Edit
+from hookscope.model.hook_status import Effect, HookStatus, State, gate_state
 from hookscope.model.host import Host, Settings
 from hookscope.model.inventory import Inventory
 from hookscope.model.refusal import Refusal
@@ -25,16 +24,6 @@ if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
 
 UNREADABLE_EDIT = "{} cannot be read: the edit that it remembers is passed over, until that file is removed."
-
-
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """Another hook whose state an edit changes."""
-
-    name: str
-    source: str
-    before: State
-    after: State
 
 
 @dataclass(frozen=True, slots=True)

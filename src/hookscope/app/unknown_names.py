@@ -176,8 +176,10 @@ def no_such_event(view: Snapshot, key: str, near: str | None) -> Refusal:
 
 def _same_names(view: Snapshot, key: str) -> list[str]:
     """What else of the workspace has that name, and how it is fired: a hook, a saved event."""
-    from hookscope.app.yaml_sections import YAML_ENDINGS
-    from hookscope.authoring.testing.saved_events import EVENTS_FOLDER  # here: few name something else
+    from hookscope.app.yaml_sections import (
+        EVENTS_FOLDER,  # here: few name something else
+        YAML_ENDINGS,
+    )
 
     told = []
     events = next((row.events for row in view.inventory.hooks if row.hook.name == key), None) or ()

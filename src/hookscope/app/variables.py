@@ -418,3 +418,30 @@ def filled_event(event: Event, filling: VariableSources, fill: FillEvent = fille
     written = [event.session_key, event.context, event.ctx]
     session, context, ctx = fill(written, filling.variables, event.timestamp)
     return replace(event, session_key=str(session), context=context, ctx=ctx)
+
+
+def with_secret_names(value: Any, *, literal: bool = False) -> Any:
+    """The value with `${NAME}` where a secret stood: saved events are filled from the environment.
+
+    `literal`: it was filled before, and what looks like a variable in it is text.
+    """
+    match value:
+        case str():
+            parts = SECRET_MARK.split(value)  # text, name, text, name, …, text
+            texts = escaped_value(parts[::2]) if literal else parts[::2]
+            variables = [f"${{{variable_name(name)}}}" for name in parts[1::2]]
+            return "".join(map("".join, zip(texts, [*variables, ""], strict=True)))
+        case Mapping():
+            return {str(name): with_secret_names(item, literal=literal) for name, item in value.items()}
+        case list() | tuple():
+            return [with_secret_names(item, literal=literal) for item in value]
+        case _:
+            return value
+
+
+def variable_name(name: str) -> str:
+    """The name as a variable may be called: it begins with no digit."""
+    return f"_{name}" if name[0].isdigit() else name
+
+
+SECRET_MARK = re.compile(r"\$\{SECRET:(\w+)\}")

@@ -156,3 +156,9 @@ def read_workspace_environment(workspace: Path, name: str) -> Environment:
             raise section.wrong(f"`{key}` wants a text, a number, true or false.", "variables", key)
         variables[key] = str(value).lower() if isinstance(value, bool) else str(value)
     return Environment(name, known[name], variables)
+
+
+EVENTS_FOLDER = Path(PROJECT_FOLDER) / "events"  # of a workspace
+
+
+SEQUENCES_FOLDER = Path(PROJECT_FOLDER) / "sequences"  # of a workspace

@@ -100,9 +100,7 @@ def _look_up(what: str, options: Options) -> Sequence[Candidate]:
     """What there is. Nobody who presses tab wants to read why something cannot be looked up."""
     try:
         with redirect_stderr(StringIO()):
-            from hookscope.cli.completion_candidates import (
-                CANDIDATE_SOURCES,  # here: `--help` needs nothing of it
-            )
+            from hookscope.cli.completion_candidates import CANDIDATE_SOURCES
 
             return CANDIDATE_SOURCES[what](options)
     except Exception:

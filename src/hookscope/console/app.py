@@ -18,7 +18,12 @@ from textual.events import Event, Key, MouseDown, MouseScrollDown, MouseScrollUp
 from textual.message_pump import MessagePump
 
 from hookscope.console.controllers.bridge import WorkbenchOpener
-from hookscope.console.keymap.active_keys import DEFAULT_KEYMAP, Keymap, active_keymap, use_keymap
+from hookscope.console.keymap.active_keys import (
+    DEFAULT_KEYMAP,
+    Keymap,
+    active_keymap,
+    use_keymap,
+)
 from hookscope.console.process import IdleCollector
 from hookscope.console.screens.main_screen import MainScreen
 from hookscope.console.theme.theme_manager import ThemeManager, read_theme_files

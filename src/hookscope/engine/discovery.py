@@ -220,10 +220,7 @@ def unsent_event_notes(
         elif known is not None and known.key == key:
             notes.append(f"{key}: {host.dialect.product} documents this event and never sends it")
         else:
-            from hookscope.model.event_typos import (  # here: most listen to what is sent
-                replacement_hint,
-                unsent_event,
-            )
+            from hookscope.model.event_typos import replacement_hint, unsent_event
 
             what = replacement_hint(unsent_event(key, kind, catalogue))
             if hook.kind == "stream":

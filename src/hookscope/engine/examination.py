@@ -7,20 +7,20 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from hookscope.engine.planning import MAPPED_ROLE
 from hookscope.formats.positions import FormatError
 from hookscope.formats.python_source import Export, read_exports
 from hookscope.formats.script_source import check_brackets, unusable_default_export
-from hookscope.model.hook import FilePosition, Hook
+from hookscope.model.hook import MAPPED_ROLE, FilePosition, Hook
 from hookscope.model.hook_status import Gate, HookStatus, Verdict
 from hookscope.model.host import Host
 from hookscope.model.inventory import Inventory
 from hookscope.model.machine import Files
+from hookscope.model.regular_file import LARGEST_DIGEST
 from hookscope.model.text import error_reason, nearest_word
 from hookscope.values import dataclass
 
 LARGEST_HANDLER = 1_048_576  # bytes; a larger one is left to the load
-LARGEST_DIGEST = 8 * 1_048_576  # bytes; there is no digest of a larger one
+
 LARGEST_SCRIPT = 65_536  # bytes; of a larger one nothing is said before its load
 SCRIPT_LANGUAGES = ("typescript", "javascript")
 KNOWN_AFTER_LOAD = "known after a load"

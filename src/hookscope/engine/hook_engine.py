@@ -377,8 +377,6 @@ class HookEngine:
 
 
 def _with_digest(code: Code) -> Code:
-    from hookscope.runtime.content_digests import (
-        with_digest,  # here: few hosts have files that they import once
-    )
+    from hookscope.runtime.content_digests import with_digest
 
     return with_digest(code)

@@ -8,7 +8,7 @@ from typing import Any
 
 from hookscope.engine.registry import Registry
 from hookscope.model.failure import Failure
-from hookscope.model.hook import Hook, HookKind, Language
+from hookscope.model.hook import MAPPED_ROLE, Hook, HookKind, Language
 from hookscope.model.hook_status import HookStatus, State
 from hookscope.model.host import Arrangement, Host
 from hookscope.model.inventory import Inventory
@@ -38,7 +38,7 @@ NEEDS_NODE = "needs Node, which nobody has looked for"
 NO_REASONS: Mapping[Language, str] = {}
 INTERNAL_OPTION = "internal"  # the option of a plugin's handler that is meant for the events of hook folders
 REGISTER_OPTION = "register"  # and the one that, being false, has it listed and never called
-MAPPED_ROLE = "mapped"  # the role of a plugin hook that settings define: its module is the handler alone
+
 SHAPE_OF_KIND: Mapping[HookKind, ModuleShape] = {"stream": "stream", "plugin": "plugin"}
 
 ModuleOf = Callable[[Hook], Module | None]

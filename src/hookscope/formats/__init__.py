@@ -28,7 +28,11 @@ if TYPE_CHECKING:
     from hookscope.formats.json5 import LARGEST_JSON5, Json5Places, locate_json5, read_json5
     from hookscope.formats.positions import FormatError, KeyPath, Span, span_at, text_of
     from hookscope.formats.python_source import Export, read_exports
-    from hookscope.formats.script_source import DefaultExport, check_brackets, unusable_default_export
+    from hookscope.formats.script_source import (
+        DefaultExport,
+        check_brackets,
+        unusable_default_export,
+    )
     from hookscope.formats.script_tokens import LONGEST_SCRIPT, Token, TokenizedScript, read_script
     from hookscope.formats.script_values import script_number, script_text, script_trim
     from hookscope.formats.subscriptions import (

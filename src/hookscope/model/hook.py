@@ -1,5 +1,7 @@
 """A hook, its metadata, the folder it was found in, and problems with its files. Frozen data."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
@@ -176,3 +178,6 @@ class Hook:
     def told(self) -> str:
         """What its host calls it in its report and its log."""
         return self.name if self.written is None else self.written
+
+
+MAPPED_ROLE = "mapped"  # the role of a plugin hook that settings define: its module is the handler alone

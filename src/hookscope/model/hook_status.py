@@ -1,5 +1,7 @@
 """The gates of a hook, the state that follows from them, and a hook with its status. Frozen data."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -175,3 +177,13 @@ class HookStatus:
     def too_wide(self) -> bool:
         """True if it waits for trust in a folder that is too wide to be trusted."""
         return any(gate.name == "trusted" and gate.found == TOO_WIDE for gate in self.verdict.shut())
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Another hook whose state an edit changes."""
+
+    name: str
+    source: str
+    before: State
+    after: State

@@ -17,7 +17,15 @@ from hookscope.model.hook import FilePosition, Folder, Hook, Problem
 from hookscope.model.hook_status import Gate, HookStatus
 from hookscope.model.inventory import FoundHooks, Inventory, Ranking
 from hookscope.model.machine import Machine
-from hookscope.model.run import CallGroup, Event, EventKind, Module, NotRun, Policy, Registration
+from hookscope.model.run import (
+    CallGroup,
+    Event,
+    EventKind,
+    Module,
+    NotRun,
+    Policy,
+    Registration,
+)
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:

@@ -123,3 +123,6 @@ def reraise_file_limit(error: BaseException) -> None:
     """
     if is_file_limit(error):
         raise error
+
+
+LARGEST_DIGEST = 8 * 1_048_576  # bytes; there is no digest of a larger one

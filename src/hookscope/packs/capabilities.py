@@ -10,10 +10,9 @@ from dataclasses import field
 from pathlib import PurePosixPath
 from posixpath import dirname, join, normpath
 
-from hookscope.authoring.lint.source.facts import LARGEST, HandlerFacts
-from hookscope.authoring.lint.source.python import python_facts
-from hookscope.authoring.lint.source.script_parsing import ScriptSource, read_scripts
-from hookscope.authoring.lint.subject_reader import HandlerUses, handler_uses
+from hookscope.hosts.source.facts import LARGEST, HandlerFacts, HandlerUses, handler_uses
+from hookscope.hosts.source.python import python_facts
+from hookscope.hosts.source.script_parsing import ScriptSource, read_scripts
 from hookscope.model.hook import LANGUAGE_OF
 from hookscope.packs.file_tree import DEPENDENCIES_FOLDER, FileTree
 from hookscope.values import dataclass

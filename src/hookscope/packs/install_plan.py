@@ -9,13 +9,18 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
-from hookscope.authoring.lint.subject_reader import HandlerUses
+from hookscope.hosts.source.facts import HandlerUses
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import HookStatus
 from hookscope.model.host import Host
 from hookscope.model.inventory import Inventory
 from hookscope.model.refusal import Refusal
-from hookscope.packs.capabilities import SHARED_BY_ALL, Capabilities, capabilities_of, imports_left_behind
+from hookscope.packs.capabilities import (
+    SHARED_BY_ALL,
+    Capabilities,
+    capabilities_of,
+    imports_left_behind,
+)
 from hookscope.packs.fetch.npm import ignored_by_npm, registry_dependencies
 from hookscope.packs.fetch.specs import FetchedPackage, is_older
 from hookscope.packs.file_tree import DEPENDENCIES_FOLDER, PackFile

@@ -10,10 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-from hookscope.app.toggle import Effect
-from hookscope.authoring.lint.subject_reader import HandlerUses
 from hookscope.engine.settings_entries import HostInstall
-from hookscope.model.hook_status import HookStatus
+from hookscope.hosts.source.facts import HandlerUses
+from hookscope.model.hook_status import Effect, HookStatus
 from hookscope.model.host import Host
 from hookscope.model.inventory import Inventory
 from hookscope.model.refusal import Refusal

@@ -10,7 +10,12 @@ from hookscope.formats.positions import KeyPath
 from hookscope.model.host import Host
 from hookscope.model.inventory import Inventory
 from hookscope.model.refusal import Refusal
-from hookscope.packs.index import AppliedSetting, InstalledPack, SettingsSnapshot, revert_settings
+from hookscope.packs.index import (
+    AppliedSetting,
+    InstalledPack,
+    SettingsSnapshot,
+    revert_settings,
+)
 from hookscope.packs.integrity import integrity_of_pack
 from hookscope.packs.placement import inventory_after, settings_for
 from hookscope.packs.plan import PackFilePlan, PackPlan, effects_on_other_hooks

@@ -11,8 +11,8 @@ import os
 import re
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import field, replace
 from datetime import datetime
 from hashlib import blake2s
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import IO, Any, Literal
 
 from hookscope.model.hook_event import from_iso
 from hookscope.model.regular_file import open_regular
+from hookscope.model.run import EventKind
 from hookscope.values import dataclass
 
 SPOOL_FILE, OLD_SPOOL_FILE = "events.jsonl", "events.jsonl.1"
@@ -330,3 +331,38 @@ class SpoolFollower:
     def _tell(self, came: ArrivedEvents, stop: threading.Event) -> None:
         if (came.events or came.skipped or came.missed) and not stop.is_set():
             self._told(came)
+
+
+@dataclass(frozen=True, slots=True)
+class EventCount:
+    """An event that came: how often, first and last, in how many sessions."""
+
+    key: str
+    kind: EventKind
+    count: int
+    first: datetime
+    last: datetime
+
+
+def count_events(
+    events: Iterable[RecordedEvent],
+) -> tuple[tuple[EventCount, ...], datetime | None, datetime | None]:
+    """What came, when a tap was last loaded, and the moment of the oldest line."""
+    seen: dict[tuple[EventKind, str], EventCount] = {}
+    loaded = oldest = None
+    for heard in events:
+        oldest = min(oldest or heard.at, heard.at)
+        if heard.kind == "loaded":
+            loaded = max(loaded or heard.at, heard.at)
+            continue
+        before = seen.get((heard.kind, heard.key))
+        if before is None:
+            seen[heard.kind, heard.key] = EventCount(heard.key, heard.kind, 1, heard.at, heard.at)
+        else:
+            seen[heard.kind, heard.key] = replace(
+                before,
+                count=before.count + 1,
+                first=min(before.first, heard.at),
+                last=max(before.last, heard.at),
+            )
+    return tuple(sorted(seen.values(), key=lambda one: (-one.count, one.key))), loaded, oldest

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from hookscope.app.options import shipped_hooks
 from hookscope.hosts.folders import FolderSystem
 from hookscope.hosts.folders.hook_discovery import MANIFEST
 from hookscope.hosts.folders.search_paths import MANAGED
 from hookscope.hosts.plugins import PluginSystem
 from hookscope.hosts.streams.agents import ROOT
+from hookscope.installation import shipped_hooks
 from hookscope.model.event_catalogue import ALL_EVENTS
 from hookscope.model.hook import Folder
 from hookscope.model.host import HookSystem, Host

@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from hookscope.helpers import find_program, helper_output, installed_package
-from hookscope.install_hints import install_command
+from hookscope.installation import install_command
 from hookscope.model.executor import (
     Executor,
     LateExecutor,
@@ -298,9 +298,7 @@ class Executors:
 
 def in_process_executors() -> Executors:
     """Python handlers, written as functions or as files, in the caller's own process."""
-    from hookscope.runtime.in_process_executor import (
-        InProcessExecutor,  # here: a look runs nothing, and loads nothing that does
-    )
+    from hookscope.runtime.in_process_executor import InProcessExecutor
 
     lane = InProcessExecutor()
     return Executors(lane, {"python": lane})

@@ -38,7 +38,13 @@ from hookscope.runtime.async_helpers import EndSignal, since_run_start, wait_unt
 from hookscope.runtime.failures import CANCELLED, LoadFailed, failure_of, timeout_failure
 from hookscope.runtime.firing import UNFINISHED_FIRINGS
 from hookscope.runtime.imported_modules import ImportedModules
-from hookscope.runtime.payloads import changeable_part, document_of, messages_in, new_messages, patch_of
+from hookscope.runtime.payloads import (
+    changeable_part,
+    document_of,
+    messages_in,
+    new_messages,
+    patch_of,
+)
 from hookscope.runtime.python_worker.faults import never_ran
 from hookscope.values import dataclass
 

@@ -13,6 +13,7 @@ from tests.authoring.fix.conftest import Bench
 from hookscope.app.snapshot import Snapshot
 from hookscope.app.workbench import Workbench
 from hookscope.authoring.fix.model import NO_VALUES, FixValues
+from hookscope.authoring.fix.repair import apply_repair, find_repair
 from hookscope.model.hook_status import HookStatus, State
 from hookscope.model.inventory import RejectedHook
 from hookscope.model.refusal import Refusal
@@ -284,7 +285,7 @@ def test_the_hook_of_these_tests_is_ready(bench: Bench, world: World, dialect: s
     row = found(here.look())
     assert isinstance(row, HookStatus)
     assert (row.state, row.verdict.why()) == (State.READY, "")
-    repair = here.edits.repair(here.look(), "h")
+    repair = find_repair(here, here.look(), "h")
     assert (repair.ready, repair.fixes) == (True, ())
 
 
@@ -307,7 +308,7 @@ def test_what_fails_just_there_is_explained_mended_and_taken_back(
         assert case.gate in ("manifest", "handler")
         said = row.reason
     assert case.names in said
-    repair = here.edits.repair(view, "h", case.values)
+    repair = find_repair(here, view, "h", case.values)
     assert snapshot(world.home, world.tools) == before
     if not case.mends:
         assert not repair.changes
@@ -316,7 +317,7 @@ def test_what_fails_just_there_is_explained_mended_and_taken_back(
         return
     assert [fix.gate for fix in repair.fixes] == [case.gate], repair.fixes
     assert repair.ready, repair.fixes
-    here.edits.mend(repair)
+    apply_repair(here, repair)
     now = found(here.look())
     assert isinstance(now, HookStatus)
     assert now.state is State.READY

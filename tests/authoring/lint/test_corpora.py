@@ -5,9 +5,9 @@ from textwrap import dedent
 
 import pytest
 
-from hookscope.app.options import shipped_hooks
 from hookscope.authoring.lint.rules import RULES
 from hookscope.hosts.dialects import GUIDES
+from hookscope.installation import shipped_hooks
 
 from .conftest import Lint
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 import pytest
 
-from hookscope.authoring.lint.source.facts import HandlerFacts, Occurrence
-from hookscope.authoring.lint.source.python import python_facts
-from hookscope.authoring.lint.source.script_parsing import ScriptSource, read_scripts
+from hookscope.hosts.source.facts import HandlerFacts, Occurrence
+from hookscope.hosts.source.python import python_facts
+from hookscope.hosts.source.script_parsing import ScriptSource, read_scripts
 
 
 def names(mets: Iterable[Occurrence]) -> list[str]:

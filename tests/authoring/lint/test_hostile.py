@@ -12,14 +12,14 @@ from hookscope.app.workbench import Workbench
 from hookscope.authoring.lint.header import HEADER_LIMIT, read_header
 from hookscope.authoring.lint.ignored_rules import ignored_in_header, ignored_in_source
 from hookscope.authoring.lint.linting import lint_hooks
-from hookscope.authoring.lint.source.facts import HandlerFacts
-from hookscope.authoring.lint.source.python import python_facts
-from hookscope.authoring.lint.source.script_parsing import (
+from hookscope.engine.discovery import discover_system
+from hookscope.hosts.source.facts import HandlerFacts
+from hookscope.hosts.source.python import python_facts
+from hookscope.hosts.source.script_parsing import (
     ScriptSource,
     parser_missing_message,
     read_scripts,
 )
-from hookscope.engine.discovery import discover_system
 from hookscope.model.machine import RealFiles
 
 from .conftest import Lint, WriteHook
@@ -195,7 +195,7 @@ def grammars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str],
 FAKE = """
 import os, time
 
-import hookscope.authoring.lint.source.script as script
+import hookscope.hosts.source.script as script
 import tree_sitter_javascript
 
 language_typescript = tree_sitter_javascript.language

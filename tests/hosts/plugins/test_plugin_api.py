@@ -25,10 +25,15 @@ from hookscope import (
 )
 from hookscope.embedding.hook_runner import _AnsweringHook, _ObservingHook
 from hookscope.embedding.library import HookFailure
+from hookscope.embedding.plugin_contexts import (
+    AgentContext,
+    MessageContext,
+    SessionContext,
+    ToolContext,
+)
 from hookscope.hosts.dialects import DIALECTS
 from hookscope.hosts.plugins.plugin_policy import OBSERVE
 from hookscope.model.event_catalogue import EventType
-from hookscope.plugins import AgentContext, MessageContext, SessionContext, ToolContext
 
 SHIPPED = "openclaw@2026.9"
 CALL = {"toolName": "exec", "params": {"cmd": "ls"}, "toolCallId": "call-1"}

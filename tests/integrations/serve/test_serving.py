@@ -16,7 +16,7 @@ import pytest
 from tests.integrations.serve.conftest import PATIENCE, Served, alive, until
 
 from hookscope.cli.main import exit_code
-from hookscope.install_hints import install_command
+from hookscope.installation import install_command
 from hookscope.integrations.serve.server import ServerAddress, browser_opener
 
 Start = Callable[..., Any]

@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 from hookscope.model.run import Event
-from hookscope.storage.journal.database import SCHEMA_VERSION, JournalError, error_explanation, open_database
+from hookscope.storage.journal.database import (
+    SCHEMA_VERSION,
+    JournalError,
+    error_explanation,
+    open_database,
+)
 from hookscope.storage.journal.journal import Journal
 from hookscope.storage.journal.writer import JOBS_BETWEEN_CLEANUPS, Writer
 

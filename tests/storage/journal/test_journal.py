@@ -32,7 +32,11 @@ from hookscope.runtime.in_process_executor import InProcessExecutor
 from hookscope.storage.journal.database import JournalError
 from hookscope.storage.journal.journal import Journal
 from hookscope.storage.journal.records import run_of
-from hookscope.storage.journal.run_environment import RunOwner, process_start, process_start_by_ps
+from hookscope.storage.journal.run_environment import (
+    RunOwner,
+    process_start,
+    process_start_by_ps,
+)
 
 RunOfId = Callable[..., Run]
 StartChild = Callable[[str], "Popen[str]"]

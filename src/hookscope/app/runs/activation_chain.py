@@ -16,7 +16,6 @@ from shlex import quote
 from time import time
 from typing import TYPE_CHECKING, Any
 
-from hookscope.analysis.tap_report import EventCount, count_events
 from hookscope.app.failed_loads import load_attempts_for
 from hookscope.app.near_misses import event_typo
 from hookscope.app.runs.activation_links import ActivationLink
@@ -32,7 +31,7 @@ from hookscope.model.failure import error_prefix
 from hookscope.model.hook_status import HookStatus, State
 from hookscope.model.text import ago, duration, one_line
 from hookscope.model.uncalled_hooks import event_kind_of_key, event_kinds, may_be_called
-from hookscope.recording.spool import OLD_SPOOL_FILE, SPOOL_FILE, SpoolReader
+from hookscope.recording.spool import OLD_SPOOL_FILE, SPOOL_FILE, EventCount, SpoolReader, count_events
 from hookscope.recording.tap_files import spool_path
 from hookscope.storage.journal.journal import Journal
 from hookscope.storage.journal.reader import StoredRun

@@ -47,9 +47,7 @@ class ExternalRuns:
 
     def _run(self, host: Host, began: datetime, stop: threading.Event) -> None:
         from hookscope.app.runs.past_runs import past_run, workspace_key
-        from hookscope.storage.journal.reader import (
-            JournalReader,  # in this thread: it takes longer than a paint
-        )
+        from hookscope.storage.journal.reader import JournalReader
 
         journal = JournalReader(state_folder() / JOURNAL, workspace_key(host))
         own = os.getpid()

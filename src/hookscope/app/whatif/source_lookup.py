@@ -6,7 +6,12 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from hookscope.app.whatif.source import EnvironmentSource, ServiceUser, current_user, user_named
+from hookscope.app.whatif.source import (
+    EnvironmentSource,
+    ServiceUser,
+    current_user,
+    user_named,
+)
 from hookscope.formats.environment_files import read_environment
 from hookscope.formats.positions import FormatError
 from hookscope.formats.service_units import read_launchd

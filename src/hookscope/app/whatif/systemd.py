@@ -8,7 +8,12 @@ from dataclasses import field
 from glob import glob
 from pathlib import Path
 
-from hookscope.app.whatif.source import EnvironmentSource, ServiceUser, current_user, user_named
+from hookscope.app.whatif.source import (
+    EnvironmentSource,
+    ServiceUser,
+    current_user,
+    user_named,
+)
 from hookscope.app.whatif.source_lookup import environment_home, read_small
 from hookscope.formats.environment_files import read_block
 from hookscope.formats.service_units import (

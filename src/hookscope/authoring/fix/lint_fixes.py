@@ -10,8 +10,8 @@ from hookscope.authoring.fix.simulation import SimulatedHost
 from hookscope.authoring.lint.linting import host_facts, lint_one
 from hookscope.authoring.lint.model import LintFinding
 from hookscope.authoring.lint.rule_runner import run_rules
-from hookscope.authoring.lint.source.script_parsing import read_scripts
 from hookscope.authoring.lint.subject_reader import read_subject, with_handler_facts
+from hookscope.hosts.source.script_parsing import read_scripts
 from hookscope.model.hook import Edit
 from hookscope.model.hook_status import STATE_ORDER, HookStatus
 from hookscope.model.inventory import RejectedHook

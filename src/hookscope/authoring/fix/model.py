@@ -7,8 +7,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from hookscope.app.snapshot import Snapshot
-from hookscope.app.toggle import Effect
-from hookscope.model.hook_status import Gate, HookStatus, State
+from hookscope.model.hook_status import Effect, Gate, HookStatus, State
 from hookscope.storage.edits.change import Change, combined_changes
 from hookscope.values import dataclass
 

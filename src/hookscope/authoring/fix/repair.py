@@ -7,20 +7,27 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hookscope.app.snapshot import Snapshot
-from hookscope.app.toggle import Effect
 from hookscope.authoring.fix import source_fixes
-from hookscope.authoring.fix.gate_fixes import GATE_RECIPES, NO_FIX_REASONS, Recipe, fix_entry, is_entry_gate
+from hookscope.authoring.fix.gate_fixes import (
+    GATE_RECIPES,
+    NO_FIX_REASONS,
+    Recipe,
+    fix_entry,
+    is_entry_gate,
+)
 from hookscope.authoring.fix.header_fixes import HEADER_RECIPES
-from hookscope.authoring.fix.model import NO_VALUES, Fix, FixValues, Repair
+from hookscope.authoring.fix.model import NO_VALUES, Fix, FixValues, Repair, status_after_repair
 from hookscope.authoring.fix.rejected_folders import reject_fixes
 from hookscope.authoring.fix.simulation import SimulatedHost
 from hookscope.hosts.folders.search_paths import BUNDLED
-from hookscope.model.hook_status import Gate, HookStatus
+from hookscope.model.hook_status import Effect, Gate, HookStatus
 from hookscope.model.inventory import RejectedHook
 from hookscope.storage.edits.errors import ChangeError
 from hookscope.storage.edits.masked_preview import masked_error
 
 if TYPE_CHECKING:
+    from hookscope.app.runs.activation_links import ActivationLink
+    from hookscope.app.workbench import Workbench
     from hookscope.authoring.lint.model import LintFinding
 
 IN_SOURCE: Mapping[str, Recipe] = {
@@ -87,6 +94,53 @@ def make_repair(
         then = sketch.find(sought)
         remarks = lint_remarks(then, sketch, rules) if isinstance(then, HookStatus) else ()
     return replace(_repair(view, sought, sketch, fixes), remarks=remarks)
+
+
+def find_repair(
+    bench: Workbench,
+    view: Snapshot,
+    what: str | HookStatus | RejectedHook,
+    given: FixValues = NO_VALUES,
+    *,
+    gate: str | None = None,
+    first: bool = False,
+    rules: Collection[str] | None = None,
+) -> Repair:
+    """Return the changes that make a hook run, and its status after them. Writes nothing.
+
+    Args:
+        what: a hook, a rejected folder, or the name of one.
+        gate, first, rules: see `make_repair`.
+
+    Raises Refusal for a name that no hook has.
+    """
+    if isinstance(what, str):
+        rejected = (item for item in view.inventory.rejected if what in (item.name, item.path.name))
+        what = view.inventory.find(what) or next(rejected, None) or bench.hook(view, what)
+    return make_repair(view, what, given, only=gate, first=first, rules=rules)
+
+
+def last_failed_run(bench: Workbench, view: Snapshot, repair: Repair) -> ActivationLink | None:
+    """Return the hook's last run where that failed; None also where the journal cannot be read. Blocks."""
+    if repair.before is None:
+        return None
+    from hookscope.app.runs.activation_chain import activation_chain  # a repair seldom needs the database
+
+    try:
+        links = activation_chain(bench, view, repair.before)
+    except OSError:
+        return None
+    return next((link for link in links if link.name == "ran" and link.passed is False), None)
+
+
+def apply_repair(bench: Workbench, repair: Repair) -> None:
+    """Write all changes of a repair, or none; each is one step to undo. Raises Refusal."""
+    bench.edits.write_all(repair.name, repair.changes)
+
+
+def with_status_now(bench: Workbench, repair: Repair) -> Repair:
+    """Return a written repair with the hook's status after a new scan."""
+    return replace(repair, after=status_after_repair(repair, bench.look()))
 
 
 def _next(row: HookStatus, seen: set[GateId], only: str | None) -> Gate | None:

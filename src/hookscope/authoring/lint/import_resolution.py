@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from hookscope.authoring.lint.model import MissingImport
-from hookscope.authoring.lint.source.facts import HandlerFacts, Occurrence
+from hookscope.hosts.source.facts import HandlerFacts, Occurrence
 from hookscope.model.machine import Files, node_package_folders
 
 ENDINGS = (".ts", ".mts", ".cts", ".js", ".mjs", ".cjs", ".json")

@@ -10,14 +10,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hookscope.app.options import shipped_hooks
 from hookscope.authoring.lint.model import HostFacts, LintFinding, LintSubject, Rule
 from hookscope.authoring.lint.rule_documentation import RuleDocumentation, rule_documentation
 from hookscope.authoring.lint.rule_runner import LintReport, run_rules
 from hookscope.authoring.lint.rules import RULES
-from hookscope.authoring.lint.source.script_parsing import read_scripts
 from hookscope.authoring.lint.subject_reader import (
-    handler_uses,
     read_subject,
     read_subjects,
     with_handler_facts,
@@ -28,8 +25,11 @@ from hookscope.hosts.folders import FolderSystem
 from hookscope.hosts.folders.hook_discovery import MANIFEST, PYTHON_HANDLERS
 from hookscope.hosts.folders.search_paths import WORKSPACE, hooks_folder
 from hookscope.hosts.settings.host_opener import open_host
+from hookscope.hosts.source.facts import handler_uses
+from hookscope.hosts.source.script_parsing import read_scripts
 from hookscope.hosts.streams.agent_layout import SUBAGENTS
 from hookscope.hosts.streams.agents import ROOT
+from hookscope.installation import shipped_hooks
 from hookscope.model.hook_status import HookStatus
 from hookscope.model.host import Dialect, Host
 from hookscope.model.inventory import Inventory

@@ -8,8 +8,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from hookscope.authoring.lint.header import LintHeader
-from hookscope.authoring.lint.source.facts import HandlerFacts, Occurrence
 from hookscope.formats.positions import KeyPath
+from hookscope.hosts.source.facts import HandlerFacts, Occurrence
 from hookscope.model.event_catalogue import Catalogue, EventType
 from hookscope.model.hook import Edit, FilePosition, Hook
 from hookscope.model.inventory import RejectedHook

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hookscope.authoring.lint.model import LintSubject
-from hookscope.authoring.lint.source.facts import Occurrence
+from hookscope.hosts.source.facts import Occurrence
 from hookscope.model.event_catalogue import ALL_EVENTS
 from hookscope.model.event_typos import UnsentEvent, unsent_event
 from hookscope.model.hook import Edit

@@ -10,55 +10,16 @@ from pathlib import Path
 from hookscope.authoring.lint.header import HEADER_LIMIT, LintHeader, read_header
 from hookscope.authoring.lint.import_resolution import missing_imports
 from hookscope.authoring.lint.model import HostFacts, LintSubject, NodePackage
-from hookscope.authoring.lint.source.facts import LARGEST, HandlerFacts, Occurrence
-from hookscope.authoring.lint.source.python import python_facts
-from hookscope.authoring.lint.source.script_parsing import ScriptReader, ScriptSource
+from hookscope.hosts.source.facts import LARGEST, HandlerFacts
+from hookscope.hosts.source.python import python_facts
+from hookscope.hosts.source.script_parsing import ScriptReader, ScriptSource
 from hookscope.model.hook import LANGUAGE_OF, Hook
 from hookscope.model.inventory import Inventory, RejectedHook
 from hookscope.model.machine import Files
-from hookscope.values import dataclass
 
 MANIFEST = "HOOK.md"
 PACKAGE = "package.json"
 LARGEST_PACKAGE = 262_144  # bytes
-
-
-@dataclass(frozen=True, slots=True)
-class HandlerUses:
-    """What a handler needs of the world, as its source says."""
-
-    env: tuple[str, ...] = ()
-    optional_env: tuple[str, ...] = ()  # it goes on without them
-    bins: tuple[str, ...] = ()
-    network: tuple[str, ...] = ()
-    writes: tuple[str, ...] = ()
-
-    @property
-    def told(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """What it does, in words, and with what; without what it does not."""
-        parts = (
-            ("reads variables", (*self.env, *self.optional_env)),
-            ("starts programs", self.bins),
-            ("reaches other machines", self.network),
-            ("writes files", self.writes),
-        )
-        return tuple((what, names) for what, names in parts if names)
-
-
-def handler_uses(facts: HandlerFacts) -> HandlerUses:
-    """What the facts of a source come to; names once each, in order."""
-    needed = _names(met for met in facts.env if met.kind != "optional")
-    return HandlerUses(
-        env=needed,
-        optional_env=tuple(name for name in _names(facts.env) if name not in needed),
-        bins=_names(facts.programs),
-        network=_names(facts.network),
-        writes=_names(facts.writes),
-    )
-
-
-def _names(mets: Iterable[Occurrence]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(met.name for met in mets if met.name))
 
 
 def read_subjects(inventory: Inventory, host: HostFacts, files: Files) -> tuple[LintSubject, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from hookscope.app.yaml_sections import EVENTS_FOLDER
 from hookscope.authoring.scaffold import handler_code, scaffold_files
 from hookscope.authoring.scaffold.events import (
     HandledEvent,
@@ -35,7 +36,6 @@ from hookscope.authoring.scaffold.target_hosts import (
     package_key,
     target_hosts,
 )
-from hookscope.authoring.testing.saved_events import EVENTS_FOLDER
 from hookscope.hosts.folders.hook_discovery import MANIFEST
 from hookscope.hosts.folders.search_paths import MANAGED as MANAGED_SOURCE
 from hookscope.hosts.plugins import PluginSystem

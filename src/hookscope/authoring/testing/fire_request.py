@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 from hookscope.app.snapshot import Snapshot
 from hookscope.app.trust_requests import waiting_for_trust
 from hookscope.app.unknown_names import no_such_hook
-from hookscope.app.yaml_sections import YamlSection
+from hookscope.app.yaml_sections import EVENTS_FOLDER, YamlSection
 from hookscope.authoring.testing.saved_events import (
-    EVENTS_FOLDER,
     event_to_fire,
     is_saved_event,
     read_saved_event,

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.app.event_templates import WORKSPACE_FIELD
-from hookscope.app.variables import CFG, WORKSPACE, escaped_value
-from hookscope.authoring.testing.saved_events import EVENTS_FOLDER, is_saved_event, read_saved, saved_document
+from hookscope.app.variables import CFG, WORKSPACE, variable_name, with_secret_names
+from hookscope.app.yaml_sections import EVENTS_FOLDER
+from hookscope.authoring.testing.saved_events import is_saved_event, read_saved, saved_document
 from hookscope.formats.positions import FormatError, Span, text_of
 from hookscope.formats.yaml12 import locate_yaml, read_yaml
 from hookscope.model.payload import json_equal
@@ -28,7 +29,6 @@ BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")  # fine in JSON, not in YAM
 PLAIN = re.compile(r"[A-Za-z_][\w.:/-]*")  # needs no quotes in a file of ours, where keys are always text
 NOT_TEXT = "Take out what is no text: half of a surrogate pair, NaN or Infinity."
 YAML_WORDS = {"true", "false", "null"}
-MASK = re.compile(r"\$\{SECRET:(\w+)\}")
 
 
 def saved_event_path(name: str, workspace: Path, cwd: Path) -> Path:
@@ -97,30 +97,6 @@ def local_values(context: Mapping[str, Any], template: Mapping[str, Any]) -> dic
 
 def _same_value(name: str, context: Mapping[str, Any], template: Mapping[str, Any]) -> bool:
     return name in template and json_equal(context[name], template[name])
-
-
-def with_secret_names(value: Any, *, literal: bool = False) -> Any:
-    """The value with `${NAME}` where a secret stood: saved events are filled from the environment.
-
-    `literal`: it was filled before, and what looks like a variable in it is text.
-    """
-    match value:
-        case str():
-            parts = MASK.split(value)  # text, name, text, name, …, text
-            texts = escaped_value(parts[::2]) if literal else parts[::2]
-            variables = [f"${{{variable_name(name)}}}" for name in parts[1::2]]
-            return "".join(map("".join, zip(texts, [*variables, ""], strict=True)))
-        case Mapping():
-            return {str(name): with_secret_names(item, literal=literal) for name, item in value.items()}
-        case list() | tuple():
-            return [with_secret_names(item, literal=literal) for item in value]
-        case _:
-            return value
-
-
-def variable_name(name: str) -> str:
-    """The name as a variable may be called: it begins with no digit."""
-    return f"_{name}" if name[0].isdigit() else name
 
 
 def yaml_lines(document: Mapping[str, Any]) -> list[str]:

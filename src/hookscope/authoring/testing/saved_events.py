@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hookscope.app.project_config import PROJECT_FOLDER
 from hookscope.app.variables import filled_value
-from hookscope.app.yaml_sections import YAML_ENDINGS, YamlSection, files_below, read_section
+from hookscope.app.yaml_sections import EVENTS_FOLDER, YAML_ENDINGS, YamlSection, files_below, read_section
 from hookscope.authoring.testing.expectations import PATTERNS, literal_pattern
 from hookscope.model.refusal import Refusal
 from hookscope.model.run import Event
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
     from hookscope.app.workbench import Workbench
 
-EVENTS_FOLDER = Path(PROJECT_FOLDER) / "events"  # of a workspace
 EVENT_KEYS = ("name", "tags", "notes", "event", "session", "at", "context", "ctx", "expect")
 
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from hookscope.app.project_config import PROJECT_FOLDER
-from hookscope.app.yaml_sections import YamlSection, files_below, read_section
+from hookscope.app.yaml_sections import SEQUENCES_FOLDER, YamlSection, files_below, read_section
 from hookscope.authoring.testing.saved_events import (
     EVENT_KEYS,
     SavedEvent,
@@ -23,7 +22,6 @@ from hookscope.model.refusal import Refusal
 from hookscope.model.text import nearest_word
 from hookscope.values import dataclass
 
-SEQUENCES_FOLDER = Path(PROJECT_FOLDER) / "sequences"  # of a workspace
 SEQUENCE_KEYS = ("name", "tags", "notes", "source", "session", "steps")
 STEP_KEYS = ("after", "with", *(key for key in EVENT_KEYS if key != "tags"))
 FILE_STEP_KEYS = ("after", "file", "session", "expect")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hookscope.app.trust_requests import cannot_run_messages, trust_next_steps
-from hookscope.app.yaml_sections import YAML_ENDINGS, files_below
+from hookscope.app.yaml_sections import EVENTS_FOLDER, SEQUENCES_FOLDER, YAML_ENDINGS, files_below
 from hookscope.authoring.testing.expectations import (
     FILES,
     Placeholder,
@@ -21,13 +21,7 @@ from hookscope.authoring.testing.expectations import (
     changed_files,
     unmet_expectations,
 )
-from hookscope.authoring.testing.saved_events import (
-    EVENTS_FOLDER,
-    SavedEvent,
-    event_to_fire,
-    expectations_of,
-)
-from hookscope.authoring.testing.sequences import SEQUENCES_FOLDER
+from hookscope.authoring.testing.saved_events import SavedEvent, event_to_fire, expectations_of
 from hookscope.model.refusal import Refusal
 from hookscope.model.run import Plan, Run
 from hookscope.model.text import nearest_word, one_line

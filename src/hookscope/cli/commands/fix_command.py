@@ -4,6 +4,7 @@ import click
 
 from hookscope.app.options import Options, command_on
 from hookscope.authoring.fix.model import FixValues, Repair
+from hookscope.authoring.fix.repair import apply_repair, find_repair, last_failed_run, with_status_now
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.hook_toggle import with_manual_command
@@ -47,24 +48,24 @@ def command(
     view = bench.look()
     wanted = rules if lint or rules else None
     _check_rules(rules)
-    repair = bench.edits.repair(view, name, gate=gate, rules=wanted)
+    repair = find_repair(bench, view, name, gate=gate, rules=wanted)
     _check_gate(repair, gate)
     if values:
-        repair = bench.edits.repair(view, name, _parse_values(values, repair), gate=gate, rules=wanted)
+        repair = find_repair(bench, view, name, _parse_values(values, repair), gate=gate, rules=wanted)
     written = apply and bool(repair.changes)
     aside: tuple[str, ...] = ()
     if written:
         files = dict.fromkeys(change.path for change in repair.changes)
         aside = tuple(text for file in files for text in answers.written_despite_what_if(options, file))
         try:
-            bench.edits.mend(repair)
+            apply_repair(bench, repair)
         except Refusal as refused:
             raise with_manual_command(
                 refused, command_on(options, "fix", name, *_typed_options(gate, lint, rules))
             ) from None
-        repair = bench.edits.mended(repair)
+        repair = with_status_now(bench, repair)
         bench.close_now()
-    failed = None if repair.fixes else bench.edits.failed_run(view, repair)
+    failed = None if repair.fixes else last_failed_run(bench, view, repair)
     words = ("fix", name, *_typed_options(gate, lint, rules))
     shown = change_output.RepairContext(view, written, failed, command_on(options, *words))
     unread = answers.unreadable_settings_warnings(view.host)

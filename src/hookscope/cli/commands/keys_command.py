@@ -24,10 +24,7 @@ def command(options: Options, preset: str | None, commands: bool) -> Answer:
     `--commands` names the command that does the same in a shell, or says why there is none.
     """
     from hookscope.app.preferences import read_keys
-    from hookscope.console.keymap.key_listing import (  # here: it loads the console's panes
-        key_listing_of,
-        preset_names,
-    )
+    from hookscope.console.keymap.key_listing import key_listing_of, preset_names
 
     if preset is not None and preset not in preset_names():
         raise click.UsageError(

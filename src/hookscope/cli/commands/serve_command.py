@@ -13,7 +13,7 @@ from hookscope.app.options import Options
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.options import WholeNumber
-from hookscope.install_hints import install_command
+from hookscope.installation import install_command
 from hookscope.model.refusal import Refusal
 from hookscope.model.text import printable
 

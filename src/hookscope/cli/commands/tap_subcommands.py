@@ -32,7 +32,12 @@ from hookscope.cli.render.plan_output import dry_run_answer
 from hookscope.cli.shared_options import only_option, timeout_option, trust_option
 from hookscope.model.run import Plan
 from hookscope.model.text import one_line, printable
-from hookscope.recording.installation import apply_tap_plan, plan_tap_install, plan_tap_removal, remove_spool
+from hookscope.recording.installation import (
+    apply_tap_plan,
+    plan_tap_install,
+    plan_tap_removal,
+    remove_spool,
+)
 from hookscope.recording.installed_taps import TAP_NAME
 from hookscope.recording.spool import RecordedEvent, newest_events, open_spool
 from hookscope.recording.tap_files import TapLanguage, spool_path

@@ -17,12 +17,10 @@ from hookscope.app.options import Options
 from hookscope.app.variables import DOTENV
 from hookscope.app.watching import AUTHORED, POLL, Watch, WatchedPaths, watched_paths
 from hookscope.app.workbench import Workbench
-from hookscope.app.yaml_sections import ENVIRONMENTS_FOLDER, YAML_ENDINGS
+from hookscope.app.yaml_sections import ENVIRONMENTS_FOLDER, EVENTS_FOLDER, SEQUENCES_FOLDER, YAML_ENDINGS
 from hookscope.authoring.testing.acceptance import accept as accept_run
 from hookscope.authoring.testing.masked_expectations import expectation_masking_of
-from hookscope.authoring.testing.saved_events import EVENTS_FOLDER
 from hookscope.authoring.testing.sequence_runs import test_file
-from hookscope.authoring.testing.sequences import SEQUENCES_FOLDER
 from hookscope.authoring.testing.test_runs import SavedEventResult, saved_event_paths
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer

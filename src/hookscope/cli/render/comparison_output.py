@@ -11,7 +11,13 @@ from hookscope.analysis.host_runs import (
     compared_outcomes,
     outcomes_differ,
 )
-from hookscope.cli.render.layout import column_width, fit_to_width, fold_text, state_word, terminal_width
+from hookscope.cli.render.layout import (
+    column_width,
+    fit_to_width,
+    fold_text,
+    state_word,
+    terminal_width,
+)
 from hookscope.model.hook_status import State
 from hookscope.model.text import one_line, printable
 

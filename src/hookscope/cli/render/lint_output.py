@@ -63,7 +63,7 @@ def _edit_document(edit: Edit) -> dict[str, Any]:
 
 
 def _hook_document(subject: LintSubject) -> dict[str, Any]:
-    from hookscope.authoring.lint.subject_reader import handler_uses
+    from hookscope.hosts.source.facts import handler_uses
 
     uses = None if subject.facts is None or subject.facts.error else asdict(handler_uses(subject.facts))
     return {"name": subject.name, "path": str(subject.folder), "uses": uses}

@@ -10,9 +10,9 @@ from pathlib import Path
 from hookscope.app import json_documents
 from hookscope.app.json_documents import Document
 from hookscope.app.pack_manager import PackStatus
-from hookscope.authoring.lint.subject_reader import HandlerUses
 from hookscope.cli.render.layout import column_width, fit_to_width, state_word
 from hookscope.engine.settings_entries import HostInstall
+from hookscope.hosts.source.facts import HandlerUses
 from hookscope.model.hook_event import iso
 from hookscope.model.hook_status import Gate, State, gate_state
 from hookscope.model.host import Host

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hookscope.analysis.tap_report import EventCount, EventUsage, SpoolSummary, TapStatus
+from hookscope.analysis.tap_report import EventUsage, SpoolSummary, TapStatus
 from hookscope.app import json_documents
 from hookscope.app.json_documents import Document
 from hookscope.app.snapshot import Snapshot
@@ -15,9 +15,16 @@ from hookscope.cli.render.layout import column_width, fit_to_width
 from hookscope.model.hook_event import iso
 from hookscope.model.host import Host
 from hookscope.model.refusal import Refusal
-from hookscope.model.text import ago, error_reason, in_local_time, long_duration, one_line, printable
+from hookscope.model.text import (
+    ago,
+    error_reason,
+    in_local_time,
+    long_duration,
+    one_line,
+    printable,
+)
 from hookscope.recording.installation import TapPlan
-from hookscope.recording.spool import RecordedEvent
+from hookscope.recording.spool import EventCount, RecordedEvent
 
 
 def unreadable_spool(error: OSError) -> Refusal:

@@ -11,6 +11,7 @@ from textual.content import Content
 
 from hookscope.app.external_editor import editor_command, editor_of, run_editor
 from hookscope.authoring.fix.model import Fix, FixValues, Repair
+from hookscope.authoring.fix.repair import apply_repair, find_repair
 from hookscope.console.dialogs.base_dialogs import Question
 from hookscope.console.dialogs.edit_preview import EditScreen, change_sheet
 from hookscope.console.keymap.active_keys import with_keys
@@ -21,7 +22,13 @@ from hookscope.console.state.messages import (
     Severity,
     TrustRequested,
 )
-from hookscope.console.theme.text_styles import MUTED, NOT_A_HOOK, STATE_STYLES, safe_line, safe_paragraph
+from hookscope.console.theme.text_styles import (
+    MUTED,
+    NOT_A_HOOK,
+    STATE_STYLES,
+    safe_line,
+    safe_paragraph,
+)
 from hookscope.model.hook import FilePosition
 from hookscope.model.hook_status import HookStatus
 from hookscope.model.text import one_line
@@ -72,7 +79,7 @@ class FixController:
         given = FixValues(values or {})
         self.screen.bridge.ask(
             FIX_GROUP,
-            lambda: bench.edits.repair(view, asked.item, given, first=True),
+            lambda: find_repair(bench, view, asked.item, given, first=True),
             lambda found: self._found(asked, found, given, wanted),
             opens=True,
         )
@@ -149,7 +156,7 @@ class FixController:
 
     def _write(self, repair: Repair) -> None:
         def writing() -> Repair:
-            self.screen.bridge.bench.edits.mend(repair)
+            apply_repair(self.screen.bridge.bench, repair)
             return repair
 
         self.screen.bridge.ask(FIX_GROUP, writing, self._written)

@@ -12,7 +12,12 @@ from hookscope.app.trust_requests import waiting_for_trust
 from hookscope.app.variables import filled_event
 from hookscope.app.watching import AUTHORED
 from hookscope.console.controllers import job_runner
-from hookscope.console.dialogs.fire_reports import FuzzScreen, RepeatScreen, fuzz_summary, order_conclusions
+from hookscope.console.dialogs.fire_reports import (
+    FuzzScreen,
+    RepeatScreen,
+    fuzz_summary,
+    order_conclusions,
+)
 from hookscope.console.dialogs.trust_question import TrustAnswer, allowed_folders, ask_trust
 from hookscope.console.keymap.active_keys import key_of
 from hookscope.console.state import log_messages

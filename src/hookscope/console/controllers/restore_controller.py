@@ -66,9 +66,7 @@ class RestoreController:
 
     def _read(self) -> tuple[SavedView | None, tuple[str, ...]]:
         """What was left, chosen again where it is about the workbench; and what there is to say of that."""
-        from hookscope.app.console_files import (
-            stored_console,  # here, and below: the first paint reads nothing
-        )
+        from hookscope.app.console_files import stored_console
 
         try:
             self._workspace = self._opened.open().workspace

@@ -107,9 +107,7 @@ class CompareController:
         bench, short = self.screen.bridge.bench, self.screen.state.view.host.surroundings.short
 
         def comparing() -> tuple[ComparedLine, ...]:
-            from hookscope.authoring.testing.replay import (
-                differences_between,  # here: the first paint needs no database
-            )
+            from hookscope.authoring.testing.replay import differences_between
 
             return compared_lines(differences_between(bench, before, after), before, after, short)
 

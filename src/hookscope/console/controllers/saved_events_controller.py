@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.app.trust_requests import cannot_run_messages, trust_next_steps
+from hookscope.app.yaml_sections import EVENTS_FOLDER
 from hookscope.authoring.testing.acceptance import acceptance_change
 from hookscope.authoring.testing.masked_expectations import expectation_masking_of
 from hookscope.authoring.testing.saved_event_files import (
@@ -17,12 +18,7 @@ from hookscope.authoring.testing.saved_event_files import (
     read_draft,
     saved_event_path,
 )
-from hookscope.authoring.testing.saved_events import (
-    EVENTS_FOLDER,
-    expectations_of,
-    read_saved,
-    saved_listing,
-)
+from hookscope.authoring.testing.saved_events import expectations_of, read_saved, saved_listing
 from hookscope.authoring.testing.test_runs import SavedEventResult, compare_run
 from hookscope.console.controllers import job_runner
 from hookscope.console.dialogs.base_dialogs import Question
@@ -34,7 +30,11 @@ from hookscope.console.dialogs.saved_events import (
     saved_file_rows,
 )
 from hookscope.console.keymap.active_keys import key_of
-from hookscope.console.panes.fire.event_draft import EventDraft, same_event, suggested_file_name
+from hookscope.console.panes.fire.event_draft import (
+    EventDraft,
+    same_event,
+    suggested_file_name,
+)
 from hookscope.console.state.log_entries import LogEntry
 from hookscope.console.state.messages import NoticeShown, Severity
 from hookscope.model.text import local_now, one_line

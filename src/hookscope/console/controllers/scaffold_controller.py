@@ -48,9 +48,7 @@ class ScaffoldController:
             return
 
         def planning() -> ScaffoldPlan | str:
-            from hookscope.authoring.scaffold.scaffold_writer import (
-                plan_new,  # here: the first paint does without
-            )
+            from hookscope.authoring.scaffold.scaffold_writer import plan_new
 
             try:
                 return plan_new(bench, view, wish)

@@ -51,10 +51,7 @@ class WhatIfController:
             self.screen.log_line("what if", note, "warning")
         self._noted = notes
         if self._bar is not None:
-            from hookscope.console.dialogs.what_if_form import (  # here: the first paint needs none
-                real_values,
-                what_if_fields_of,
-            )
+            from hookscope.console.dialogs.what_if_form import real_values, what_if_fields_of
 
             self._bar.show(what_if_fields_of(options), real_values(view, options))
             self._bar.say(f"What if: {', '.join(words)}." if words else "All is as it really is.")
@@ -62,11 +59,7 @@ class WhatIfController:
     def open(self) -> None:
         """Show the bar."""
         from hookscope.app.whatif.suggestions import suggestions
-        from hookscope.console.dialogs.what_if_form import (
-            WhatIfForm,  # here, and below: as above
-            real_values,
-            what_if_fields_of,
-        )
+        from hookscope.console.dialogs.what_if_form import WhatIfForm, real_values, what_if_fields_of
 
         view, options = self.screen.state.view, self.screen.bridge.bench.options
         if view is None:

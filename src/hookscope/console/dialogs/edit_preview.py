@@ -33,8 +33,9 @@ from hookscope.storage.edits.masked_preview import MASKED_NOTE, hides_secrets, m
 
 if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
-    from hookscope.app.toggle import Effect, Toggle, Undoing
+    from hookscope.app.toggle import Toggle, Undoing
     from hookscope.console.screens.main_frame import MainFrame
+    from hookscope.model.hook_status import Effect
     from hookscope.model.machine import Machine
     from hookscope.storage.edits.change import Change
 

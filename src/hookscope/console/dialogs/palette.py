@@ -46,7 +46,13 @@ from hookscope.console.state.state_changes import (
     SideChosen,
     StateChange,
 )
-from hookscope.console.theme.text_styles import MARK_MUTED, counted, fixed_width, safe_word, short_time
+from hookscope.console.theme.text_styles import (
+    MARK_MUTED,
+    counted,
+    fixed_width,
+    safe_word,
+    short_time,
+)
 from hookscope.console.widgets.input_fields import OneLineInput
 from hookscope.console.widgets.lines import LineList
 from hookscope.console.widgets.painting import update_text

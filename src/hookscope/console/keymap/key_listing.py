@@ -9,7 +9,13 @@ from enum import StrEnum
 
 from hookscope.app.preferences import KeysFile
 from hookscope.console.keymap.actions import KEY_SCOPES, KeyAction, all_actions
-from hookscope.console.keymap.active_keys import NO_KEY, PRESETS, key_label, resolve_keymap, with_keys_of
+from hookscope.console.keymap.active_keys import (
+    NO_KEY,
+    PRESETS,
+    key_label,
+    resolve_keymap,
+    with_keys_of,
+)
 from hookscope.model.hook import Problem
 from hookscope.values import dataclass
 

@@ -21,7 +21,12 @@ from hookscope.console.keymap.active_keys import key_hints, with_keys
 from hookscope.console.keymap.available_actions import why_unavailable
 from hookscope.console.panes.hook_list import HookList
 from hookscope.console.state.console_state import ConsoleState
-from hookscope.console.state.hook_rows import FilteredRows, HookRow, by_precedence, heading_line
+from hookscope.console.state.hook_rows import (
+    FilteredRows,
+    HookRow,
+    by_precedence,
+    heading_line,
+)
 from hookscope.console.state.messages import (
     ComposeForHookRequested,
     CopyRequested,
@@ -47,7 +52,12 @@ from hookscope.console.state.state_changes import (
 )
 from hookscope.console.theme.text_styles import MUTED
 from hookscope.console.widgets.lines import SCROLLBAR_ROOM, KeyScroll, TextLines
-from hookscope.console.widgets.painting import RemovableWidget, repaint_only, resize_to, update_border
+from hookscope.console.widgets.painting import (
+    RemovableWidget,
+    repaint_only,
+    resize_to,
+    update_border,
+)
 from hookscope.model.hook_status import HookStatus
 
 if TYPE_CHECKING:
@@ -283,9 +293,7 @@ class HooksPane(RemovableWidget, Container):
         return "keys_pane" in self.__dict__
 
     def _show_registry(self, pane: KeysPane, view: Snapshot) -> None:
-        from hookscope.console.panes.hook_sheets import (
-            registry_sheet,  # here, and below: no hook is there yet
-        )
+        from hookscope.console.panes.hook_sheets import registry_sheet
 
         title = Content.assemble("Registry", (f"   generation {view.registry.generation}", MUTED))
         pane.show("registry", title, lambda width: registry_sheet(view, width))

@@ -129,9 +129,7 @@ class FireHandlers(MainFrame):
 
     @on(fire_requests.FireOnSaveRequested)
     def _arm(self, event: fire_requests.FireOnSaveRequested) -> None:
-        from hookscope.console.panes.fire.event_draft import (
-            same_event,  # here: the first paint needs no composer
-        )
+        from hookscope.console.panes.fire.event_draft import same_event
 
         draft, armed = ComposedEvent(event.event, event.only, written=True, file=event.file), self.state.armed
         if not self.watches:

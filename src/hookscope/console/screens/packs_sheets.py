@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from hookscope.app.pack_changes import PackChanges
     from hookscope.app.pack_manager import PackStatus
     from hookscope.app.snapshot import Snapshot
-    from hookscope.authoring.lint.subject_reader import HandlerUses
+    from hookscope.hosts.source.facts import HandlerUses
     from hookscope.model.hook_status import HookStatus
     from hookscope.model.machine import Machine
     from hookscope.packs.index import InstalledPack

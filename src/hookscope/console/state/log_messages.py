@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 
 from hookscope.console.state.hook_rows import HookRow
 from hookscope.console.state.log_entries import LogEntry
-from hookscope.console.theme.text_styles import IGNORED_FILE, NOT_A_HOOK, STATE_STYLES, counted, short_day
+from hookscope.console.theme.text_styles import (
+    IGNORED_FILE,
+    NOT_A_HOOK,
+    STATE_STYLES,
+    counted,
+    short_day,
+)
 from hookscope.model.failure import outcome_text
 from hookscope.model.run import Plan, Result, Run, Slow
 from hookscope.model.text import duration, in_local_time, one_line
@@ -173,9 +179,7 @@ def real_event_entries(at: datetime, news: ArrivedEvents) -> list[LogEntry]:
 
 def _real_event_entry(heard: RecordedEvent) -> LogEntry:
     """`at` is the host's own clock, as the lines around it are this one's."""
-    from hookscope.authoring.testing.recorded_events import (
-        context_summary,  # here: the first paint needs no database
-    )
+    from hookscope.authoring.testing.recorded_events import context_summary
 
     at = in_local_time(heard.at).replace(tzinfo=None)
     if heard.kind == "loaded":

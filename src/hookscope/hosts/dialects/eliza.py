@@ -8,7 +8,14 @@ from hookscope.hosts.dialects.guide_rules import REQUIREMENTS, guide_gates, lowe
 from hookscope.hosts.folders import FolderSystem, gates
 from hookscope.hosts.folders.hook_discovery import FolderShape, FolderTexts
 from hookscope.hosts.folders.legacy_handlers import LegacyRule
-from hookscope.model.host import Dialect, Host, HostLayout, LoaderMessages, PackRules, SwitchRules
+from hookscope.model.host import (
+    Dialect,
+    Host,
+    HostLayout,
+    LoaderMessages,
+    PackRules,
+    SwitchRules,
+)
 
 STATE = "~/.eliza"
 

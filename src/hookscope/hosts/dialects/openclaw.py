@@ -23,7 +23,14 @@ from hookscope.hosts.plugins.plugin_discovery import PluginShape
 from hookscope.hosts.plugins.plugin_gates import PLUGIN_GATES
 from hookscope.hosts.plugins.plugin_sources import plugin_places
 from hookscope.model.hook import Folder, Problem
-from hookscope.model.host import Dialect, Host, HostLayout, LoaderMessages, PackRules, SwitchRules
+from hookscope.model.host import (
+    Dialect,
+    Host,
+    HostLayout,
+    LoaderMessages,
+    PackRules,
+    SwitchRules,
+)
 
 
 def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:

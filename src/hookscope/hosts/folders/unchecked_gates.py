@@ -12,7 +12,12 @@ from posixpath import normpath
 from typing import Any
 
 from hookscope.hosts.folders.gates import FIELDS_PASSED, GateRule
-from hookscope.hosts.folders.requirement_gates import NOTHING_NEEDED, OS_PASSED, is_truthy, javascript_member
+from hookscope.hosts.folders.requirement_gates import (
+    NOTHING_NEEDED,
+    OS_PASSED,
+    is_truthy,
+    javascript_member,
+)
 from hookscope.hosts.folders.shipped_headers import javascript_text
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Gate

@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hookscope.engine.planning import MAPPED_ROLE
 from hookscope.formats.positions import KeyPath
 from hookscope.hosts.folders.manifest import describe_value
-from hookscope.model.hook import LANGUAGE_OF, FilePosition, Folder, Hook, Metadata, Problem
+from hookscope.model.hook import LANGUAGE_OF, MAPPED_ROLE, FilePosition, Folder, Hook, Metadata, Problem
 from hookscope.model.host import Host
 from hookscope.model.inventory import FoundHooks, RejectedHook
 from hookscope.model.text import one_line

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from hookscope import formats
-from hookscope.engine.planning import MAPPED_ROLE
 from hookscope.formats.positions import FormatError, KeyPath
 from hookscope.hosts.folders.hook_discovery import (
     LARGEST_MANIFEST,
@@ -20,6 +19,7 @@ from hookscope.hosts.plugins.plugin_access import ENTRIES, PluginAccess
 from hookscope.hosts.plugins.plugin_manifest import SCHEMA, tools_of, with_defaults
 from hookscope.model.hook import (
     LANGUAGE_OF,
+    MAPPED_ROLE,
     FilePosition,
     Folder,
     Hook,

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from hookscope import formats
-from hookscope.engine.planning import MAPPED_ROLE
 from hookscope.formats.positions import KeyPath
 from hookscope.hosts.folders.gates import (
     PATH_PASSED,
@@ -15,7 +14,7 @@ from hookscope.hosts.folders.gates import (
     typed_fields_gate,
 )
 from hookscope.model.event_typos import never_sent_reason
-from hookscope.model.hook import Edit, Hook
+from hookscope.model.hook import MAPPED_ROLE, Edit, Hook
 from hookscope.model.hook_status import Gate
 from hookscope.model.host import Host
 from hookscope.model.run import EventKind

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from hookscope.engine.planning import MAPPED_ROLE
 from hookscope.formats.positions import KeyPath
 from hookscope.hosts.folders.gates import GateRule
 from hookscope.hosts.plugins import plugin_gates
@@ -22,7 +21,7 @@ from hookscope.hosts.plugins.plugin_manifest import (
     value_errors,
 )
 from hookscope.hosts.plugins.plugin_sources import is_guide_folder
-from hookscope.model.hook import Edit, FilePosition, Hook, Problem
+from hookscope.model.hook import MAPPED_ROLE, Edit, FilePosition, Hook, Problem
 from hookscope.model.hook_status import Gate
 from hookscope.model.host import Host
 from hookscope.model.inventory import FoundHooks

@@ -8,7 +8,12 @@ from hookscope.hosts.streams.session_rules import SessionRules
 from hookscope.hosts.streams.stream_discovery import find_stream_hooks, project_folders
 from hookscope.hosts.streams.stream_events import ContextRule, event_problems, stamped_event
 from hookscope.hosts.streams.stream_gates import stream_gates_of
-from hookscope.hosts.streams.stream_policy import OUTSIDE, FailureRule, StreamPolicy, stream_call_groups
+from hookscope.hosts.streams.stream_policy import (
+    OUTSIDE,
+    FailureRule,
+    StreamPolicy,
+    stream_call_groups,
+)
 from hookscope.model.event_catalogue import ALL_EVENTS, Catalogue
 from hookscope.model.hook import Folder, Hook, Problem
 from hookscope.model.hook_status import Gate

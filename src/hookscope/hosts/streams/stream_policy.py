@@ -12,7 +12,16 @@ from hookscope.model.failure import Failure
 from hookscope.model.hook import LogLine
 from hookscope.model.host import Arrangement
 from hookscope.model.payload import CANCEL, EVENT, Arguments, make_arguments
-from hookscope.model.run import CallGroup, Ending, Event, Fold, Next, NotRun, Registration, Result
+from hookscope.model.run import (
+    CallGroup,
+    Ending,
+    Event,
+    Fold,
+    Next,
+    NotRun,
+    Registration,
+    Result,
+)
 from hookscope.values import dataclass
 
 # In an event's `meta`: it was written from outside a turn. Never part of what handlers get.

@@ -118,9 +118,7 @@ class HookHost:
 
     def masked(self, done: SavedEventResult) -> SavedEventResult:
         """What a test came to without its secrets: pytest writes it into reports."""
-        from hookscope.authoring.testing.masked_expectations import (
-            without_secrets,  # here: who only looks needs no database
-        )
+        from hookscope.authoring.testing.masked_expectations import without_secrets
 
         return without_secrets(done, self._bench.redaction)
 

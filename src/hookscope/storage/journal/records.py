@@ -7,7 +7,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeAlias
 
-from hookscope.model.failure import Failure, Frame, InjectedFault, failure_document, parse_fault
+from hookscope.model.failure import (
+    Failure,
+    Frame,
+    InjectedFault,
+    failure_document,
+    parse_fault,
+)
 from hookscope.model.hook import LogLine
 from hookscope.model.hook_event import from_iso, iso
 from hookscope.model.run import (

@@ -12,10 +12,9 @@ from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import Any, Literal
 
-from hookscope.engine.examination import LARGEST_DIGEST
 from hookscope.helpers import helper_output
 from hookscope.model.host import Settings
-from hookscope.model.regular_file import read_regular
+from hookscope.model.regular_file import LARGEST_DIGEST, read_regular
 from hookscope.model.run import Code, Registration
 from hookscope.storage.journal.records import plain_json
 from hookscope.storage.journal.redaction import Masker, secrets_occurring_in

@@ -14,7 +14,12 @@ from itertools import pairwise
 from typing import Any
 
 from hookscope.storage.journal.records import Outcome, storable_text
-from hookscope.storage.journal.run_filter import RunFilter, called_hooks_of, index_terms_of_run, parse_phrase
+from hookscope.storage.journal.run_filter import (
+    RunFilter,
+    called_hooks_of,
+    index_terms_of_run,
+    parse_phrase,
+)
 from hookscope.values import dataclass
 
 # Words are split by `words`, so the tokenizer has only blanks to find, in whatever version it comes.

@@ -25,8 +25,8 @@ Good:
 from collections.abc import Iterator, Sequence
 
 from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, hint, warning
-from hookscope.authoring.lint.source.facts import RETURNED_MEMBERS as ANSWERS_OF_GATES
-from hookscope.authoring.lint.source.facts import Occurrence
+from hookscope.hosts.source.facts import RETURNED_MEMBERS as ANSWERS_OF_GATES
+from hookscope.hosts.source.facts import Occurrence
 from hookscope.model.text import one_line
 
 LISTED = 5  # names in one sentence

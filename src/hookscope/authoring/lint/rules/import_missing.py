@@ -34,7 +34,14 @@ import re
 from collections.abc import Iterator
 
 from hookscope.authoring.lint.import_resolution import is_misnamed
-from hookscope.authoring.lint.model import LintSubject, MissingImport, Rule, RuleMessage, error, warning
+from hookscope.authoring.lint.model import (
+    LintSubject,
+    MissingImport,
+    Rule,
+    RuleMessage,
+    error,
+    warning,
+)
 from hookscope.model.text import one_line
 
 OF_A_HOST = re.compile(r"(?:\.\./)+src/")  # the guides' way to what their host has in its own tree

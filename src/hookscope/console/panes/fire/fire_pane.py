@@ -19,7 +19,11 @@ from hookscope.console.dialogs.event_choosers import EnvironmentScreen, EventPic
 from hookscope.console.dialogs.fire_options import FireOptionsScreen
 from hookscope.console.keymap.active_keys import key_of, share_a_key, with_keys
 from hookscope.console.panes.fire.composer import Composer, KeyField
-from hookscope.console.panes.fire.event_draft import has_second_argument, same_event, saved_draft_of
+from hookscope.console.panes.fire.event_draft import (
+    has_second_argument,
+    same_event,
+    saved_draft_of,
+)
 from hookscope.console.panes.fire.fire_display import FireRunDisplay
 from hookscope.console.panes.fire.fire_layout import FIRE_CSS, WIDE_SCREEN
 from hookscope.console.panes.fire.plan_view import PlanView

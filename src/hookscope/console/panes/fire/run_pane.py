@@ -19,7 +19,13 @@ from textual.widgets import Static
 
 from hookscope.console.keymap.active_keys import key_hints
 from hookscope.console.panes.fire import run_lines, run_tabs
-from hookscope.console.panes.fire.run_lines import LaneHeading, Remark, ending_text, paused_text, run_title
+from hookscope.console.panes.fire.run_lines import (
+    LaneHeading,
+    Remark,
+    ending_text,
+    paused_text,
+    run_title,
+)
 from hookscope.console.panes.fire.run_sheet import CallRow, RunSheet, stopping_row
 from hookscope.console.panes.fire.run_tabs import (
     TAB_TEXTS,

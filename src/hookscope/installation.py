@@ -1,4 +1,4 @@
-"""The command that installs an optional extra of this package into the running Python."""
+"""How this package is installed: the command that adds an extra, and the hooks that ship with it."""
 
 from __future__ import annotations
 
@@ -37,3 +37,10 @@ def _shell_path(path: str) -> str:
     home = os.path.expanduser("~")
     inside = home != "/" and path.startswith(f"{home}/")
     return f"~/{quote(path[len(home) + 1 :])}" if inside else quote(path)
+
+
+def shipped_hooks() -> Path:
+    """The hooks that ship with Hookscope: inside the wheel, or beside `src` in a checkout."""
+    package = Path(__file__).resolve().parent
+    installed = package / "bundled_hooks"
+    return installed if os.path.isdir(installed) else package.parent.parent / "bundled_hooks"

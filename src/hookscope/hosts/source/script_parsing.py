@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from hookscope.authoring.lint.source.facts import HandlerFacts, facts_from
 from hookscope.helpers import helper_output, own_python
-from hookscope.install_hints import install_command
+from hookscope.hosts.source.facts import HandlerFacts, facts_from
+from hookscope.installation import install_command
 from hookscope.model.regular_file import reraise_file_limit
 
 SECONDS = 8.0  # that one child may take for its batch
@@ -69,7 +69,7 @@ def _parser_answers(
     lines = (json.dumps({"text": one.text, "typescript": one.typescript}) for one in scripts)
     sent = "".join(f"{line}\n" for line in lines)
     try:
-        command = own_python("hookscope.authoring.lint.source.parser_process", workspace=workspace)
+        command = own_python("hookscope.hosts.source.parser_process", workspace=workspace)
         answer = helper_output(command, seconds=seconds, text=sent, workspace=workspace)
     except OSError as error:
         reraise_file_limit(error)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hookscope.authoring.lint.source.script_names import FUNCTIONS, text_of, unwrapped
+from hookscope.hosts.source.script_names import FUNCTIONS, text_of, unwrapped
 
 if TYPE_CHECKING:
     from tree_sitter import Node

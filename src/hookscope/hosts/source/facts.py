@@ -6,7 +6,7 @@ The parser process loads it too.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -106,3 +106,41 @@ def first_program(command: str) -> str:
 def looked_up_program(name: str) -> str:
     """The program, if PATH decides which one it is and not every machine has it; else empty."""
     return name if PROGRAM.match(name) and name not in SHELL_BUILT_INS else ""
+
+
+@dataclass(frozen=True, slots=True)
+class HandlerUses:
+    """What a handler needs of the world, as its source says."""
+
+    env: tuple[str, ...] = ()
+    optional_env: tuple[str, ...] = ()  # it goes on without them
+    bins: tuple[str, ...] = ()
+    network: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+
+    @property
+    def told(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """What it does, in words, and with what; without what it does not."""
+        parts = (
+            ("reads variables", (*self.env, *self.optional_env)),
+            ("starts programs", self.bins),
+            ("reaches other machines", self.network),
+            ("writes files", self.writes),
+        )
+        return tuple((what, names) for what, names in parts if names)
+
+
+def handler_uses(facts: HandlerFacts) -> HandlerUses:
+    """What the facts of a source come to; names once each, in order."""
+    needed = _occurrence_names(met for met in facts.env if met.kind != "optional")
+    return HandlerUses(
+        env=needed,
+        optional_env=tuple(name for name in _occurrence_names(facts.env) if name not in needed),
+        bins=_occurrence_names(facts.programs),
+        network=_occurrence_names(facts.network),
+        writes=_occurrence_names(facts.writes),
+    )
+
+
+def _occurrence_names(mets: Iterable[Occurrence]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(met.name for met in mets if met.name))

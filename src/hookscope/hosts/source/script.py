@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from hookscope.authoring.lint.source.facts import (
+from hookscope.hosts.source.facts import (
     FARTHEST,
     HOME,
     MOST_FACTS,
@@ -16,8 +16,8 @@ from hookscope.authoring.lint.source.facts import (
     first_program,
     looked_up_program,
 )
-from hookscope.authoring.lint.source.script_event_members import unknown_event_members
-from hookscope.authoring.lint.source.script_names import (
+from hookscope.hosts.source.script_event_members import unknown_event_members
+from hookscope.hosts.source.script_names import (
     FUNCTIONS,
     WRAPPERS,
     ScriptNames,
@@ -26,7 +26,7 @@ from hookscope.authoring.lint.source.script_names import (
     text_of,
     unwrapped,
 )
-from hookscope.authoring.lint.source.script_shape import (
+from hookscope.hosts.source.script_shape import (
     commonjs_exports,
     first_syntax_error,
     module_exports,

@@ -18,7 +18,7 @@ def main() -> int:
         from tree_sitter_typescript import language_typescript as typescript
     except ImportError:
         return 3
-    from hookscope.authoring.lint.source.script import script_facts
+    from hookscope.hosts.source.script import script_facts
 
     _limit()
     parsers = {True: Parser(Language(typescript())), False: Parser(Language(javascript()))}

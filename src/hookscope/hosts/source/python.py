@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 
-from hookscope.authoring.lint.source.facts import (
+from hookscope.hosts.source.facts import (
     EVENT_NAMES,
     FARTHEST,
     GUARDED_MEMBERS,

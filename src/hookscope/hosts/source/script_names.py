@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from hookscope.authoring.lint.source.facts import EVENT_NAMES, GUARDED_MEMBERS
+from hookscope.hosts.source.facts import EVENT_NAMES, GUARDED_MEMBERS
 
 if TYPE_CHECKING:
     from tree_sitter import Node

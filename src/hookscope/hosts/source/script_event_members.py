@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from hookscope.authoring.lint.source.facts import EVENT_NAMES
-from hookscope.authoring.lint.source.script_names import (
+from hookscope.hosts.source.facts import EVENT_NAMES
+from hookscope.hosts.source.script_names import (
     FUNCTIONS,
     exported_names,
     first_parameter,
