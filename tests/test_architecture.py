@@ -158,7 +158,10 @@ def test_the_command_line_and_the_library_load_no_console(work: str, tmp_path: P
 def test_the_consoles_first_frame_needs_no_workbench_and_no_pane_that_it_does_not_show(
     tmp_path: Path,
 ) -> None:
-    ours = "app.workbench hosts.dialects hosts.settings storage.edits storage.journal console.dialogs.palette console.controllers.fire_controller console.controllers.job_runner"
+    ours = (
+        "app.workbench hosts.dialects hosts.settings storage.edits storage.journal "
+        "console.dialogs.palette console.controllers.fire_controller console.controllers.job_runner"
+    )
     ours += " model.run console.panes.fire.fire_pane console.panes.hosts_pane"
     names = {"yaml", "sqlite3", "watchfiles", *(f"hookscope.{name}" for name in ours.split())}
     check = f"import sys, hookscope.console.app; print(sorted({names} & set(sys.modules)))"

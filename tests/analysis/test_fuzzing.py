@@ -18,7 +18,7 @@ from hookscope.analysis.fuzzing import Fuzzer, FuzzResult, save_failures
 from hookscope.analysis.strange_events import events_like
 from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
-from hookscope.authoring.testing.sequence_runs import test_file
+from hookscope.authoring.testing.sequence_runs import run_test_file
 from hookscope.hosts.dialects import DIALECTS
 from hookscope.model.event_catalogue import EventType
 from hookscope.model.refusal import Refusal
@@ -143,7 +143,7 @@ async def test_kept_event_fails_until_its_hook_is_fixed(
     for passes in (False, True):
         bench = Workbench(Options(dialect="openclaw", workspace=workspace), trust_all=True)
         try:
-            assert (await test_file(bench, found.file)).passed is passes
+            assert (await run_test_file(bench, found.file)).passed is passes
         finally:
             await bench.close()
         (folder / "handler.py").write_text("def handler(event): pass\n")

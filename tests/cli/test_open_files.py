@@ -80,14 +80,14 @@ def test_what_was_not_answered_for_lack_of_files_is_asked_again(tmp_path: Path) 
     node.chmod(0o755)
     code = (
         "import resource, sys\n"
-        "from hookscope.runtime.executors import said_by\n"
+        "from hookscope.runtime.executors import ask_node\n"
         "import subprocess, json, re\n"
         "soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)\n"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (4, hard))\n"
-        "try: print(said_by(sys.argv[1]))\n"
+        "try: print(ask_node(sys.argv[1]))\n"
         "except OSError as error: print(error.errno)\n"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))\n"
-        "print(said_by(sys.argv[1]))\n"
+        "print(ask_node(sys.argv[1]))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(node)], capture_output=True, text=True, timeout=GUARD, check=True

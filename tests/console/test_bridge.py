@@ -47,19 +47,19 @@ class Listener(Widget):
         super().__init__()
         self.heard: list[Any] = []
 
-    def on_changed(self, event: StateChanged) -> None:
+    def on_state_changed(self, event: StateChanged) -> None:
         self.heard.append(event.change)
 
-    def on_steps_came(self, event: StepsReported) -> None:
+    def on_steps_reported(self, event: StepsReported) -> None:
         self.heard.append(event)
 
     def on_firing_started(self, event: FiringStarted) -> None:
         self.heard.append(event)
 
-    def on_firing_over(self, event: FiringEnded) -> None:
+    def on_firing_ended(self, event: FiringEnded) -> None:
         self.heard.append(event)
 
-    def on_trusted(self, event: TrustWritten) -> None:
+    def on_trust_written(self, event: TrustWritten) -> None:
         self.heard.append(event)
 
 

@@ -56,8 +56,8 @@ def test_a_console_that_its_user_leaves_ends_with_0(workspace: Path) -> None:
 def test_a_thread_that_never_ends_holds_no_exit() -> None:
     program = (
         "from threading import Event\n"
-        "from hookscope.console.process import exit_now, in_background\n"
-        "in_background(Event().wait, 'look')\n"
+        "from hookscope.console.process import exit_now, run_in_background\n"
+        "run_in_background(Event().wait, 'look')\n"
         "print('flushed', end='')\n"
         "exit_now(3)\n"
     )

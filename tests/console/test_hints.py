@@ -26,13 +26,7 @@ NAME = r"(?<![\w'.\-^{])(?:esc|enter|tab|pgup|pgdn|space|\^\w+|[fF]\d{1,2}|ctrl\
 KEY = re.compile(NAME + r"|(?:^|(?<=\s))[b-zB-HJ-Z\d=/\[\]](?=\s+[a-z])")
 # Looks like one and is none: `1 thing`, `ended after 2 s`, plurals, the open tab of a run.
 NONE = re.compile(r"^1 [a-z]|after \d s|^ ?s (?:were|have|limit)|the open tab says")
-SPELLED = (
-    "keymap/names.py",
-    "keymap/presets.py",
-    "keymap/resolve.py",
-    "keymap/hints.py",
-    "keymap/commands.py",
-)
+SPELLED = ("keymap/active_keys.py", "keymap/key_listing.py")
 
 
 def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:

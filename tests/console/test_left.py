@@ -49,10 +49,10 @@ async def beside(story: Story) -> None:
 @pytest.mark.parametrize(
     ("ask", "owner", "name"),
     [
-        (form, scaffold_writer, "sketch_new"),
+        (form, scaffold_writer, "plan_new"),
         (packs, PackManager, "statuses"),
         (bar, Workbench, "look"),
-        (beside, replay, "between"),
+        (beside, replay, "differences_between"),
     ],
     ids=["form", "packs", "bar", "beside"],
 )

@@ -137,7 +137,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
     def have() -> None:
         for module in (batch, concurrent_calls):
-            monkeypatch.setattr(module, "ASKED", LONG)
+            monkeypatch.setattr(module, "STOP_TIMEOUT", LONG)
 
     return have
 

@@ -364,10 +364,10 @@ async def test_a_host_that_is_killed_leaves_no_worker_behind(
 import asyncio, pathlib
 from hookscope.model.hook_event import HookEvent
 from hookscope.model.run import Code, Registration
-from hookscope.runtime import python_lane
+from hookscope.runtime import python_executor
 root = pathlib.Path({str(call.target.root)!r})
 call = Registration("k", "a", Code(root / "handler.py", "default", root, "python"))
-lane = python_lane(env={{}}, cwd=root)
+lane = python_executor(env={{}}, cwd=root)
 asyncio.run(lane.run([call], HookEvent("command", "new"), lambda step: None))
 """
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}

@@ -412,10 +412,10 @@ import asyncio, os, sys
 from pathlib import Path
 from hookscope.model.hook_event import HookEvent
 from hookscope.model.run import Code, Registration
-from hookscope.runtime import Limits, python_lane
+from hookscope.runtime import Limits, python_executor
 def fire(root):
     call = Registration("command:new", "daemon", Code(root / "handler.py", "default", root, "python"))
-    lane = python_lane(env=dict(os.environ), cwd=root, limits=Limits(20.0, 20.0, 60.0))
+    lane = python_executor(env=dict(os.environ), cwd=root, limits=Limits(20.0, 20.0, 60.0))
     steps = []
     asyncio.run(lane.run([call], HookEvent("command", "new"), steps.append))
     return steps[-1].status

@@ -1,4 +1,7 @@
-"""How hosts treat one hook differently, one sentence per difference, and what its folder says to each of them.."""
+"""How hosts treat one hook differently, one sentence per difference.
+
+What its folder says to each of them.
+"""
 
 from __future__ import annotations
 

@@ -90,7 +90,8 @@ def _explanation(one: MissingRequirement) -> HostDifference:
     folders = f"none of the {number} folders" if number > 1 else "not the one folder"
     return HostDifference(
         "program",
-        f"{one.what} is {where} {_location_phrase(one.there)}; {folders} of PATH {_location_phrase(one.side)} has it",
+        f"{one.what} is {where} {_location_phrase(one.there)}; {folders} of PATH "
+        f"{_location_phrase(one.side)} has it",
     )
 
 
@@ -102,7 +103,10 @@ def _location_phrase(side: ComparedHost) -> str:
 def _suggested_change(one: MissingRequirement, line: ComparedHook) -> str:
     if one.folder:
         return f"put {_short(Path(one.folder), one.there)} on PATH {_location_phrase(one.side)}"
-    return f"set {one.what} {_location_phrase(one.side)}, or in its entry: `hookscope fix {line.name} --gate env`"
+    return (
+        f"set {one.what} {_location_phrase(one.side)}, or in its entry: `hookscope fix "
+        f"{line.name} --gate env`"
+    )
 
 
 def _other_programs(line: ComparedHook) -> Iterator[HostDifference]:

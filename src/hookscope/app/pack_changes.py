@@ -1,4 +1,7 @@
-"""What has changed on disk since a pack was installed, as diffs; and whether its source has a newer version.."""
+"""What has changed on disk since a pack was installed, as diffs.
+
+And whether its source has a newer version.
+"""
 
 from __future__ import annotations
 

@@ -171,7 +171,10 @@ def _report_interrupt(arguments: list[str]) -> int:
 
 def version_report() -> str:
     """Return what a report of a fault needs to name."""
-    return f"hookscope {installed_version()}, Python {sys.version.split()[0]}, {sys.platform} {_kernel_version()}"
+    return (
+        f"hookscope {installed_version()}, Python {sys.version.split()[0]}, {sys.platform} "
+        f"{_kernel_version()}"
+    )
 
 
 def _report_error(error: Exception, as_json: bool) -> int:

@@ -1,4 +1,6 @@
-"""The console's process: when garbage is collected, threads that the exit does not wait for, and the end of the terminal.
+"""The console's process.
+
+When garbage is collected, threads that the exit does not wait for, and the end of the terminal.
 
 Imports no Textual.
 """

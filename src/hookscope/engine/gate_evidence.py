@@ -20,8 +20,19 @@ Evidence = tuple[tuple[str, ...], tuple[str, ...]]  # where it was looked for; w
 EvidenceRule = Callable[[Gate, Hook, Host], Evidence]
 
 # Where programs often are, and where services often do not look.
-USUAL_FOLDERS = ("~/.local/bin", "~/bin", "/usr/local/bin", "/usr/bin", "/bin", "/opt/homebrew/bin", "~/.cargo/bin",
-         "~/go/bin", "~/.bun/bin", "~/.deno/bin", "~/.npm-global/bin")  # fmt: skip
+USUAL_FOLDERS = (
+    "~/.local/bin",
+    "~/bin",
+    "/usr/local/bin",
+    "/usr/bin",
+    "/bin",
+    "/opt/homebrew/bin",
+    "~/.cargo/bin",
+    "~/go/bin",
+    "~/.bun/bin",
+    "~/.deno/bin",
+    "~/.npm-global/bin",
+)
 PLATFORM_SYNONYMS = {"macos": "darwin", "mac": "darwin", "osx": "darwin", "windows": "win32", "win": "win32"}
 SIMILARITY = 0.75  # of difflib: rather silent than wrong
 MOST_COMPARED = 50_000  # names in one look

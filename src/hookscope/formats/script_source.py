@@ -1,4 +1,7 @@
-"""Read objects, calls, the default export and bracket errors from the tokens of a JavaScript or TypeScript file.."""
+"""Read objects, calls, the default export and bracket errors from the tokens.
+
+A JavaScript or TypeScript file.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What authors of stream hooks and plugins write with.
 
-The Python worker loads this file by its path, and model/handler_arguments.py before it, perhaps under an older
-interpreter. So it imports that one and the standard library only, and keeps to the syntax of Python 3.9.
+The Python worker loads this file by its path, after model/handler_arguments.py, perhaps under an older
+interpreter. So it imports only that file and the standard library, and keeps to the syntax of Python 3.9.
 """
 
 from __future__ import annotations

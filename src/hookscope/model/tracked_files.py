@@ -1,4 +1,7 @@
-"""The disk, with a record of every path that a scan read, so that the next scan knows whether anything changed.."""
+"""The disk, with a record.
+
+Every path that a scan read, so that the next scan knows whether anything changed.
+"""
 
 import os
 import stat

@@ -85,7 +85,8 @@ def _check_no_plugin(said: Mapping[str, Any], keys: Sequence[str], where: str) -
     for key in keys:
         if isinstance(said.get(key), dict) and EXTENSIONS in said[key]:
             raise PackError(
-                f"{where} is a plugin and no pack: its {PACKAGE_JSON} has {key}.{EXTENSIONS} and no {key}.hooks.",
+                f"{where} is a plugin and no pack: its {PACKAGE_JSON} has "
+                f"{key}.{EXTENSIONS} and no {key}.hooks.",
                 f"The host's own command installs plugins. {NOTHING_WRITTEN}",
             )
 

@@ -301,7 +301,8 @@ def _finish_or_revert(store: PackStore, intent: TransactionIntent, step: WriteSt
         _keep_changed_files(intent, step)
     except OSError as error:
         raise PackError(
-            f"The {intent.what} is done, but files that had changed cannot be kept: {pack_error_reason(error)}.",
+            f"The {intent.what} is done, but files that had changed cannot be kept: "
+            f"{pack_error_reason(error)}.",
             "They wait beside it until the next of these commands can.",
         ) from None
     noted = _intent_in_phase(store, replace(intent, phase="clean"))

@@ -1,4 +1,7 @@
-"""Where a host's taps are put, the files of each, filled from `bundled_hooks/event-tap`, and the events it records.."""
+"""Where a host's taps are put, the files of each, filled from `bundled_hooks/event-tap`.
+
+The events it records.
+"""
 
 from __future__ import annotations
 

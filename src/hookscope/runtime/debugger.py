@@ -49,7 +49,7 @@ class Stop:
     Texts are as the handler's process tells them: foreign text, which may hold anything.
     """
 
-    why: StopReason  # its first line, a breakpoint() or `debugger`, a line that was named, a step, an error, a wish
+    why: StopReason  # first line, breakpoint() or `debugger`, named line, step, error, or request
     who: str  # the hook; empty: its module is being loaded
     frames: tuple[StackFrame, ...]  # of its author's code, outermost first; never empty
     at: int  # the chosen one of them

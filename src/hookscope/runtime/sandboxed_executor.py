@@ -1,4 +1,7 @@
-"""An executor whose handlers run on the copies of a sandbox, while the rest of the program sees the originals.."""
+"""An executor whose handlers run on the copies of a sandbox.
+
+While the rest of the program sees the originals.
+"""
 
 from __future__ import annotations
 

@@ -102,7 +102,8 @@ class SequentialCalls:
     def _frame(self) -> bytes:
         """The run message. What is the same in every batch was packed before, or told before."""
         view, worker = self._course.view, self._worker
-        kind = f'"hook":{_JSON_BOOLEANS[is_hook_event(view)]},"arguments":{_JSON_BOOLEANS[isinstance(view, Arguments)]}'
+        hook, arguments = _JSON_BOOLEANS[is_hook_event(view)], _JSON_BOOLEANS[isinstance(view, Arguments)]
+        kind = f'"hook":{hook},"arguments":{arguments}'
         quiet = f',"quiet":{self._quiet!r}' if worker.keeps_time else ""
         numbers, new = self._numbers.of(self._orders)
         know = f',"know":[{new}]' if new else ""

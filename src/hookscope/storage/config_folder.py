@@ -1,4 +1,7 @@
-"""Hookscope's config folder, a file of it read as a mapping with lines, and the `mask:` list of a configuration.."""
+"""Hookscope's config folder, a file of it read as a mapping with lines.
+
+The `mask:` list of a configuration.
+"""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
 from hookscope.authoring.testing.acceptance import accept
 from hookscope.authoring.testing.masked_expectations import expectation_masking_of
-from hookscope.authoring.testing.sequence_runs import test_file
+from hookscope.authoring.testing.sequence_runs import run_test_file
 from hookscope.authoring.testing.test_runs import SavedEventResult
 from hookscope.formats.yaml12 import read_yaml
 
@@ -58,7 +58,7 @@ async def checked(workspace: Path, file: Path, *, accepts: bool = False) -> Save
         Options(workspace=workspace, bundled=workspace.parent / "none", dialect="openclaw"), trust_all=True
     )
     try:
-        item = await test_file(bench, file, lambda _: None)
+        item = await run_test_file(bench, file, lambda _: None)
         if accepts:
             hiding = expectation_masking_of(bench)
     finally:

@@ -18,7 +18,7 @@ from hookscope.authoring.testing.sequence_runs import (
     SequenceResult,
     SequenceRun,
     plan_sequence,
-    test_file,
+    run_test_file,
 )
 from hookscope.authoring.testing.sequences import (
     EventSequence,
@@ -188,7 +188,7 @@ async def test_a_sequence_is_one_test(workspace: Path, write: Write) -> None:
     broken = write("steps: [{event: 'comand:new'}]", "broken")
     bench = Workbench(options_of(workspace), trust_all=True)
     try:
-        done = [await test_file(bench, file) for file in (passes, misses, broken)]
+        done = [await run_test_file(bench, file) for file in (passes, misses, broken)]
     finally:
         await bench.close()
     assert [one.passed for one in done] == [True, False, False]

@@ -69,10 +69,10 @@ class FireApp(App[None]):
     def _keep(self, message: Message) -> None:
         self.asked.append(message)
 
-    on_fire_asked = _keep
-    on_cancel_asked = _keep
-    on_edit_asked = _keep
-    on_trust_asked = _keep
+    on_fire_requested = _keep
+    on_cancel_requested = _keep
+    on_source_edit_requested = _keep
+    on_folders_trust_requested = _keep
 
 
 def planned(view: Snapshot, event: Event) -> Plan:

@@ -17,7 +17,7 @@ OLD, NEW = b'{"a": 1} // ' + b"x" * 100_000, b'{"a": 2} // ' + b"y" * 150_000
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from hookscope.storage.edits import Change, apply
+from hookscope.storage.edits import Change, apply_change
 
 def step(name):
     if name == sys.argv[2]:
@@ -25,13 +25,13 @@ def step(name):
 
 file = Path(sys.argv[1])
 old, new = (Path(name).read_bytes() if name else None for name in sys.argv[3:5])
-apply(Change(file, "", old, new), step=step)
+apply_change(Change(file, "", old, new), step=step)
 """
 
 TOGGLES = """
 import sys
 from pathlib import Path
-from hookscope.storage.edits import Stale, apply, change_of
+from hookscope.storage.edits import Stale, apply_change, change_of
 from hookscope.model.hook import Edit
 
 file = Path(sys.argv[1])
@@ -39,7 +39,7 @@ for number in range(60):
     edit = Edit(file, ("entries", sys.argv[2], f"e{number}"), number % 2 == 0, "")
     while True:
         try:
-            apply(change_of(file, [edit]), patience=60)
+            apply_change(change_of(file, [edit]), patience=60)
             break
         except Stale:
             pass

@@ -80,7 +80,8 @@ async def test_a_newer_version_is_refused_and_left_as_it_is(journal: Journal, pa
     before = content_of(path)
     text = await refusal(journal)
     assert text == (
-        f"{path} was written by a newer Hookscope (journal version {SCHEMA_VERSION + 1}, this one knows {SCHEMA_VERSION}). "
+        f"{path} was written by a newer Hookscope (journal version "
+        f"{SCHEMA_VERSION + 1}, this one knows {SCHEMA_VERSION}). "
         "Update Hookscope, or point HOOKSCOPE_STATE_DIR at another folder."
     )
     journal.close()

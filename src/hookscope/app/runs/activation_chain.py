@@ -1,4 +1,6 @@
-"""The activation chain of one hook (its module loads, registers, its event came, it ran), and the report of a load.
+"""The activation chain of one hook (its module loads, registers, its event came, it ran).
+
+The report of a load.
 
 Reads the journal.
 """

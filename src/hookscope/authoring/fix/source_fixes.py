@@ -62,7 +62,10 @@ def source_place(place: FilePosition, sketch: SimulatedHost) -> str:
 def advise_syntax(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
     """A source that does not parse, or cannot be read."""
     if gate.place is not None:
-        why = f"mend it at {source_place(gate.place, sketch)}, then look again; only its author knows what was meant"
+        why = (
+            f"mend it at {source_place(gate.place, sketch)}, then look again; only its "
+            f"author knows what was meant"
+        )
         yield Fix(gate.name, gate.reason, why_not=why)
 
 

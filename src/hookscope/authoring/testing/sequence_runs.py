@@ -132,7 +132,7 @@ def plan_sequence(bench: Workbench, sequence: EventSequence) -> tuple[Plan, ...]
     return tuple(plans)
 
 
-async def test_file(
+async def run_test_file(
     bench: Workbench,
     file: Path,
     told: Callable[[Firing | SequenceRun], object] | None = None,

@@ -129,7 +129,10 @@ PARAMETERS = (
         help="Break it on purpose: exception, hang, slow[:SECONDS], junk, exit[:STATUS].",
     ),
     click.Option(
-        ["--repeat"], type=WholeNumber(2, MOST_REPETITIONS), metavar="N", help="N times, and what was done again."
+        ["--repeat"],
+        type=WholeNumber(2, MOST_REPETITIONS),
+        metavar="N",
+        help="N times, and what was done again.",
     ),
     *shuffle_options(),
     timeout_option(),

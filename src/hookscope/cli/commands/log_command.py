@@ -40,7 +40,9 @@ CONTEXT_LENGTH_LIMIT = 4000  # characters of a context
 
 PARAMETERS = (
     click.Argument(["numbers"], metavar="[RUN...]", nargs=-1, type=WholeNumber(1, 2**62)),
-    click.Option(["--limit"], metavar="N", type=WholeNumber(1, 10_000), help=f"How many runs; else {DEFAULT_LIMIT}."),
+    click.Option(
+        ["--limit"], metavar="N", type=WholeNumber(1, 10_000), help=f"How many runs; else {DEFAULT_LIMIT}."
+    ),
     *run_filter_options(),
     click.Option(["--follow"], is_flag=True, help="Go on with new runs as they come; Ctrl-C ends it."),
     click.Option(["--from", "file"], metavar="FILE", help="Runs that `hookscope export` wrote there."),
@@ -199,7 +201,10 @@ def logged_run_text(run: StoredRun, host: Host) -> str:
     event = run.event
     context = json.dumps(json_documents.plain_value(event.context), ensure_ascii=False)
     when, pinned = in_local_time(run.started).strftime(TIME_FORMAT), ", pinned" if run.pinned else ""
-    head = f"run {run.id}  {when}  under {one_line(run.dialect)}  {OUTCOME_SIGNS[run.outcome]} {run.outcome}{pinned}"
+    head = (
+        f"run {run.id}  {when}  under {one_line(run.dialect)}  "
+        f"{OUTCOME_SIGNS[run.outcome]} {run.outcome}{pinned}"
+    )
     said = [head, f"session  {one_line(event.session_key)}"]
     said += [f"context  {one_line(context, CONTEXT_LENGTH_LIMIT)}"] if event.context else []
     done, plan = run_and_plan(run, host)

@@ -207,7 +207,8 @@ def tap_fire(
     return Answer(
         [tap_output.fired_document(one, bench.dialect.name) for one in runs],
         "\n\n".join(
-            f"{tap_output.fired_again_text(one.heard)}\n{run_output.run_text(one.run, bench.setup.surroundings, one.plan)}"
+            f"{tap_output.fired_again_text(one.heard)}\n"
+            f"{run_output.run_text(one.run, bench.setup.surroundings, one.plan)}"
             for one in runs
         ),
         yes=all(one.well for one in runs) and not refused,

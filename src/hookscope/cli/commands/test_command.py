@@ -20,7 +20,7 @@ from hookscope.app.workbench import Workbench
 from hookscope.app.yaml_sections import ENVIRONMENTS_FOLDER, EVENTS_FOLDER, SEQUENCES_FOLDER, YAML_ENDINGS
 from hookscope.authoring.testing.acceptance import accept as accept_run
 from hookscope.authoring.testing.masked_expectations import expectation_masking_of
-from hookscope.authoring.testing.sequence_runs import test_file
+from hookscope.authoring.testing.sequence_runs import run_test_file
 from hookscope.authoring.testing.test_runs import SavedEventResult, saved_event_paths
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
@@ -127,8 +127,8 @@ def _run_round(asked: TestArguments, bench: Workbench) -> tuple[Answer, bool]:
     if asked.junit is not None:
         write_report(asked.junit, test_output.junit_xml(items, copies, bench.redaction))
     return Answer(
-        [test_output.test_document(item, bench.dialect.name) for item in items],
-        test_output.test_results_text(items, copies),
+        [test_output.saved_event_document(item, bench.dialect.name) for item in items],
+        test_output.saved_event_results_text(items, copies),
         yes=all(item.passed for item in items) and not turns.stopped,
         aside=(*answers.unreadable_settings_warnings(host), *refused),
     ), turns.stopped
@@ -220,7 +220,7 @@ async def _run_tests(
     try:
         with cancel_on_interrupt(turns.stop):
             for file in files:
-                items.append(await test_file(bench, file, turns.begun, sandbox=sandbox))
+                items.append(await run_test_file(bench, file, turns.begun, sandbox=sandbox))
                 if turns.stopped:
                     break
     finally:

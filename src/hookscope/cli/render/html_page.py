@@ -34,7 +34,10 @@ NARROWEST_BAR = 0.4  # percent of the width: a bar that is there is seen
 
 def status_text(status: str) -> str:
     """Sign and word of a handler's end."""
-    return f'<span class="state {_status_class(status)}">{STATUS_SIGNS.get(status, "·")} {escape_text(status)}</span>'
+    return (
+        f'<span class="state {_status_class(status)}">{STATUS_SIGNS.get(status, "·")} '
+        f"{escape_text(status)}</span>"
+    )
 
 
 def _status_class(status: str) -> str:
@@ -61,7 +64,8 @@ def _timeline_row(number: int, result: Document, whole: float) -> str:
         f'<td class="time"><svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" '
         f'aria-label="{escape_text(label)}"><title>{escape_text(label)}</title>'
         '<rect class="lane" x="0" y="4.5" width="100" height="1"/>'
-        f'<rect class="bar {_status_class(result["status"])}" x="{left:.2f}" y="1" width="{width:.2f}" height="8"/>'
+        f'<rect class="bar {_status_class(result["status"])}" x="{left:.2f}" y="1" '
+        f'width="{width:.2f}" height="8"/>'
         f'</svg></td><td class="number">{duration(took / 1000)}</td></tr>'
     )
 
@@ -161,7 +165,8 @@ def run_html(run: StoredRun, settings: Mapping[str, Any] | None) -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape_text(run.key)} – run {run.id}</title>\n<style>{STYLE_SHEET}</style>\n</head>\n<body>\n<main>\n"
+        f"<title>{escape_text(run.key)} – run "
+        f"{run.id}</title>\n<style>{STYLE_SHEET}</style>\n</head>\n<body>\n<main>\n"
         + _page_head(run)
         + _result_section(document)
         + section_html(
@@ -196,7 +201,8 @@ def _page_head(run: StoredRun) -> str:
     what_if = f'<p class="odd">What if: {escape_text(", ".join(assumed))} assumed</p>' if assumed else ""
     return (
         f'<header><p class="faint">Run {run.id} · {when} UTC</p>\n'
-        f'<h1>{escape_text(run.key)} <span class="state {css}">{sign} {escape_text(run.outcome)}</span></h1>\n'
+        f'<h1>{escape_text(run.key)} <span class="state {css}">{sign} '
+        f"{escape_text(run.outcome)}</span></h1>\n"
         f'<p class="faint">{escape_text(" · ".join(told))}</p>{what_if}</header>\n'
     )
 

@@ -134,7 +134,8 @@ def _plan_headline(item: PackPlan) -> str:
     link = ", linked: nothing is copied" if after.linked is not None else ""
     pinned = ", pinned" if after.pinned else ""
     lines = [
-        f"{item.action} {_pack_name(after)}{came} from {after.source} {one_line(after.resolved)}{pinned}{link}"
+        f"{item.action} {_pack_name(after)}{came} from {after.source} "
+        f"{one_line(after.resolved)}{pinned}{link}"
     ]
     lines.append(f"  integrity {one_line(after.integrity)}")
     return "\n".join(lines)

@@ -70,7 +70,8 @@ def repetition_text(done: Sequence[tuple[Run, Plan]], repeated: Repetition, here
     for one in repeated.hooks:
         ended = ", ".join(f"{status or 'did not run'} ×{n}" for status, n in Counter(one.statuses).items())
         lines.append(
-            f"  {fit_to_width(one_line(one.hook), width)}  {one.again.value:<19}  {ended}  {duration_range(one.took)}"
+            f"  {fit_to_width(one_line(one.hook), width)}  {one.again.value:<19}  "
+            f"{ended}  {duration_range(one.took)}"
         )
         lines += [f"      {line}" for line in _repeated_hook_lines(one)]
     if not repeated.hooks:
@@ -220,7 +221,8 @@ def order_text(done: Sequence[tuple[Run, Plan]], told: OrderFindings, here: Mach
     if told.unsteady:
         lines += [
             "",
-            f"Different from run to run in one order, and so not judged: {', '.join(unsteady_subjects(told))}.",
+            f"Different from run to run in one order, and so not judged: "
+            f"{', '.join(unsteady_subjects(told))}.",
         ]
     if told.drawn:
         lines += ["", f"Orders were drawn at random; --seed {told.seed} draws the same again."]

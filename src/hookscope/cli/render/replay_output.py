@@ -64,7 +64,10 @@ def _difference_line(one: RunDifference) -> Iterator[str]:
         return
     what = one_line(one.what, 120)
     name = f"{one.kind}.{what}" if one.kind in ("context", "result") else what
-    yield f"{name}: {_short_difference_value(one.before, one.kind)} → {_short_difference_value(one.after, one.kind)}"
+    yield (
+        f"{name}: {_short_difference_value(one.before, one.kind)} → "
+        f"{_short_difference_value(one.after, one.kind)}"
+    )
 
 
 def _short_difference_value(value: object, kind: str) -> str:

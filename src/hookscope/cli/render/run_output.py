@@ -38,7 +38,8 @@ def run_text(item: Run, here: Machine, plan: Plan | None = None) -> str:
     With the plan, lanes stand above their handlers, and below each what its answer added to the merged one.
     """
     lines = [
-        f"{one_line(item.event.key)}  {len(item.results)} ran  {duration(item.took)}  {run_outcome_text(item)}"
+        f"{one_line(item.event.key)}  {len(item.results)} ran  {duration(item.took)}  "
+        f"{run_outcome_text(item)}"
     ]
     lines.append("")
     width = handler_column_width([entry.call for entry in item.results])

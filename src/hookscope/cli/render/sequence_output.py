@@ -79,7 +79,7 @@ def sequence_document(item: SequenceResult, dialect: str) -> Document:
 
 
 def _step_document(item: SequenceStepRun, dialect: str) -> Document:
-    done = test_output.test_document(item.done, dialect)
+    done = test_output.saved_event_document(item.done, dialect)
     return {
         "after_ms": _milliseconds(item.step),
         "event": item.step.event.key,

@@ -146,7 +146,8 @@ def tap_status_text(taps: Sequence[TapStatus], item: SpoolSummary, view: Snapsho
     for tap in taps:
         stands = {"installed": "stands as written", "changed": "was changed since", "gone": "is gone"}
         lines.append(
-            f"{tap.name}  {tap.kind}, {tap.language}  {stands[tap.whole]}  {_display_path(tap.root, view.host)}"
+            f"{tap.name}  {tap.kind}, {tap.language}  {stands[tap.whole]}  "
+            f"{_display_path(tap.root, view.host)}"
         )
         lines += [f"  hears {_event_count_text(tap)}", *_requirement_lines(tap), ""]
     if item.loaded is not None:
@@ -218,7 +219,10 @@ def recorded_event_line(heard: RecordedEvent) -> str:
     """Id, time, key, session, and the beginning of its context."""
     key, session = fit_to_width(one_line(heard.key), 24), fit_to_width(one_line(heard.session) or "–", 24)
     cut = "  (shortened)" if heard.cut else ""
-    return f"{short_event_id(heard)}  {_moment_text(heard.at)}  {key}  {session}  {one_line(context_summary(heard), 120)}{cut}".rstrip()
+    return (
+        f"{short_event_id(heard)}  {_moment_text(heard.at)}  {key}  {session}  "
+        f"{one_line(context_summary(heard), 120)}{cut}"
+    ).rstrip()
 
 
 def short_event_id(heard: RecordedEvent) -> str:

@@ -20,7 +20,7 @@ from hookscope.storage.journal.redaction import NOTHING_KNOWN, Redaction
 NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, "Char"
 
 
-def test_document(item: SavedEventResult, dialect: str) -> Document:
+def saved_event_document(item: SavedEventResult, dialect: str) -> Document:
     """One saved event of `test --json`."""
     return {
         "file": str(item.file),
@@ -38,11 +38,11 @@ def test_document(item: SavedEventResult, dialect: str) -> Document:
             for miss in item.misses
         ],
         "run": json_documents.run_document(item.run, dialect) if item.run is not None else None,
-        **({"steps": [test_document(step, dialect) for step in item.steps]} if item.steps else {}),
+        **({"steps": [saved_event_document(step, dialect) for step in item.steps]} if item.steps else {}),
     }
 
 
-def test_results_text(items: Sequence[SavedEventResult], copies: Machine | None = None) -> str:
+def saved_event_results_text(items: Sequence[SavedEventResult], copies: Machine | None = None) -> str:
     """`test`: a line for each, under it what was missed, item by item; the count last.
 
     With `copies`, the machine whose files were copied, what handlers wrote is told of each, and of all

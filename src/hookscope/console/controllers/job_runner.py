@@ -415,18 +415,18 @@ async def sequence_job(
     post_to(runner.screen, ThreadAnswered(partial(over, passed and not sequencing.cancelled)))
 
 
-async def test_job(
+async def saved_events_job(
     runner: JobRunner,
     files: Sequence[Path],
     begins: Callable[[Path], object],
     told: Callable[[SavedEventResult], object],
 ) -> None:
     """Fire saved events one after another, each compared with its file."""
-    from hookscope.authoring.testing.sequence_runs import test_file
+    from hookscope.authoring.testing.sequence_runs import run_test_file
 
     for file in files:
         if runner.cancelled:
             return
         post_to(runner.screen, ThreadAnswered(partial(begins, file)))
-        done = await test_file(runner.bench, file, runner.goes)
+        done = await run_test_file(runner.bench, file, runner.goes)
         post_to(runner.screen, ThreadAnswered(partial(told, done)))

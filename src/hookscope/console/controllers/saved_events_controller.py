@@ -134,7 +134,7 @@ class SavedEventsController:
         """Fire each of these, and compare. False where something else goes on."""
         runner = self.screen.runner
         return runner.start(
-            "The test", lambda: job_runner.test_job(runner, files, self._test_begins, self._tested)
+            "The test", lambda: job_runner.saved_events_job(runner, files, self._test_begins, self._tested)
         )
 
     def stop(self) -> bool:

@@ -1,4 +1,6 @@
-"""The sheets beside the hook list: why a hook has its status, its activation chain, and the handlers registered per event.
+"""The sheets beside the hook list.
+
+Why a hook has its status, its activation chain, and the handlers registered per event.
 
 Pure.
 """

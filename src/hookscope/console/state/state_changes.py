@@ -1,4 +1,6 @@
-"""What can change the console's state, the reducer, and the part of the state that is kept for the next start.
+"""What can change the console's state, the reducer.
+
+The part of the state that is kept for the next start.
 
 Pure.
 """

@@ -1,4 +1,7 @@
-"""Built-in themes, the user's theme files, and which theme is active (`NO_COLOR`, `TEXTUAL_THEME`, the chosen one, `config.yaml`).."""
+"""Built-in themes, the user's theme files.
+
+Which theme is active (`NO_COLOR`, `TEXTUAL_THEME`, the chosen one, `config.yaml`).
+"""
 
 from __future__ import annotations
 

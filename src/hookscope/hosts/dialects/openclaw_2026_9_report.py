@@ -149,7 +149,10 @@ def info_page(report: HookReport, host: Host) -> Iterator[str]:
         yield from ("", "Requirements:")
     for name in REQUIREMENTS:
         if asked[name]:
-            yield f"  {LABELS[name]}: {', '.join(_marked_requirements(name, asked[name], report.missing[name]))}"
+            yield (
+                f"  {LABELS[name]}: "
+                f"{', '.join(_marked_requirements(name, asked[name], report.missing[name]))}"
+            )
 
 
 def _marked_requirements(name: str, asked: Sequence[str], missing: Sequence[str]) -> Iterator[str]:

@@ -120,7 +120,10 @@ def _connection_folder(
         return
     modules = modules_named("connection", entries_in(child.path, rules, files), rules)
     if len(modules) > 1:
-        text = f'Found multiple connection definition modules inside "{CONNECTIONS}/{name}": {quoted_names(modules)}'
+        text = (
+            f'Found multiple connection definition modules inside "{CONNECTIONS}/{name}": '
+            f"{quoted_names(modules)}"
+        )
         yield Diagnostic(COLLISION, text, child.path)
     elif not modules:
         text = EMPTY_CONNECTION.format(name=name)

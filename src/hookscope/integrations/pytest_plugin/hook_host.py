@@ -17,7 +17,7 @@ from hookscope.app.snapshot import Snapshot
 from hookscope.app.trust_requests import cannot_run_messages
 from hookscope.app.workbench import Workbench
 from hookscope.authoring.testing.saved_events import is_saved_event, read_saved_event
-from hookscope.authoring.testing.sequence_runs import test_file
+from hookscope.authoring.testing.sequence_runs import run_test_file
 from hookscope.authoring.testing.test_runs import SavedEventResult
 from hookscope.engine.argument_checks import NONE_TYPE, expect
 from hookscope.model.hook_status import HookStatus
@@ -114,7 +114,7 @@ class HookHost:
 
     def test(self, file: Path) -> SavedEventResult:
         """Fire a saved event or a sequence, and compare its run with what the file expects."""
-        return self._wait(test_file(self._bench, file))
+        return self._wait(run_test_file(self._bench, file))
 
     def masked(self, done: SavedEventResult) -> SavedEventResult:
         """What a test came to without its secrets: pytest writes it into reports."""

@@ -103,7 +103,10 @@ def _checked_dependencies(package: Mapping[str, Any], part: str, of: str) -> Ite
             raise PackError(f"It depends on {display_name(name)}{of}, which {fault}.", WITHOUT_DEPENDENCIES)
         if not isinstance(wanted, str) or not is_from_registry(wanted):
             said = display_name(wanted if isinstance(wanted, str) else json.dumps(wanted))
-            what = f"It depends on {display_name(name)} from {said}{of}: only packages of the registry are installed."
+            what = (
+                f"It depends on {display_name(name)} from {said}{of}: only packages of the "
+                f"registry are installed."
+            )
             raise PackError(what, WITHOUT_DEPENDENCIES)
         yield name, wanted
 

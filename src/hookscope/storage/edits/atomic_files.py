@@ -315,5 +315,6 @@ def _write_in_place(real: Path, content: bytes, fresh: Path) -> None:
             os.fsync(file.fileno())
     except OSError as error:
         raise CannotWrite(
-            f"{real} may be damaged, writing into it failed: {error_reason(error)}. Its new content is in {fresh}."
+            f"{real} may be damaged, writing into it failed: {error_reason(error)}. "
+            f"Its new content is in {fresh}."
         ) from error

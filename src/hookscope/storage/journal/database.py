@@ -318,7 +318,8 @@ def _version(database: sqlite3.Connection, path: Path) -> int:
         raise JournalError(_not_a_journal(path))
     if version > SCHEMA_VERSION:
         raise JournalError(
-            f"{path} was written by a newer Hookscope (journal version {version}, this one knows {SCHEMA_VERSION}). "
+            f"{path} was written by a newer Hookscope (journal version {version}, this "
+            f"one knows {SCHEMA_VERSION}). "
             "Update Hookscope, or point HOOKSCOPE_STATE_DIR at another folder."
         )
     return version

@@ -1,4 +1,6 @@
-"""The fields of a JSON context: as a form edits them, as the catalogue knows them, and as completion inserts them.
+"""The fields of a JSON context.
+
+As a form edits them, as the catalogue knows them, and as completion inserts them.
 
 Pure.
 """

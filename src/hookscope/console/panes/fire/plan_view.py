@@ -66,7 +66,8 @@ def plan_items(plan: Plan | None, problem: str, unfolded: bool) -> tuple[PlanIte
         text = (
             f"{key_of('plan.others')} folds these"
             if unfolded
-            else f"{counted(len(others), 'other')} {verb} to other events   {key_of('plan.others')} lists them"
+            else f"{counted(len(others), 'other')} {verb} to other events   "
+            f"{key_of('plan.others')} lists them"
         )
         items.append(PlanRow("–", "", text, MARK_MUTED, quiet=True, folds=True))
     return tuple(items)

@@ -1,4 +1,6 @@
-"""The lines of a run: calls, remarks (comparison, expectations, copied files) and skipped hooks, with the text for each.
+"""The lines of a run: calls, remarks.
+
+Comparison, expectations, copied files) and skipped hooks, with the text for each.
 
 Pure.
 """
