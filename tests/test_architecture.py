@@ -15,7 +15,15 @@ import hookscope
 SOURCE = Path(hookscope.__file__).parent
 FILES = sorted(path for path in SOURCE.rglob("*.py") if "bundled_hooks" not in path.parts)
 
-PURE = ("formats/", "model/", "hosts/folders/", "hosts/streams/", "hosts/plugins/", "hosts/dialects/")
+PURE = (
+    "formats/",
+    "model/",
+    "hosts/gates/",
+    "hosts/folders/",
+    "hosts/streams/",
+    "hosts/plugins/",
+    "hosts/dialects/",
+)
 WORLDLY = {"asyncio", "subprocess", "sqlite3", "time", "os", "socket", "shutil"}
 MAY_TOUCH_THE_DISK = {"model/machine.py", "model/tracked_files.py", "model/regular_file.py"}
 HOSTS = ("openclaw", "milady", "eliza", "clawdbot")

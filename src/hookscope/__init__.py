@@ -77,7 +77,7 @@ _HOMES = {
     "Gate": "hookscope.model.hook_status",
     "Hook": "hookscope.model.hook",
     "State": "hookscope.model.hook_status",
-    "Verdict": "hookscope.model.hook_status",
+    "Verdict": "hookscope.embedding.library",  # with all kinds of gates, which its state depends on
     "Event": "hookscope.model.run",
     "LoadReport": "hookscope.engine.registry",
     "Result": "hookscope.model.run",

@@ -20,8 +20,9 @@ from hookscope.engine.discovery import discover
 from hookscope.engine.hook_engine import HookEngine
 from hookscope.engine.planning import registrations_of
 from hookscope.hosts.dialects import DIALECTS
-from hookscope.hosts.folders import FolderSystem, gates
+from hookscope.hosts.folders import FolderSystem
 from hookscope.hosts.folders.search_paths import hooks_folder
+from hookscope.hosts.gates.trust import TRUSTED_PASSED
 from hookscope.hosts.settings.host_opener import open_host
 from hookscope.model.hook import Folder, Hook, LogLine, Problem
 from hookscope.model.hook_status import Gate, State
@@ -116,7 +117,7 @@ def as_shipped() -> Dialect:
                 rules={
                     **system.rules,
                     "selected": selected_2026_9,
-                    "trusted": lambda hook, host: gates.TRUSTED_PASSED,
+                    "trusted": lambda hook, host: TRUSTED_PASSED,
                 },
             ),
         ),

@@ -4,7 +4,7 @@ from itertools import permutations
 
 import pytest
 
-from hookscope.model.hook_status import Gate, State, Verdict
+from hookscope import Gate, State, Verdict
 
 # A gate that means this state, shut; in the order of precedence.
 SHUT = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path, PurePath
 
 from hookscope.analysis.host_comparison import NO_HOOK, ComparedHook, ComparedHost, HookAtHost
@@ -12,16 +12,10 @@ from hookscope.analysis.host_differences import (
     unknown_handler,
 )
 from hookscope.model.hook import LANGUAGE_OF
-from hookscope.model.hook_status import Gate
+from hookscope.model.hook_status import FixKind, Gate
 from hookscope.model.text import nearest_word
 from hookscope.model.uncalled_hooks import event_kind
 
-NEED_TEXTS: Mapping[str, str] = {
-    "env": "set {}",
-    "bins": "install {}",
-    "anyBins": "install one of {}",
-    "config": "set {} in the host's settings",
-}
 MOST_LISTED_EVENTS = 3  # events of a host that are named one by one
 COMMONJS_ENDINGS = (".cjs", ".cts")  # what another ending does not make an ES module of
 
@@ -54,7 +48,7 @@ def _changes_at_host(cell: HookAtHost, line: ComparedHook) -> Iterator[str]:
     if cell.metadata == "unread" or (cell.metadata == "elsewhere" and _wants_json(cell)):
         yield _spelling_hint(cell)
     for gate in cell.row.verdict.shut():
-        if gate.name == "events" and cell.metadata in ("unread", "elsewhere", "none"):
+        if gate.kind.fix is FixKind.MOVE_EVENTS and cell.metadata in ("unread", "elsewhere", "none"):
             continue  # the metadata is what is missing
         yield _gate_hint(gate, cell)
 
@@ -130,15 +124,15 @@ def _spelling_hint(cell: HookAtHost) -> str:
 
 
 def _gate_hint(gate: Gate, cell: HookAtHost) -> str:
-    if gate.name in NEED_TEXTS and gate.missing:
-        return NEED_TEXTS[gate.name].format(", ".join(gate.missing))
-    if gate.name in ("os", "osOfLoader"):
-        return f"add {cell.side.host.surroundings.platform} to `os`"
-    if gate.name == "sent":
+    kind = gate.kind
+    if kind.remedy and gate.missing:
+        platform = cell.side.host.surroundings.platform
+        return kind.remedy.format(missing=", ".join(gate.missing), platform=platform)
+    if kind.fix is FixKind.EVENT_NAMES:
         return _event_hint(cell)
     if gate.fix is not None:
         return f"in {_short(gate.fix.file, cell.side)}: {gate.fix.meaning}"
-    if gate.name in ("enabled", "selected") and cell.row is not None:
+    if kind.fix is FixKind.TOGGLE and cell.row is not None:
         return f"switch it on: `hookscope --dialect {cell.side.dialect.name} enable {cell.row.hook.name}`"
     return f"mend it: {gate.reason}"
 

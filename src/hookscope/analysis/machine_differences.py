@@ -15,11 +15,10 @@ from hookscope.analysis.host_comparison import (
     HostComparison,
     HostDifference,
 )
+from hookscope.model.hook_status import FixKind
 from hookscope.values import dataclass
 
-PROGRAM_GATES = ("bins", "anyBins")
 MOST_FOLDERS = 6  # folders that are named one by one
-_REQUIREMENT_GATES = {"bins", "anyBins", "env"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +53,15 @@ def _missing_at_host(
     line: ComparedHook, cell: HookAtHost, comparison: HostComparison
 ) -> Iterator[MissingRequirement]:
     for gate in cell.row.verdict.shut() if cell.row is not None else ():
-        for name in gate.missing if gate.name in _REQUIREMENT_GATES else ():
+        for name in gate.missing:
             for side in comparison.sides:
                 if side is cell.side:
                     continue
-                found = _program(name, side) if gate.name in PROGRAM_GATES else None
+                found = _program(name, side) if gate.kind.fix is FixKind.PROGRAMS else None
                 if found is not None:
                     yield MissingRequirement(line.name, cell.side, name, side, str(Path(found).parent))
                     break
-                if gate.name == "env" and side.host.env.get(name):
+                if gate.kind.fix is FixKind.SET_VARIABLES and side.host.env.get(name):
                     yield MissingRequirement(line.name, cell.side, name, side)
                     break
 
@@ -116,7 +115,7 @@ def _other_programs(line: ComparedHook) -> Iterator[HostDifference]:
         name
         for cell in rows
         for gate in (cell.row.verdict.gates if cell.row is not None else ())
-        if gate.name in PROGRAM_GATES
+        if gate.kind.fix is FixKind.PROGRAMS
         for name in gate.needed
     )
     for name in names:

@@ -17,7 +17,7 @@ from hookscope.app.snapshot import Snapshot
 from hookscope.engine.discovery import discover
 from hookscope.hosts.folders import FolderSystem
 from hookscope.hosts.settings.host_opener import open_host
-from hookscope.model.hook_status import Gate, HookStatus, State, gate_state
+from hookscope.model.hook_status import FixKind, Gate, HookStatus, State, gate_state
 from hookscope.model.host import Host
 from hookscope.model.run import EventKind
 from hookscope.model.uncalled_hooks import event_kind_of_key
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 
 TapFilesState = Literal["installed", "changed", "gone"]
-LIST_GATES = ("allow", "deny")  # gates that ask whether a list of the settings names it
-HOOKSCOPE_GATES = frozenset({"trusted", "sent"})  # no host asks for these
+LIST_ADVICE = {FixKind.ADD_TO_LIST: "Add it to", FixKind.TAKE_FROM_LIST: "Take it out of"}
+ONLY_HOOKSCOPE_ASKS = (State.UNTRUSTED, State.SILENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,15 +155,15 @@ def _blockers(entry: InstalledTap, seen: _HostHooks) -> Iterator[TapBlocker]:
         then = f"`{command_on(seen.options, 'info', row.hook.name)}` says more."
         yield TapBlocker("shadowed", row.verdict.why(), then)
     for gate in row.verdict.shut():
-        if gate.name not in HOOKSCOPE_GATES:
+        if gate_state(gate) not in ONLY_HOOKSCOPE_ASKS:
             yield TapBlocker(gate.name, gate.reason, _next_step(gate, row, seen))
 
 
 def _next_step(gate: Gate, row: HookStatus, seen: _HostHooks) -> str:
     name = row.hook.name
-    if gate.name in LIST_GATES:
+    if advice := LIST_ADVICE.get(gate.kind.fix):
         where, file = ".".join(map(str, gate.setting or ())), seen.host.settings.file
-        return f"{'Add it to' if gate.name == 'allow' else 'Take it out of'} {where} in {file}."
+        return f"{advice} {where} in {file}."
     if gate_state(gate) is State.OFF and (gate.name != "switch" or row.hook.kind == "folder"):
         return f"`{command_on(seen.options, 'enable', name)}` switches it on."
     return f"`{command_on(seen.options, 'info', name)}` shows every check."
@@ -282,7 +282,7 @@ def _recording_since(host: Host, oldest: datetime | None) -> datetime | None:
 def _would_run(row: HookStatus) -> bool:
     """Would the host run it, as far as is known: what only Hookscope asks for stops no host."""
     return row.verdict.shadowed_by is None and all(
-        gate.name in HOOKSCOPE_GATES for gate in row.verdict.shut()
+        gate_state(gate) in ONLY_HOOKSCOPE_ASKS for gate in row.verdict.shut()
     )
 
 

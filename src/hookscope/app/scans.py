@@ -28,6 +28,7 @@ from hookscope.engine.planning import (
     with_late,
 )
 from hookscope.engine.registry import Registry
+from hookscope.hosts.gates.load import LOAD
 from hookscope.hosts.settings.host_opener import open_host
 from hookscope.model.executor import Executor, LateExecutor
 from hookscope.model.failure import Failure
@@ -137,7 +138,7 @@ class LoadedModules:
         found = self._found(row.hook, host)
         if isinstance(found, Failure):
             reason = f"{found.type}: {found.message}"
-            return _with_gate(row, Gate("load", False, found=found.type, reason=reason))
+            return _with_gate(row, Gate(LOAD.name, False, found=found.type, reason=reason))
         if found is None:
             return row
         calls = declared_registrations(found, row.hook, host)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.app.project_config import NamedProgram, programs_allowed_by
-from hookscope.engine.discovery import PRECEDENCE_GATE, discover
+from hookscope.engine.discovery import PRECEDENCE, discover
 from hookscope.engine.examination import handler_digest
 from hookscope.model.hook import LANGUAGE_OF
 from hookscope.model.hook_status import HookStatus, State
@@ -125,7 +125,7 @@ def cannot_run_messages(view: Snapshot, plan: Plan, *, only: str | None = None) 
             continue
         waits = state is State.UNTRUSTED  # `waiting_for_trust` tells of its folder
         asked_for = only is not None and item.name == only and state is not State.SHADOWED and not waits
-        replaced = any(gate.name == PRECEDENCE_GATE for gate in row.verdict.shut())
+        replaced = any(gate.name == PRECEDENCE.name for gate in row.verdict.shut())
         lacks = view.without.get(row.hook.language, "")
         without = bool(lacks) and item.reason.endswith(lacks)
         if state is State.BROKEN or replaced or without or asked_for:

@@ -5,16 +5,39 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from hookscope.engine.gate_evidence import with_evidence
 from hookscope.engine.settings_entries import recorded_install
+from hookscope.hosts.gates.evidence import with_evidence
 from hookscope.model.hook import Hook, Problem
-from hookscope.model.hook_status import Gate, HookStatus, State, Verdict
+from hookscope.model.hook_status import (
+    FixKind,
+    Gate,
+    GateKind,
+    HookStatus,
+    State,
+    Verdict,
+    register_gate,
+)
 from hookscope.model.host import HookSystem, Host
 from hookscope.model.inventory import FoundHooks, Inventory, RejectedHook
 from hookscope.model.uncalled_hooks import event_kind
 from hookscope.values import dataclass
 
-SETTINGS_GATE, PRECEDENCE_GATE = "settings", "precedence"  # gates that something unread shuts
+SETTINGS_GATE = "settings"  # shut too by settings that nobody could read
+PRECEDENCE = register_gate(
+    GateKind(
+        "precedence",
+        asks="could every hooks folder and `HOOK.md` be read that may hold a hook of the same name and a "
+        "higher rank",
+    )
+)
+REACHED = register_gate(
+    GateKind(
+        "reached",
+        asks="is it loaded before a hook that ends the whole load",
+        state=State.BROKEN,
+        fix=FixKind.LOAD_BEFORE,
+    )
+)
 
 
 def discover(host: Host) -> Inventory:
@@ -97,7 +120,7 @@ class _UnreadableFolders:
             return row
         reason = f"{why}; a hook there may replace this one"
         missing = ("a readable folder",)
-        gate = Gate(PRECEDENCE_GATE, False, missing=missing, found="not read", reason=reason, reported=False)
+        gate = Gate(PRECEDENCE.name, False, missing=missing, found="not read", reason=reason, reported=False)
         return replace(row, verdict=replace(row.verdict, gates=(*row.verdict.gates, gate)))
 
 
@@ -161,7 +184,7 @@ def _with_reached_gate(
         return rows
     else:
         where = load_order[first].name
-    gate = Gate("reached", False, found="no", reason=f"never reached: the load ends at {where}")
+    gate = Gate(REACHED.name, False, found="no", reason=f"never reached: the load ends at {where}")
     missed = set(load_order[first + 1 :])
     return tuple(
         replace(row, verdict=replace(row.verdict, gates=(*row.verdict.gates, gate)))

@@ -4,28 +4,26 @@ exports of Python in full, of scripts brackets and default export.
 """
 
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 
 from hookscope.formats.positions import FormatError
-from hookscope.formats.python_source import Export, read_exports
+from hookscope.formats.python_source import read_exports
 from hookscope.formats.script_source import check_brackets, unusable_default_export
+from hookscope.hosts.gates.export import export_gate, unknown_export_gate
 from hookscope.model.hook import MAPPED_ROLE, FilePosition, Hook
 from hookscope.model.hook_status import Gate, HookStatus, Verdict
 from hookscope.model.host import Host
 from hookscope.model.inventory import Inventory
 from hookscope.model.machine import Files
 from hookscope.model.regular_file import LARGEST_DIGEST
-from hookscope.model.text import error_reason, nearest_word
+from hookscope.model.text import error_reason
 from hookscope.values import dataclass
 
 LARGEST_HANDLER = 1_048_576  # bytes; a larger one is left to the load
 
 LARGEST_SCRIPT = 65_536  # bytes; of a larger one nothing is said before its load
 SCRIPT_LANGUAGES = ("typescript", "javascript")
-KNOWN_AFTER_LOAD = "known after a load"
 ONE_ARGUMENT_KINDS = ("folder", "legacy")  # kinds of hooks whose handlers get the event and nothing else
-WRONG_ARGUMENTS = "other arguments"
 REGISTER_NAMES = {"register", "activate"}  # what plugins are called by, now and in older programs
 PLUGIN_EXPORTS = ("plugin", "default")  # an object, or a function, in place of `register`
 
@@ -121,7 +119,7 @@ def handler_digest(path: Path, files: Files) -> str | None:
 def _source_gates(hook: Hook, host: Host) -> tuple[Gate | None, Gate]:
     """The `handler` gate where the source is at fault, and the `export` gate. What a module of several
     handlers exports is the loader's to say."""
-    unknown = _unknown_export_gate(hook.meta.export)
+    unknown = unknown_export_gate(hook.meta.export)
     path = hook.handler
     if path is not None and hook.kind == "folder" and hook.language in SCRIPT_LANGUAGES:
         return _script_gate(path, host.surroundings.files), unknown
@@ -156,52 +154,3 @@ def _script_gate(path: Path, files: Files) -> Gate | None:
 def _parse_error_gate(path: Path, error: FormatError) -> Gate:
     place = FilePosition(path, error.span.line, error.span.column)
     return Gate("handler", False, found="does not parse", reason=f"{path.name}, {error}", place=place)
-
-
-@lru_cache(maxsize=256)
-def _unknown_export_gate(export: str) -> Gate:
-    return Gate("export", None, needed=(export,), found=KNOWN_AFTER_LOAD)
-
-
-def export_gate(exports: dict[str, Export], wanted: str, path: Path, *, called: bool = True) -> Gate:
-    """Is the wanted export there and a function. `default` means `default` if defined, else `handler`.
-
-    `called`: with the event alone, so that one of two arguments is none.
-    """
-    names = ("default", "handler") if wanted == "default" else (wanted,)
-    found = next((exports[name] for name in names if name in exports), None)
-    if found is None:
-        if "*" in exports:
-            return Gate("export", None, needed=names, found=f"bound while it runs: {KNOWN_AFTER_LOAD}")
-        return _missing_export_gate(exports, names[-1], path)
-    place = FilePosition(path, found.line)
-    match found.kind:
-        case "function" | "async function" if called and found.misfit is not None:
-            count = f"{found.misfit} arguments" if found.misfit else "no argument"
-            reason = f"`{found.name}` in {path.name} asks for {count}; it is called with one, the event"
-            return Gate("export", False, names[-1:], (found.name,), WRONG_ARGUMENTS, reason, place=place)
-        case "function" | "async function":
-            at = f"{path.name}:{found.line}"
-            return Gate(
-                "export", True, needed=names[-1:], found=f"{found.name}, {found.kind}, {at}", place=place
-            )
-        case "class":
-            reason = f"`{found.name}` in {path.name} is a class; a function is wanted"
-            return Gate("export", False, names[-1:], (found.name,), "a class", reason, place=place)
-        case _:
-            known = f"{found.name}, {KNOWN_AFTER_LOAD}"
-            return Gate("export", None, needed=names[-1:], found=known, place=place)
-
-
-def _missing_export_gate(exports: dict[str, Export], name: str, path: Path) -> Gate:
-    functions = [export.name for export in exports.values() if "function" in export.kind]
-    near = nearest_word(name, functions)
-    like = (f"{near} is there; {name} is needed",) if near else ()
-    if near:
-        then = f"; did you mean {near}?"
-    elif functions:
-        then = f"; it defines {', '.join(functions[:5])}"
-    else:
-        then = "; it defines no function"
-    reason = f"{path.name} has no `{name}`{then}"
-    return Gate("export", False, (name,), (name,), "absent", reason, place=FilePosition(path), near=like)

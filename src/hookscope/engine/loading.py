@@ -16,6 +16,7 @@ from hookscope.engine.planning import (
     without_duplicates,
 )
 from hookscope.engine.registry import LoadReport, Registry
+from hookscope.hosts.gates.load import LOAD
 from hookscope.model.failure import Failure
 from hookscope.model.hook import Hook, LogLine
 from hookscope.model.hook_status import Gate, HookStatus, State
@@ -28,7 +29,7 @@ TURN_SECONDS = 0.005  # seconds of loading, after which other tasks get their tu
 DEFAULT_EMOJI = "🔗"
 NO_FUNCTION = "NoHandler"  # the failure of a file that loads and has no function to call
 IS_CLASS = "ClassHandler"  # and of one that has a class in its place
-LOADED_GATE = Gate("load", True, found="loaded")
+LOADED_GATE = Gate(LOAD.name, True, found="loaded")
 LOADER_CHECKED_GATES = (
     "handler",
     "sent",
@@ -258,7 +259,7 @@ class Loading:
         self.failed.append(hook.told)
         self.failures[hook.name] = failure
         self.gates[hook] = Gate(
-            "load", False, found=failure.type, reason=f"{failure.type}: {failure.message}"
+            LOAD.name, False, found=failure.type, reason=f"{failure.type}: {failure.message}"
         )
         parts = {
             "file": hook.told if hook.kind == "legacy" else hook.handler,

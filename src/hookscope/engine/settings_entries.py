@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from hookscope.engine.gate_evidence import similar_among
 from hookscope.formats.positions import KeyPath
+from hookscope.hosts.gates.evidence import similar_among
 from hookscope.model.hook import FilePosition, Hook
 from hookscope.model.host import Host
 from hookscope.model.inventory import Inventory

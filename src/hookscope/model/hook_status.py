@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from hookscope.formats.positions import KeyPath
 from hookscope.model.hook import Edit, FilePosition, Hook
 from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.model.host import Host
 
 
 class State(StrEnum):
@@ -46,34 +50,81 @@ class Gate:
     looked: tuple[str, ...] = ()  # shut: where the missing thing was looked for
     near: tuple[str, ...] = ()  # shut: what nearly was it, a sentence each
 
+    @property
+    def kind(self) -> GateKind:
+        """What is known of gates of this name; of a name that nobody registered, the defaults."""
+        return GATE_KINDS.get(self.name) or GateKind(self.name)
 
-# Which state a shut gate means. Gates that no list here names are the world's: blocked.
-STATE_OF_GATE: Mapping[str, State] = {
-    "build": State.BROKEN,
-    "handler": State.BROKEN,
-    "manifest": State.BROKEN,
-    "fields": State.BROKEN,
-    "events": State.BROKEN,
-    "path": State.BROKEN,
-    "export": State.BROKEN,
-    "load": State.BROKEN,
-    "reached": State.BROKEN,
-    "switch": State.OFF,
-    "selected": State.OFF,
-    "allow": State.OFF,
-    "deny": State.OFF,
-    "slot": State.OFF,
-    "enabled": State.OFF,
-    "trusted": State.UNTRUSTED,
-    "sent": State.SILENT,
-}
+
+GateRule: TypeAlias = "Callable[[Hook, Host], Gate]"
+Evidence = tuple[tuple[str, ...], tuple[str, ...]]  # where it was looked for; what nearly was it
+EvidenceRule: TypeAlias = "Callable[[Gate, Hook, Host], Evidence]"
+
+
+class FixKind(StrEnum):
+    """The ways to open a gate. `authoring.fix` has the function for each."""
+
+    EDIT = "edit"  # make the edit that the check returned
+    TOGGLE = "toggle"  # the same edit, which `enable` makes too
+    SET_VARIABLES = "set variables"  # in the hook's entry
+    SET_VALUES = "set values"  # in the settings
+    PROGRAMS = "programs"  # allow one to be run, or install it
+    PACKAGES = "packages"
+    ADD_TO_LIST = "add to list"  # of the settings
+    TAKE_FROM_LIST = "take from list"
+    TRUST = "trust"
+    LOAD_BEFORE = "load before"  # fix the hook that ends the load
+    MOVE_EVENTS = "move events"  # to where the host reads its metadata
+    EVENT_NAMES = "event names"
+    FIELD_TYPES = "field types"
+    PLATFORM_NAME = "platform name"
+    NAME_EXPORT = "name export"
+    BY_HAND_HANDLER = "handler by hand"
+    BY_HAND_BUILD = "build by hand"
+    BY_HAND_LOAD = "load by hand"
+    BY_HAND_PATH = "path by hand"
+    BY_HAND_SETTINGS = "settings by hand"
+
+
+@dataclass(frozen=True, slots=True)
+class GateKind:
+    """All that is known of the gates of one name. Every reader of gates asks here, and knows no name.
+
+    A dialect names the kinds that its host checks, in their order, and may replace the check.
+    """
+
+    name: str
+    asks: str = ""  # its row in the manual's chapter "The checks"; kinds with one text share a row
+    state: State = State.BLOCKED  # of a hook at which it failed
+    check: GateRule | None = None  # as the guides describe it
+    evidence: EvidenceRule | None = None
+    evidence_of_host: bool = False  # the evidence depends on the gate and the host, not on the hook
+    fix: FixKind = FixKind.EDIT
+    why_no_fix: str = "nothing here opens it"
+    entry_advice: str = ""  # for a handler that the settings list: {entry} and {file}
+    next_step: str = ""  # in the console, with {keys}; where no fix has a better one
+    remedy: str = ""  # as advice to the hook's author: {missing} and {platform}
+    shows_needed: bool = True  # its name alone does not say what it needs
+    is_requirement: bool = False  # the hook's metadata declares what it needs
+    any_of: bool = False  # one of the things that it needs is enough
+
+
+GATE_KINDS: dict[str, GateKind] = {}  # by name; each module that has a check registers its kind
+
+
+def register_gate(kind: GateKind) -> GateKind:
+    """Add a kind of gate to those that are known, and return it."""
+    GATE_KINDS[kind.name] = kind
+    return kind
+
+
 STATE_ORDER = tuple(State)
 TOO_WIDE = "too wide"  # found by the `trusted` gate: its folder is not trusted as others are
 
 
 def gate_state(gate: Gate) -> State:
     """What it means for its hook that this gate is shut."""
-    return STATE_OF_GATE.get(gate.name, State.BLOCKED)
+    return gate.kind.state
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +150,7 @@ class Verdict:
     @property
     def enabled(self) -> bool:
         """The user's choice: neither the hook nor all hooks are switched off."""
-        return not any(
-            gate.passed is False and STATE_OF_GATE.get(gate.name) is State.OFF for gate in self.gates
-        )
+        return not any(gate.passed is False and gate_state(gate) is State.OFF for gate in self.gates)
 
     @property
     def stops_load(self) -> Gate | None:
@@ -171,12 +220,12 @@ class HookStatus:
     @property
     def waits(self) -> bool:
         """Does it wait for trust, whatever else stands in its way."""
-        return any(gate.name == "trusted" for gate in self.verdict.shut())
+        return any(gate_state(gate) is State.UNTRUSTED for gate in self.verdict.shut())
 
     @property
     def too_wide(self) -> bool:
         """True if it waits for trust in a folder that is too wide to be trusted."""
-        return any(gate.name == "trusted" and gate.found == TOO_WIDE for gate in self.verdict.shut())
+        return self.waits and any(gate.found == TOO_WIDE for gate in self.verdict.shut())
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from io import BufferedReader, FileIO
 from pathlib import Path
 from typing import NoReturn
 
+LARGEST_MANIFEST = 1_048_576  # bytes; what OpenClaw 2026.9 reads (disc-13), and far more than any needs
 LARGEST_READ = 64 * 2**20  # bytes that `read_regular` returns where its caller names no limit
 NOT_REGULAR = "not a regular file"
 BUFFER_SIZE = 65_536  # bytes

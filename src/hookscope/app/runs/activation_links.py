@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from hookscope.engine.examination import KNOWN_AFTER_LOAD
+from hookscope.hosts.gates.export import KNOWN_AFTER_LOAD
 from hookscope.model.event_catalogue import ALL_EVENTS
 from hookscope.model.hook_status import Gate
 from hookscope.values import dataclass

@@ -18,9 +18,9 @@ from hookscope.authoring.fix.simulation import SimulatedHost
 from hookscope.authoring.fix.source_fixes import source_place
 from hookscope.formats.json5 import locate_json5
 from hookscope.formats.positions import dotted_path, path_steps, text_of
-from hookscope.hosts.folders.gates import UNNAMED
+from hookscope.hosts.gates.rules import UNNAMED
 from hookscope.model.hook import Edit, FilePosition
-from hookscope.model.hook_status import Gate, HookStatus
+from hookscope.model.hook_status import FixKind, Gate, HookStatus
 from hookscope.model.text import shell_path
 from hookscope.model.trust import trust_target
 from hookscope.storage.edits.change import Change
@@ -98,7 +98,7 @@ def fix_bins(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValue
             names.append(here.short(change.path))
     if changes:
         yield Fix(gate.name, f"Allow {', '.join(names)} to be run", tuple(changes))
-    what = " or ".join(gate.missing) if gate.name == "anyBins" else ", ".join(gate.missing)
+    what = (" or " if gate.kind.any_of else ", ").join(gate.missing)
     if hint := install_lines(row.hook.meta.install):
         yield Fix(gate.name, f"Install {what}", hint=hint)
     yield Fix(gate.name, f"Install {what}", why_not=install_words(gate), by_hand=True)
@@ -175,62 +175,35 @@ def fix_not_reached(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: F
     )
 
 
-# Gates that nothing here opens, and why.
-NO_FIX_REASONS = {
-    "os": "it is made for another platform",
-    "path": "its handler must lie in the hook's own folder: move it there",
-    "handler": "only its author can write what belongs there",
-    "fields": "only its author knows what was meant",
-    "manifest": "only its author can write what belongs there",
-    "schema": "only its user knows what belongs there: write it into its entry's `config`",
-    "events": "only its author knows what it should listen to",
-    "settings": "the settings file must be mended by hand first",
-    "build": "the host builds nothing before this is mended by hand",
-    "export": "only its author knows which function is meant",
-    "load": "its code failed; its error says where",
-    "sent": "no event of this host is near enough to what it listens to",
-}
-
-GATE_RECIPES: Mapping[str, Recipe] = {
-    "env": fix_env,
-    "config": fix_config,
-    "bins": fix_bins,
-    "anyBins": fix_bins,
-    "switch": fix_by_switch,
-    "enabled": fix_by_switch,
-    "selected": fix_by_switch,
-    "allow": fix_allow,
-    "deny": fix_deny,
-    "access": fix_by_switch,
-    "slot": fix_by_switch,
-    "packages": fix_packages,
-    "trusted": fix_trust,
-    "reached": fix_not_reached,
+GATE_RECIPES: Mapping[FixKind, Recipe] = {
+    FixKind.EDIT: fix_by_switch,
+    FixKind.TOGGLE: fix_by_switch,
+    FixKind.SET_VARIABLES: fix_env,
+    FixKind.SET_VALUES: fix_config,
+    FixKind.PROGRAMS: fix_bins,
+    FixKind.PACKAGES: fix_packages,
+    FixKind.ADD_TO_LIST: fix_allow,
+    FixKind.TAKE_FROM_LIST: fix_deny,
+    FixKind.TRUST: fix_trust,
+    FixKind.LOAD_BEFORE: fix_not_reached,
 }
 
 
-ENTRY_GATES = frozenset({"handler", "path", "fields", "events"})
 _ENTRY = re.compile(r"listed in (.+)\[(\d+)\]")
 
 
 def is_entry_gate(gate: Gate, row: HookStatus) -> bool:
     """Is it a check whose answer stands in an entry of the settings."""
-    return row.hook.kind == "legacy" and gate.name in ENTRY_GATES
+    return row.hook.kind == "legacy" and bool(gate.kind.entry_advice)
 
 
 def fix_entry(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
     """What its user writes: nobody else knows which file was meant."""
-    hook = row.hook
-    entry = _entry(row, sketch)
-    if gate.name in ("fields", "events"):
-        why = f"write `event` and `module`, both as texts, into {entry}"
-    elif gate.name == "handler" and gate.place is not None:
+    if gate.place is not None:
         why = f"mend it at {source_place(gate.place, sketch)}, then look again"
-    elif gate.name == "handler" and hook.handler is not None:
-        file = sketch.host.surroundings.short(hook.handler)
-        why = f"write {file}, or name a file that is there as `module` of {entry}"
     else:
-        why = f"let its file lie below the workspace, and name it there as `module` of {entry}"
+        file = sketch.host.surroundings.short(row.hook.handler) if row.hook.handler is not None else ""
+        why = gate.kind.entry_advice.format(entry=_entry(row, sketch), file=file)
     yield Fix(gate.name, gate.reason, why_not=why + _hook_folder_advice(row))
 
 

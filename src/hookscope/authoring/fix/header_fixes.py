@@ -17,13 +17,14 @@ from hookscope.authoring.lint.header import read_header
 from hookscope.authoring.lint.linting import host_facts
 from hookscope.authoring.lint.rule_helpers import dead_events
 from hookscope.authoring.lint.subject_reader import read_subject
-from hookscope.engine.examination import WRONG_ARGUMENTS
-from hookscope.engine.gate_evidence import PLATFORM_SYNONYMS
 from hookscope.formats.positions import FormatError, KeyPath
 from hookscope.formats.python_source import read_exports
 from hookscope.hosts.dialects import DIALECTS
 from hookscope.hosts.folders import FolderSystem
-from hookscope.model.hook_status import Gate, HookStatus
+from hookscope.hosts.folders.manifest import REQUIREMENTS
+from hookscope.hosts.gates.export import WRONG_ARGUMENTS
+from hookscope.hosts.gates.platform import PLATFORM_SYNONYMS
+from hookscope.model.hook_status import FixKind, Gate, HookStatus
 from hookscope.model.text import nearest_word
 from hookscope.storage.edits.change import Change
 from hookscope.storage.edits.errors import CannotEdit, ChangeError
@@ -184,8 +185,7 @@ def _requested_events(value: object) -> bool:
     return bool(value) and isinstance(value, list | str)
 
 
-LIST_FIELDS: tuple[KeyPath, ...] = (("events",), ("os",), ("requires", "bins"), ("requires", "anyBins"),
-                              ("requires", "env"), ("requires", "config"))  # fmt: skip
+LIST_FIELDS: tuple[KeyPath, ...] = (("events",), ("os",), *(("requires", name) for name in REQUIREMENTS))
 TRUE_AND_FALSE = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -303,10 +303,10 @@ def fix_export(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixVal
     )
 
 
-HEADER_RECIPES: Mapping[str, Recipe] = {
-    "events": fix_misplaced_events,
-    "sent": fix_unsent_events,
-    "fields": fix_field_types,
-    "os": fix_platform,
-    "export": fix_export,
+HEADER_RECIPES: Mapping[FixKind, Recipe] = {
+    FixKind.MOVE_EVENTS: fix_misplaced_events,
+    FixKind.EVENT_NAMES: fix_unsent_events,
+    FixKind.FIELD_TYPES: fix_field_types,
+    FixKind.PLATFORM_NAME: fix_platform,
+    FixKind.NAME_EXPORT: fix_export,
 }

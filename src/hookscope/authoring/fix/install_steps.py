@@ -38,7 +38,7 @@ def install_lines(hints: Iterable[Mapping[str, object]]) -> str:
 
 def install_words(gate: Gate) -> str:
     """What to do about programs that are missing, where its HOOK.md does not say."""
-    if gate.name == "anyBins":
+    if gate.kind.any_of:
         return "install one of them, or add its folder to PATH"
     if len(gate.missing) > 1:
         return "install them, or add their folders to PATH"

@@ -10,7 +10,6 @@ from hookscope.app.snapshot import Snapshot
 from hookscope.authoring.fix import source_fixes
 from hookscope.authoring.fix.gate_fixes import (
     GATE_RECIPES,
-    NO_FIX_REASONS,
     Recipe,
     fix_entry,
     is_entry_gate,
@@ -20,7 +19,7 @@ from hookscope.authoring.fix.model import NO_VALUES, Fix, FixValues, Repair, sta
 from hookscope.authoring.fix.rejected_folders import reject_fixes
 from hookscope.authoring.fix.simulation import SimulatedHost
 from hookscope.hosts.folders.search_paths import BUNDLED
-from hookscope.model.hook_status import Effect, Gate, HookStatus
+from hookscope.model.hook_status import Effect, FixKind, Gate, HookStatus
 from hookscope.model.inventory import RejectedHook
 from hookscope.storage.edits.errors import ChangeError
 from hookscope.storage.edits.masked_preview import masked_error
@@ -30,15 +29,16 @@ if TYPE_CHECKING:
     from hookscope.app.workbench import Workbench
     from hookscope.authoring.lint.model import LintFinding
 
-IN_SOURCE: Mapping[str, Recipe] = {
-    "handler": source_fixes.advise_syntax,
-    "build": source_fixes.advise_build,
-    "load": source_fixes.advise_load,
-    "path": source_fixes.advise_path,
-    "settings": source_fixes.advise_settings,
+RECIPES: Mapping[FixKind, Recipe] = {
+    **GATE_RECIPES,
+    **HEADER_RECIPES,
+    FixKind.BY_HAND_HANDLER: source_fixes.advise_syntax,
+    FixKind.BY_HAND_BUILD: source_fixes.advise_build,
+    FixKind.BY_HAND_LOAD: source_fixes.advise_load,
+    FixKind.BY_HAND_PATH: source_fixes.advise_path,
+    FixKind.BY_HAND_SETTINGS: source_fixes.advise_settings,
 }
-RECIPES: Mapping[str, Recipe] = {**GATE_RECIPES, **HEADER_RECIPES, **IN_SOURCE}
-FIRST_GATES = ("events",)  # moved metadata brings along what other gates ask about
+FIRST = FixKind.MOVE_EVENTS  # moved metadata brings along what other gates ask about
 PROGRAM_GATES = "the file belongs to the program that brings it: mend a copy in the workspace"
 MOST = 16  # gates that are opened one after another
 GateId = tuple[str, bool]  # a gate of the host's list and one of its loader may have one name
@@ -145,7 +145,7 @@ def with_status_now(bench: Workbench, repair: Repair) -> Repair:
 
 def _next(row: HookStatus, seen: set[GateId], only: str | None) -> Gate | None:
     shut = [gate for gate in row.verdict.shut() if only is None or gate.name == only]
-    shut.sort(key=lambda gate: gate.name not in FIRST_GATES)
+    shut.sort(key=lambda gate: gate.kind.fix is not FIRST)
     return next((gate for gate in shut if _id(gate) not in seen), None)
 
 
@@ -157,12 +157,12 @@ def _gate_fix(
     gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues
 ) -> tuple[Fix, SimulatedHost]:
     """The first candidate that opens the gate, or leaves less of it; else words."""
-    if gate.name in HEADER_RECIPES and row.hook.folder.source == BUNDLED:
+    if gate.kind.fix in HEADER_RECIPES and row.hook.folder.source == BUNDLED:
         return Fix(gate.name, gate.reason or gate.name, why_not=PROGRAM_GATES), sketch
-    recipe = fix_entry if is_entry_gate(gate, row) else RECIPES.get(gate.name)
+    recipe = fix_entry if is_entry_gate(gate, row) else RECIPES[gate.kind.fix]
     problem = ""
     try:
-        for fix in recipe(gate, row, sketch, given) if recipe is not None else ():
+        for fix in recipe(gate, row, sketch, given):
             if not fix.changes:
                 return fix, sketch
             then = sketch.after(*fix.changes)
@@ -176,7 +176,7 @@ def _gate_fix(
 
 def _why_not(gate: Gate) -> str:
     at = f" ({gate.place.file.name}:{gate.place.line})" if gate.place is not None else ""
-    return NO_FIX_REASONS.get(gate.name, "nothing here opens it") + at
+    return gate.kind.why_no_fix + at
 
 
 def _opens(gate: Gate, then: HookStatus | RejectedHook | None) -> bool:

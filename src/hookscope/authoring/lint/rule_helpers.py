@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hookscope.authoring.lint.model import LintSubject
+from hookscope.hosts.folders.manifest import REQUIREMENTS
 from hookscope.hosts.source.facts import Occurrence
 from hookscope.model.event_catalogue import ALL_EVENTS
 from hookscope.model.event_typos import UnsentEvent, unsent_event
@@ -87,7 +88,7 @@ TOP_KEYS = frozenset({"name", "description", "homepage", "metadata"})
 METADATA_KEYS = frozenset(  # below the host's name
     {"events", "always", "hookKey", "emoji", "homepage", "export", "os", "requires", "install"}
 )
-REQUIRES_KEYS = frozenset({"bins", "anyBins", "env", "config"})
+REQUIRES_KEYS = frozenset(REQUIREMENTS)
 
 # At the top they are no key; what to do with those that are none anywhere.
 EVENTS_KEY = "Events stand in `events` below the host's metadata."

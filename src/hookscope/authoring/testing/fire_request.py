@@ -20,7 +20,7 @@ from hookscope.authoring.testing.saved_events import (
 )
 from hookscope.engine.plan_variants import with_injected_faults, without_hooks
 from hookscope.engine.planning import declared_registrations, handler_code, registration_of
-from hookscope.hosts.folders.gates import UNNAMED
+from hookscope.hosts.gates.rules import UNNAMED
 from hookscope.model.failure import FAULTS, Failure, InjectedFault, InvalidFault, parse_fault
 from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Gate, HookStatus, State, gate_state

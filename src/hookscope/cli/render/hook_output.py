@@ -24,7 +24,7 @@ from hookscope.cli.render.layout import (
 from hookscope.engine.dialect_differences import READS_PREFIX
 from hookscope.engine.settings_entries import orphaned_entries
 from hookscope.model.hook import Folder
-from hookscope.model.hook_status import Gate, HookStatus, State
+from hookscope.model.hook_status import Gate, HookStatus, State, gate_state
 from hookscope.model.inventory import Inventory, RejectedHook
 from hookscope.model.text import one_line, printable, shell_path
 
@@ -75,7 +75,7 @@ def hook_info_text(
 
 def _has_unlisted_step(row: HookStatus) -> bool:
     """Is there a shut check whose next step is not told beside it."""
-    return any(gate.name != "trusted" for gate in row.verdict.shut())
+    return any(gate_state(gate) is not State.UNTRUSTED for gate in row.verdict.shut())
 
 
 def gates_for_display(gates: Sequence[Gate]) -> list[Gate]:

@@ -25,7 +25,6 @@ from hookscope.packs.plan import PackChanged, PackHookPlan, PackPlan, PackUpToDa
 from hookscope.storage.edits.masked_preview import MASKED_NOTE, hides_secrets, masked_preview
 
 FILE_SIGNS = {"add": "+", "replace": "~", "remove": "-", "same": " "}
-REQUIREMENT_KEYS = ("os", "bins", "anyBins", "env", "config")
 INTEGRITY_WORDS = {"as installed": "", "changed": "  ✗ changed on disk since", "gone": "  ✗ gone"}
 FILE_LIMIT = 200  # files that are listed
 
@@ -174,7 +173,7 @@ def _hook_lines(item: PackPlan) -> Iterator[str]:
 
 def _requirement_lines(hook: PackHookPlan) -> Iterator[str]:
     """What it declares that it needs, met or not, and what its author says how to get it."""
-    needed = [gate for gate in hook.row.verdict.gates if gate.needed and gate.name in REQUIREMENT_KEYS]
+    needed = [gate for gate in hook.row.verdict.gates if gate.needed and gate.kind.is_requirement]
     for gate in needed:
         yield f"      {_gate_mark(gate)} needs {gate.name}: {one_line(', '.join(gate.needed), 200)}"
     for spec in hook.row.hook.meta.install:

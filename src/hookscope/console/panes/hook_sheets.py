@@ -27,7 +27,7 @@ from hookscope.console.theme.text_styles import (
     safe_paragraph,
 )
 from hookscope.model.hook import FilePosition, Hook
-from hookscope.model.hook_status import TOO_WIDE, Gate, HookStatus, State
+from hookscope.model.hook_status import TOO_WIDE, FixKind, Gate, HookStatus, State, gate_state
 from hookscope.model.inventory import RejectedHook
 from hookscope.values import dataclass
 
@@ -92,20 +92,6 @@ def _outcome(copy: SameNameHook, winner: int | None, count: int) -> str:
 
 GATE_NAME_WIDTH = 11  # cells of a check's name
 
-# What to do about a shut check, where nothing better is known.
-NEXT_STEPS = {
-    "env": "{hooks.fix} sets it in its settings entry; or set it where the host starts",
-    "os": "nothing to do on this machine",
-    "trusted": "{hooks.trust} asks and allows the folder",
-    "handler": "{hooks.edit} opens it there",
-    "export": "{hooks.fix} mends it if it can; {hooks.edit} opens it there",
-    "fields": "{hooks.fix} mends it if it can; {hooks.edit} opens HOOK.md there",
-    "events": "{hooks.fix} moves or names them; {hooks.edit} opens HOOK.md: it wants metadata with `events`",
-    "path": "move the handler into the hook's own folder",
-    "sent": "{hooks.fix} corrects what lint calls a slip; {hooks.fire} fires it by hand all the same",
-    "selected": "{hooks.fix} names it in the settings",
-}
-
 
 def put_failed_gate(sheet: Sheet, gate: Gate, row: HookStatus, view: Snapshot, places: bool) -> None:
     """A check that stops it: what it needs, what is there, where that is decided, what to do. `places`: where
@@ -124,9 +110,9 @@ def _gate_facts(gate: Gate, row: HookStatus, view: Snapshot, places: bool) -> li
     """Label, text and style of each line about a shut check."""
     facts = []
     needed = ", ".join(gate.missing or gate.needed)
-    if needed and gate.name not in ("trusted", "path", "enabled", "switch"):
+    if needed and gate.kind.shows_needed:
         facts.append(("needs", needed, ""))
-    found = "" if gate.name == "trusted" else gate.found
+    found = "" if gate_state(gate) is State.UNTRUSTED else gate.found
     at = _setting_place(gate, view)
     if found or at:
         facts.append(("found", " · ".join(part for part in (found, at) if part), ""))
@@ -145,19 +131,20 @@ def _gate_facts(gate: Gate, row: HookStatus, view: Snapshot, places: bool) -> li
 def _next_step(gate: Gate, hook: Hook, view: Snapshot) -> str:
     if gate.found == TOO_WIDE:
         return "move the hook into a folder of hooks"
-    if gate.name == "enabled":
+    kind = gate.kind
+    if kind.fix is FixKind.TOGGLE:
         return with_keys("{hooks.toggle} switches it on")
     if gate.fix is not None:
         file = view.host.surroundings.short(gate.fix.file)
         return f"{key_of('hooks.fix')} writes {gate.fix.meaning} in {file}"
-    if gate.name in ("bins", "anyBins"):
+    if kind.fix is FixKind.PROGRAMS:
         offers = install_lines(hook.meta.install)
         again = with_keys("; {hooks.recheck} looks again")
         return f"HOOK.md offers: {offers}" if offers else install_words(gate) + again
-    if gate.name == "config" and gate.setting is not None:
+    if kind.fix is FixKind.SET_VALUES and gate.setting is not None:
         path = ".".join(str(part) for part in gate.setting)
         return f"{key_of('hooks.fix')} sets {path} in {view.host.surroundings.short(view.host.settings.file)}"
-    return with_keys(NEXT_STEPS.get(gate.name, ""))
+    return with_keys(kind.next_step)
 
 
 def _setting_place(gate: Gate, view: Snapshot) -> str:

@@ -23,7 +23,7 @@ from hookscope.console.theme.text_styles import (
     safe_line,
     safe_paragraph,
 )
-from hookscope.model.hook_status import Gate, State, gate_state
+from hookscope.model.hook_status import FixKind, Gate, State, gate_state
 from hookscope.model.text import long_duration, one_line
 from hookscope.storage.edits.masked_preview import MASKED_NOTE, hides_secrets, masked_preview
 from hookscope.values import dataclass
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from hookscope.packs.plan import PackChanged, PackPlan
 
 
-REQUIREMENT_GATES = ("os", "bins", "anyBins", "env", "config")
-PROGRAM_GATES = ("bins", "anyBins")
 HOOK_INDENT = 4  # cells that what belongs to a hook stands further right
 PACK_LABEL_WIDTH = 11  # cells of a label
 MOST_DIFF_LINES = 400  # of one diff
@@ -72,7 +70,7 @@ def _put_gate(sheet: Sheet, gate: Gate) -> None:
     if gate.passed is False and gate_state(gate) is not State.UNTRUSTED:
         text = safe_paragraph(gate.reason or f"{gate.name} is shut")
         sheet.say(Content.assemble(("✗ ", "$text-error"), f"{gate.name}: ", text), 2 + HOOK_INDENT)
-    elif gate.needed and gate.name in REQUIREMENT_GATES:
+    elif gate.needed and gate.kind.is_requirement:
         sign, style = ("✓ ", "$text-success") if gate.passed else ("– ", MUTED)
         needed = safe_paragraph(", ".join(gate.needed))
         sheet.say(Content.assemble((sign, style), f"needs {gate.name}: ", needed), 2 + HOOK_INDENT)
@@ -80,7 +78,7 @@ def _put_gate(sheet: Sheet, gate: Gate) -> None:
 
 def remedy(spec: Mapping[str, object], row: HookStatus) -> Content:
     """One way that the author names to get what is needed, and what it would satisfy."""
-    gates = [gate for gate in row.verdict.gates if gate.name in PROGRAM_GATES]
+    gates = [gate for gate in row.verdict.gates if gate.kind.fix is FixKind.PROGRAMS]
     missing = {name for gate in gates for name in gate.missing}
     bins = spec.get("bins")
     names = [str(name) for name in bins] if isinstance(bins, list) else []

@@ -5,9 +5,10 @@ from pathlib import Path
 
 from hookscope.hosts.dialects.catalogues import catalogue
 from hookscope.hosts.dialects.guide_rules import REQUIREMENTS, guide_gates, lowest_first_places
-from hookscope.hosts.folders import FolderSystem, gates
+from hookscope.hosts.folders import FolderSystem
 from hookscope.hosts.folders.hook_discovery import FolderShape, FolderTexts
 from hookscope.hosts.folders.legacy_handlers import LegacyRule
+from hookscope.hosts.gates.path import any_path_gate
 from hookscope.model.host import (
     Dialect,
     Host,
@@ -69,7 +70,7 @@ ELIZA = Dialect(
                 "eliza", ("handler.ts", "handler.mjs", "handler", "index.ts", "index.mjs", "index")
             ),
             places=lowest_first_places(STATE),
-            rules=guide_gates(gates.any_path_gate, LEGACY),
+            rules=guide_gates(any_path_gate, LEGACY),
             always_skips=REQUIREMENTS | {"os"},  # "Bypass eligibility checks entirely"
             error_text=error_text,
             texts=FOLDER_TEXTS,

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from hookscope.hosts.folders import Places, gates, requirement_gates
-from hookscope.hosts.folders.gates import GateRule
+from hookscope.hosts.folders import Places
 from hookscope.hosts.folders.legacy_handlers import LegacyRule, legacy_path_gate
+from hookscope.hosts.folders.manifest import REQUIREMENTS as REQUIRED_FIELDS
 from hookscope.hosts.folders.search_paths import (
     MANAGED,
     WORKSPACE,
@@ -13,29 +13,42 @@ from hookscope.hosts.folders.search_paths import (
     extra_folders,
     hooks_folder,
 )
+from hookscope.hosts.gates.events import EVENTS
+from hookscope.hosts.gates.fields import FIELDS
+from hookscope.hosts.gates.handler import HANDLER
+from hookscope.hosts.gates.path import PATH
+from hookscope.hosts.gates.platform import OS
+from hookscope.hosts.gates.programs import ANY_BINS, BINS
+from hookscope.hosts.gates.rules import rules_of
+from hookscope.hosts.gates.sent import SENT
+from hookscope.hosts.gates.switches import ENABLED, SWITCH
+from hookscope.hosts.gates.trust import TRUSTED
+from hookscope.hosts.gates.values import CONFIG
+from hookscope.hosts.gates.variables import ENV
 from hookscope.model.hook import Folder, Problem
+from hookscope.model.hook_status import GateRule
 from hookscope.model.host import Host
 
-REQUIREMENTS = frozenset({"bins", "anyBins", "env", "config"})
+REQUIREMENTS = frozenset(REQUIRED_FIELDS)
 
 
 def guide_gates(path: GateRule, legacy: LegacyRule) -> Mapping[str, GateRule]:
     """The checks of a guide dialect in the order of showing: the hook's files, the world, the user."""
-    return {
-        "handler": gates.handler_gate,
-        "fields": gates.fields_gate,
-        "events": gates.events_gate,
-        "path": legacy_path_gate(legacy, path),
-        "os": requirement_gates.os_gate,
-        "bins": requirement_gates.bins_gate,
-        "anyBins": requirement_gates.any_bins_gate,
-        "env": requirement_gates.env_gate,
-        "config": requirement_gates.config_gate,
-        "switch": gates.switch_gate,
-        "enabled": gates.enabled_gate,
-        "trusted": gates.trusted_gate,
-        "sent": gates.sent_gate,
-    }
+    return rules_of(
+        HANDLER,
+        FIELDS,
+        EVENTS,
+        (PATH, legacy_path_gate(legacy, path)),
+        OS,
+        BINS,
+        ANY_BINS,
+        ENV,
+        CONFIG,
+        SWITCH,
+        ENABLED,
+        TRUSTED,
+        SENT,
+    )
 
 
 def lowest_first_places(state: str) -> Places:

@@ -6,9 +6,10 @@ from pathlib import Path
 from hookscope.hosts.dialects.catalogues import catalogue
 from hookscope.hosts.dialects.eliza import FOLDER_TEXTS, TEXTS, error_text
 from hookscope.hosts.dialects.guide_rules import REQUIREMENTS, guide_gates, lowest_first_places
-from hookscope.hosts.folders import FolderSystem, gates
+from hookscope.hosts.folders import FolderSystem
 from hookscope.hosts.folders.hook_discovery import FolderShape
 from hookscope.hosts.folders.legacy_handlers import LegacyRule
+from hookscope.hosts.gates.path import allowed_roots_gate
 from hookscope.model.host import Dialect, Host, HostLayout, PackRules, SwitchRules
 
 STATE = "~/.milady"
@@ -42,7 +43,7 @@ MILADY = Dialect(
         FolderSystem(
             shape=FolderShape("milady", ("handler.ts", "handler", "index.ts", "index")),
             places=lowest_first_places(STATE),
-            rules=guide_gates(gates.allowed_roots_gate, LEGACY),
+            rules=guide_gates(allowed_roots_gate, LEGACY),
             always_skips=REQUIREMENTS,  # "bypasses all eligibility checks except OS"
             error_text=error_text,
             texts=FOLDER_TEXTS,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hookscope.hosts.dialects.catalogues import catalogue
 from hookscope.hosts.dialects.guide_rules import REQUIREMENTS, guide_gates
-from hookscope.hosts.folders import FolderSystem, gates
+from hookscope.hosts.folders import FolderSystem
 from hookscope.hosts.folders.hook_discovery import FolderShape
 from hookscope.hosts.folders.legacy_handlers import LegacyRule
 from hookscope.hosts.folders.search_paths import (
@@ -16,6 +16,7 @@ from hookscope.hosts.folders.search_paths import (
     extra_folders,
     hooks_folder,
 )
+from hookscope.hosts.gates.path import own_folder_gate
 from hookscope.hosts.plugins import PluginSystem
 from hookscope.hosts.plugins.mapped_handlers import MappingRules
 from hookscope.hosts.plugins.merge_rules import GUIDE_MERGE_RULES
@@ -134,7 +135,7 @@ OPENCLAW = Dialect(
         FolderSystem(
             shape=FolderShape("openclaw", ("handler.ts", "handler.js", "index.ts", "index.js")),
             places=places,
-            rules=guide_gates(gates.own_folder_gate, LEGACY),
+            rules=guide_gates(own_folder_gate, LEGACY),
             always_skips=REQUIREMENTS | {"os"},  # "Bypass eligibility checks"
             error_text=error_text,
             legacy=LEGACY,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -17,7 +16,7 @@ from hookscope.hosts.dialects.openclaw_2026_9_settings import (
     settings_issues,
     unknown_key_advice,
 )
-from hookscope.hosts.folders import FolderSystem, gates, shipped_gates
+from hookscope.hosts.folders import FolderSystem, shipped_gates
 from hookscope.hosts.folders.folder_policy import error_chain_text
 from hookscope.hosts.folders.hook_collections import CollectionRules, find_in_collections
 from hookscope.hosts.folders.hook_discovery import FolderShape, FolderTexts
@@ -35,6 +34,16 @@ from hookscope.hosts.folders.search_paths import (
     hooks_folder,
 )
 from hookscope.hosts.folders.strict_reload import StrictFolders
+from hookscope.hosts.gates import values
+from hookscope.hosts.gates.events import EVENTS
+from hookscope.hosts.gates.handler import HANDLER
+from hookscope.hosts.gates.platform import OS
+from hookscope.hosts.gates.programs import ANY_BINS, BINS
+from hookscope.hosts.gates.rules import cached_by_field, rules_of
+from hookscope.hosts.gates.sent import SENT
+from hookscope.hosts.gates.switches import ENABLED, SWITCH
+from hookscope.hosts.gates.trust import TRUSTED
+from hookscope.hosts.gates.variables import ENV
 from hookscope.hosts.plugins.mapped_handlers import MappingRules
 from hookscope.hosts.plugins.plugin_access import access_of
 from hookscope.hosts.plugins.plugin_policy import PluginTexts
@@ -142,24 +151,22 @@ def settings_gate(hook: Hook, host: Host) -> Gate:
 
 
 # Requirements as the lists show them, the events, then what only the loader asks.
-RULES: Mapping[str, gates.GateRule] = {
-    "settings": settings_gate,
-    "handler": gates.handler_gate,
-    "os": gates.cached_by_field(attrgetter("meta.os"))(
-        shipped_gates.ReportedOsGate(aliases={"macos": "darwin"})
-    ),
-    "bins": shipped_gates.bins_gate,
-    "anyBins": shipped_gates.any_bins_gate,
-    "env": shipped_gates.env_gate,
-    "config": gates.cached_by_field(attrgetter("meta.requires.config"))(CONFIG),
-    "enabled": shipped_gates.EnabledGate("workspace hook (disabled by default)"),
-    "events": shipped_gates.events_gate,
-    "osOfLoader": shipped_gates.loader_os_gate,
-    "switch": shipped_gates.loader_switch_gate,
-    "selected": shipped_gates.selected_gate,
-    "trusted": gates.trusted_gate,
-    "sent": gates.sent_gate,
-}
+RULES = rules_of(
+    (shipped_gates.SETTINGS, settings_gate),
+    HANDLER,
+    (OS, cached_by_field(attrgetter("meta.os"))(shipped_gates.ReportedOsGate(aliases={"macos": "darwin"}))),
+    (BINS, shipped_gates.bins_gate),
+    (ANY_BINS, shipped_gates.any_bins_gate),
+    (ENV, shipped_gates.env_gate),
+    (values.CONFIG, cached_by_field(attrgetter("meta.requires.config"))(CONFIG)),
+    (ENABLED, shipped_gates.EnabledGate("workspace hook (disabled by default)")),
+    (EVENTS, shipped_gates.events_gate),
+    shipped_gates.OS_OF_LOADER,
+    (SWITCH, shipped_gates.loader_switch_gate),
+    shipped_gates.SELECTED,
+    TRUSTED,
+    SENT,
+)
 
 
 def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:

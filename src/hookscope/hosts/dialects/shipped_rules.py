@@ -8,11 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hookscope.hosts.dialects.guide_rules import REQUIREMENTS
-from hookscope.hosts.folders import FolderSystem, Places, gates, unchecked_gates
+from hookscope.hosts.dialects.guide_rules import REQUIREMENTS, guide_gates
+from hookscope.hosts.folders import FolderSystem, Places, unchecked_gates
 from hookscope.hosts.folders.folder_policy import own_error_text
-from hookscope.hosts.folders.gates import GateRule
-from hookscope.hosts.folders.legacy_handlers import LegacyRule, legacy_path_gate
+from hookscope.hosts.folders.legacy_handlers import LegacyRule
 from hookscope.hosts.folders.manifest import describe_value
 from hookscope.hosts.folders.search_paths import (
     BUNDLED,
@@ -24,7 +23,16 @@ from hookscope.hosts.folders.search_paths import (
 )
 from hookscope.hosts.folders.shipped_headers import read_line_header
 from hookscope.hosts.folders.unchecked_gates import ProgramFinder
+from hookscope.hosts.gates.events import EVENTS
+from hookscope.hosts.gates.fields import FIELDS
+from hookscope.hosts.gates.path import any_path_gate
+from hookscope.hosts.gates.platform import OS
+from hookscope.hosts.gates.programs import ANY_BINS, BINS
+from hookscope.hosts.gates.rules import rules_of
+from hookscope.hosts.gates.values import CONFIG
+from hookscope.hosts.gates.variables import ENV
 from hookscope.model.hook import FilePosition, Folder, Problem
+from hookscope.model.hook_status import GateRule
 from hookscope.model.host import Host, LoadRules
 
 CATALOGUE = "shipped_gateway"
@@ -46,19 +54,16 @@ def gates_as_shipped(
     `always` skips what the guides' REQUIREMENTS name: not the OS, nor the switches (milady 07).
     """
     return {
-        "handler": gates.handler_gate,
-        "fields": unchecked_gates.fields_gate(looked_up),
-        "events": unchecked_gates.events_gate,
-        "path": legacy_path_gate(legacy, gates.any_path_gate),
-        "os": unchecked_gates.os_gate,
-        "bins": unchecked_gates.bins_gate(find),
-        "anyBins": unchecked_gates.any_bins_gate(find),
-        "env": unchecked_gates.env_gate,
-        "config": unchecked_gates.config_gate,
-        "switch": gates.switch_gate,
-        "enabled": gates.enabled_gate,
-        "trusted": gates.trusted_gate,
-        "sent": gates.sent_gate,
+        **guide_gates(any_path_gate, legacy),
+        **rules_of(
+            (FIELDS, unchecked_gates.fields_gate(looked_up)),
+            (EVENTS, unchecked_gates.events_gate),
+            (OS, unchecked_gates.os_gate),
+            (BINS, unchecked_gates.bins_gate(find)),
+            (ANY_BINS, unchecked_gates.any_bins_gate(find)),
+            (ENV, unchecked_gates.env_gate),
+            (CONFIG, unchecked_gates.config_gate),
+        ),
     }
 
 

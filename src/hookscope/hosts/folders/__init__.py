@@ -12,13 +12,13 @@ from hookscope.hosts.folders.folder_policy import (
     SharedEvent,
     own_error_text,
 )
-from hookscope.hosts.folders.gates import GateRule, gates_of
 from hookscope.hosts.folders.hook_discovery import FolderShape, FolderTexts, find_folder_hooks
 from hookscope.hosts.folders.legacy_handlers import LegacyRule, legacy_hooks
 from hookscope.hosts.folders.manifest import describe_value
 from hookscope.hosts.folders.precedence import rank_hooks
+from hookscope.hosts.gates.rules import gates_of
 from hookscope.model.hook import FilePosition, Folder, Hook, Problem
-from hookscope.model.hook_status import Gate
+from hookscope.model.hook_status import Gate, GateRule
 from hookscope.model.host import Arrangement, Dialect, Host
 from hookscope.model.inventory import FoundHooks, Ranking
 from hookscope.model.run import CallGroup, Event, EventKind, NotRun, Policy, Registration

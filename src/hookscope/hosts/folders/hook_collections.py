@@ -12,7 +12,6 @@ from hookscope import formats
 from hookscope.formats.positions import KeyPath
 from hookscope.formats.text_header import header_block, read_text_header
 from hookscope.hosts.folders.hook_discovery import (
-    LARGEST_MANIFEST,
     MANIFEST,
     PYTHON_HANDLERS,
     FolderShape,
@@ -29,6 +28,7 @@ from hookscope.model.hook import LANGUAGE_OF, FilePosition, Folder, Hook
 from hookscope.model.host import Host
 from hookscope.model.inventory import FoundHooks
 from hookscope.model.machine import FolderItem
+from hookscope.model.regular_file import LARGEST_MANIFEST
 from hookscope.values import dataclass
 
 PACKAGE = "package.json"

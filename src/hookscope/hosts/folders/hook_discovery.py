@@ -15,6 +15,7 @@ from hookscope.model.hook import LANGUAGE_OF, FilePosition, Folder, Hook, LogLin
 from hookscope.model.host import Host
 from hookscope.model.inventory import FoundHooks, RejectedHook
 from hookscope.model.machine import Files, FolderItem, is_within
+from hookscope.model.regular_file import LARGEST_MANIFEST
 from hookscope.values import dataclass
 
 MANIFEST = "HOOK.md"
@@ -171,9 +172,6 @@ def missing_handler_reason(names: frozenset[str], refused: str, shape: FolderSha
     if built and not strangers:
         beside = f"; it must lie beside {MANIFEST}, and not in {built[0]}/"
     return f"{MANIFEST} but no handler: looked for {looked_for}{beside}"
-
-
-LARGEST_MANIFEST = 1_048_576  # bytes; what OpenClaw 2026.9 reads (disc-13), and far more than any needs
 
 
 def find_folder_hooks(

@@ -5,12 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from hookscope.formats.script_members import is_truthy
 from hookscope.formats.script_values import script_text
-from hookscope.hosts.folders.gates import PATH_PASSED, UNNAMED, GateRule
 from hookscope.hosts.folders.manifest import describe_value
-from hookscope.hosts.folders.requirement_gates import is_truthy
+from hookscope.hosts.gates.path import PATH_PASSED
+from hookscope.hosts.gates.rules import UNNAMED
 from hookscope.model.hook import LANGUAGE_OF, Folder, Hook, Metadata, MetadataFault
-from hookscope.model.hook_status import Gate
+from hookscope.model.hook_status import Gate, GateRule
 from hookscope.model.host import Host
 from hookscope.model.text import one_line
 from hookscope.values import dataclass

@@ -10,12 +10,16 @@ from operator import attrgetter
 from typing import Any, Final, Protocol
 
 from hookscope.formats.positions import KeyPath, path_steps
+from hookscope.formats.script_members import is_truthy, javascript_member
 from hookscope.formats.script_values import script_trim
-from hookscope.hosts.folders import gates, requirement_gates
-from hookscope.hosts.folders.requirement_gates import javascript_member
 from hookscope.hosts.folders.search_paths import PLUGIN, WORKSPACE
+from hookscope.hosts.gates import events, platform, switches
+from hookscope.hosts.gates.programs import NO_ANY_BINS, NO_BINS
+from hookscope.hosts.gates.rules import cached_by_field
+from hookscope.hosts.gates.values import NO_CONFIG
+from hookscope.hosts.gates.variables import NO_ENV
 from hookscope.model.hook import Edit, Hook
-from hookscope.model.hook_status import Gate
+from hookscope.model.hook_status import FixKind, Gate, GateKind, State, register_gate
 from hookscope.model.host import Host
 from hookscope.values import dataclass
 
@@ -37,9 +41,19 @@ def settings_gate(hook: Hook, host: Host) -> Gate:
     )
 
 
+SETTINGS = register_gate(
+    GateKind(
+        "settings",
+        asks="can the host's settings be read; are they valid, where one mistake ends everything",
+        fix=FixKind.BY_HAND_SETTINGS,
+        why_no_fix="the settings file must be mended by hand first",
+    )
+)
+
+
 def events_gate(hook: Hook, host: Host) -> Gate:
     """Does it listen to anything (req-08)."""
-    gate = gates.events_gate(hook, host)
+    gate = events.events_gate(hook, host)
     return gate if gate.passed else replace(gate, reason="no events defined")
 
 
@@ -52,41 +66,44 @@ class ReportedOsGate:
     def __call__(self, hook: Hook, host: Host) -> Gate:
         names, here = hook.meta.os, host.surroundings.platform
         if not names:
-            return requirement_gates.OS_PASSED
+            return platform.OS_PASSED
         known = [self.aliases.get(name.lower(), name.lower()) for name in names]
         if here in known:
             return Gate("os", True, needed=names, found=here)
         return Gate("os", False, names, names, found=here, reason=missing_text("os", names))
 
 
-@gates.cached_by_field(attrgetter("meta.os"))
+@cached_by_field(attrgetter("meta.os"))
 def loader_os_gate(hook: Hook, host: Host) -> Gate:
     """The platform as the loader compares it, letter for letter; the lists do not show it (req-06)."""
-    gate = requirement_gates.os_gate(hook, host)
+    gate = platform.os_gate(hook, host)
     if gate.passed is not False:
         return replace(gate, reported=False)
     reason = f"the loader compares letter for letter: {missing_text('os', gate.needed)}, here {gate.found}"
     return replace(gate, reason=reason, reported=False)
 
 
-@gates.cached_by_field(attrgetter("meta.requires.bins"))
+OS_OF_LOADER = register_gate(GateKind("osOfLoader", check=loader_os_gate, remedy="add {platform} to `os`"))
+
+
+@cached_by_field(attrgetter("meta.requires.bins"))
 def bins_gate(hook: Hook, host: Host) -> Gate:
     """Are all these programs on PATH and may be run; a folder of that name counts too (req-01)."""
     needed = hook.meta.requires.bins
     if not needed:
-        return requirement_gates.NOTHING_NEEDED["bins"]
+        return NO_BINS
     paths = {name: _program(name, host) for name in needed}
     missing = tuple(name for name in needed if paths[name] is None)  # named twice, it is missing twice
     found = ", ".join(path or f"{name} not on PATH" for name, path in paths.items())
     return Gate("bins", not missing, needed, missing, found, missing_text("bins", missing) if missing else "")
 
 
-@gates.cached_by_field(attrgetter("meta.requires.any_bins"))
+@cached_by_field(attrgetter("meta.requires.any_bins"))
 def any_bins_gate(hook: Hook, host: Host) -> Gate:
     """Is at least one of these programs on PATH; if none, all of them are missing (req-01)."""
     needed = hook.meta.requires.any_bins
     if not needed:
-        return requirement_gates.NOTHING_NEEDED["anyBins"]
+        return NO_ANY_BINS
     path = next((path for name in needed if (path := _program(name, host)) is not None), None)
     if path is not None:
         return Gate("anyBins", True, needed, found=path)
@@ -107,12 +124,12 @@ def env_gate(hook: Hook, host: Host) -> Gate:
     """Is each variable set and not blank, in the environment or in the entry's `env` (req-02)."""
     needed = hook.meta.requires.env
     if not needed:
-        return requirement_gates.NOTHING_NEEDED["env"]
+        return NO_ENV
     own = host.entry_env(hook.key)
     return _needed_variables(needed, own, host) if own else _variables_of_host(hook, host)
 
 
-@gates.cached_by_field(attrgetter("meta.requires.env"))
+@cached_by_field(attrgetter("meta.requires.env"))
 def _variables_of_host(hook: Hook, host: Host) -> Gate:
     return _needed_variables(hook.meta.requires.env, {}, host)
 
@@ -145,7 +162,7 @@ class ConfigGate:
     def __call__(self, hook: Hook, host: Host) -> Gate:
         needed = hook.meta.requires.config
         if not needed:
-            return requirement_gates.NOTHING_NEEDED["config"]
+            return NO_CONFIG
         missing = tuple(path for path in needed if not self.satisfied(path, host))
         found = ", ".join(f"{path} {'unset or empty' if path in missing else 'set'}" for path in needed)
         return Gate(
@@ -164,7 +181,7 @@ class ConfigGate:
         value = setting_at(path, settings)
         if value is ABSENT:
             return path in self.true_when_absent
-        return bool(value.strip()) if isinstance(value, str) else requirement_gates.is_truthy(value)
+        return bool(value.strip()) if isinstance(value, str) else is_truthy(value)
 
 
 def setting_at(path: str, value: Any) -> Any:
@@ -175,10 +192,10 @@ def setting_at(path: str, value: Any) -> Any:
     return reduce(lambda found, step: javascript_member(found, step, ABSENT), steps, value)
 
 
-@gates.cached_by_field(lambda _: None)
+@cached_by_field(lambda _: None)
 def loader_switch_gate(hook: Hook, host: Host) -> Gate:
     """Are hooks on at all; the lists do not show it (sel-04)."""
-    return replace(gates.switch_gate(hook, host), reported=False)
+    return replace(switches.switch_gate(hook, host), reported=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +207,7 @@ class EnabledGate:
     def __call__(self, hook: Hook, host: Host) -> Gate:
         if hook.folder.source == PLUGIN:
             return Gate("enabled", True, ("not false",), found=f"managed by plugin {hook.folder.plugin}")
-        gate = gates.enabled_gate(hook, host)
+        gate = switches.enabled_gate(hook, host)
         value, where = host.hooks_setting("entries", hook.key, "enabled")
         if hook.folder.source != WORKSPACE or gate.passed is False or value is True:
             return gate
@@ -226,6 +243,18 @@ def selected_gate(hook: Hook, host: Host) -> Gate:
     if hook.name in declared or hook.key in declared:
         return _unselected("switched off", "its entry is false, so the loader does not take it", where, fix)
     return _unselected("not named", f"{dotted} is a list of what is loaded, and does not name it", where, fix)
+
+
+SELECTED = register_gate(
+    GateKind(
+        "selected",
+        asks="do the settings choose it, where entries are an allow list",
+        state=State.OFF,
+        check=selected_gate,
+        evidence=switches.similar_entries,
+        next_step="{hooks.fix} names it in the settings",
+    )
+)
 
 
 def has_hook_settings(host: Host) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from hookscope import formats
 from hookscope.formats.positions import FormatError
+from hookscope.formats.script_members import is_truthy
 from hookscope.formats.script_values import BLANK, script_text, script_trim
 from hookscope.hosts.folders.manifest import (
     REQUIREMENTS,
@@ -18,7 +19,6 @@ from hookscope.hosts.folders.manifest import (
     limits_in,
     misplaced_metadata,
 )
-from hookscope.hosts.folders.requirement_gates import is_truthy
 from hookscope.model.hook import Metadata, Requires
 
 UNREADABLE = "[hooks] Failed to parse metadata in HOOK.md"

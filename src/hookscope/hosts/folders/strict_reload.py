@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from hookscope.hosts.folders import FolderSystem
-from hookscope.hosts.folders.gates import gates_of
+from hookscope.hosts.gates.rules import gates_of
 from hookscope.model.hook import Folder, Hook
 from hookscope.model.host import Host
 from hookscope.model.inventory import FoundHooks, StrictLoadState

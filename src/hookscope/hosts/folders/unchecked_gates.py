@@ -11,16 +11,14 @@ from pathlib import Path
 from posixpath import normpath
 from typing import Any
 
-from hookscope.hosts.folders.gates import FIELDS_PASSED, GateRule
-from hookscope.hosts.folders.requirement_gates import (
-    NOTHING_NEEDED,
-    OS_PASSED,
-    is_truthy,
-    javascript_member,
-)
+from hookscope.formats.script_members import is_truthy, javascript_member
 from hookscope.hosts.folders.shipped_headers import javascript_text
+from hookscope.hosts.gates.fields import FIELDS_PASSED
+from hookscope.hosts.gates.platform import OS_PASSED
+from hookscope.hosts.gates.programs import NO_ANY_BINS
+from hookscope.hosts.gates.requirement import nothing_needed
 from hookscope.model.hook import Hook
-from hookscope.model.hook_status import Gate
+from hookscope.model.hook_status import Gate, GateRule
 from hookscope.model.host import Host
 
 ITERATED_FIELDS = ("bins", "env", "config")  # one by one; a text letter by letter
@@ -113,7 +111,7 @@ def any_bins_gate(find: ProgramFinder) -> GateRule:
     def rule(hook: Hook, host: Host) -> Gate:
         needed = hook.meta.requires.any_bins
         if not needed:
-            return NOTHING_NEEDED["anyBins"]
+            return NO_ANY_BINS
         found = next((place for name in needed if (place := find(name, host)) is not None), None)
         if found is not None:
             return Gate("anyBins", True, needed, found=found)
@@ -215,7 +213,7 @@ def _all_present_gate(
 ) -> Gate:
     """The gate for things that must all be there. One reason for each that is not."""
     if not needed:
-        return NOTHING_NEEDED[name]
+        return nothing_needed(name)
     missing = tuple(thing for thing in needed if places.get(thing) is None)
     found = [place for thing in dict.fromkeys(needed) if (place := places.get(thing)) is not None]
     if missing:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hookscope.hosts.folders.gates import GateRule
 from hookscope.hosts.plugins.mapped_handlers import MappingRules, mapped_hooks
 from hookscope.hosts.plugins.merge_rules import MergeRule
 from hookscope.hosts.plugins.plugin_discovery import PluginShape, find_plugins, rank_plugins
@@ -20,7 +19,7 @@ from hookscope.hosts.plugins.plugin_sources import installed_hooks
 from hookscope.hosts.plugins.shipped_plugin_gates import setting_problems
 from hookscope.model.event_catalogue import Catalogue, EventType
 from hookscope.model.hook import Folder, Hook, Problem
-from hookscope.model.hook_status import Gate
+from hookscope.model.hook_status import Gate, GateRule
 from hookscope.model.host import Arrangement, Host
 from hookscope.model.inventory import FoundHooks, Ranking
 from hookscope.model.run import Event, EventKind, Policy, Registration

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
+from hookscope.formats.script_members import is_truthy
 from hookscope.formats.script_values import script_text
-from hookscope.hosts.folders.requirement_gates import is_truthy
 from hookscope.values import dataclass
 
 Answer = Mapping[str, Any]

@@ -11,7 +11,6 @@ from typing import Any
 from hookscope import formats
 from hookscope.formats.positions import FormatError, KeyPath
 from hookscope.hosts.folders.hook_discovery import (
-    LARGEST_MANIFEST,
     blocking_file,
     os_error_reason,
 )
@@ -31,6 +30,7 @@ from hookscope.model.hook import (
 from hookscope.model.host import Host
 from hookscope.model.inventory import FoundHooks, Ranking, RejectedHook
 from hookscope.model.machine import Files
+from hookscope.model.regular_file import LARGEST_MANIFEST
 from hookscope.values import dataclass
 
 REGISTER = "register"  # what an entry file exports

@@ -1,24 +1,26 @@
 """The gates of a plugin's handlers as the guides describe them: one pure function each."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from hookscope import formats
 from hookscope.formats.positions import KeyPath
-from hookscope.hosts.folders.gates import (
-    PATH_PASSED,
-    SENT_PASSED,
-    GateRule,
-    handler_gate,
-    trusted_gate,
-    typed_fields_gate,
-)
+from hookscope.hosts.gates.evidence import setting_location, similar_among
+from hookscope.hosts.gates.fields import FIELDS, typed_fields_gate
+from hookscope.hosts.gates.handler import HANDLER
+from hookscope.hosts.gates.path import PATH, PATH_PASSED
+from hookscope.hosts.gates.rules import rules_of
+from hookscope.hosts.gates.sent import SENT, SENT_PASSED
+from hookscope.hosts.gates.switches import ENABLED, SWITCH
+from hookscope.hosts.gates.trust import TRUSTED
 from hookscope.model.event_typos import never_sent_reason
 from hookscope.model.hook import MAPPED_ROLE, Edit, Hook
-from hookscope.model.hook_status import Gate
+from hookscope.model.hook_status import Evidence, FixKind, Gate, GateKind, State, register_gate
 from hookscope.model.host import Host
 from hookscope.model.run import EventKind
 
+ALLOW_ROW = (
+    "may the plugin load, and is it the one of its kind that the settings choose (`plugins.slots.memory`)"
+)
 PLUGINS_PATH: KeyPath = ("plugins",)
 KNOWN_AFTER_LOAD = "known after a load"
 
@@ -79,6 +81,25 @@ def allow_gate(hook: Hook, host: Host) -> Gate:
     )
 
 
+def _listed(gate: Gate, hook: Hook, host: Host) -> Evidence:
+    looked = (setting_location(gate.setting, host),) if gate.setting is not None else ()
+    return looked, tuple(
+        f"{like} is in the list; it is {hook.name}" for like in similar_among(hook.name, gate.needed, host)
+    )
+
+
+ALLOW = register_gate(
+    GateKind(
+        "allow",
+        asks=ALLOW_ROW,
+        state=State.OFF,
+        check=allow_gate,
+        evidence=_listed,
+        fix=FixKind.ADD_TO_LIST,
+    )
+)
+
+
 def deny_gate(hook: Hook, host: Host) -> Gate:
     """Is it not in `plugins.deny`."""
     if hook.role == MAPPED_ROLE or hook.name not in listed_ids(host, "deny"):
@@ -87,6 +108,11 @@ def deny_gate(hook: Hook, host: Host) -> Gate:
     return Gate(
         "deny", False, missing=(hook.name,), found=found, reason=reason, setting=(*PLUGINS_PATH, "deny")
     )
+
+
+DENY = register_gate(
+    GateKind("deny", asks=ALLOW_ROW, state=State.OFF, check=deny_gate, fix=FixKind.TAKE_FROM_LIST)
+)
 
 
 def listed_ids(host: Host, key: str) -> tuple[str, ...]:
@@ -114,14 +140,14 @@ def sent_gate(hook: Hook, host: Host) -> Gate:
     return Gate("sent", False, keys, keys, "never sent", never_sent_reason(hook, host))
 
 
-PLUGIN_GATES: Mapping[str, GateRule] = {
-    "handler": handler_gate,
-    "fields": fields_gate,
-    "path": path_gate,
-    "switch": switch_gate,
-    "enabled": enabled_gate,
-    "allow": allow_gate,
-    "deny": deny_gate,
-    "trusted": trusted_gate,
-    "sent": sent_gate,
-}
+PLUGIN_GATES = rules_of(
+    HANDLER,
+    (FIELDS, fields_gate),
+    (PATH, path_gate),
+    (SWITCH, switch_gate),
+    (ENABLED, enabled_gate),
+    ALLOW,
+    DENY,
+    TRUSTED,
+    (SENT, sent_gate),
+)

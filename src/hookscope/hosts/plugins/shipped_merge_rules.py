@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from copy import deepcopy
 
+from hookscope.formats.script_members import is_truthy
 from hookscope.formats.script_values import script_trim
-from hookscope.hosts.folders.requirement_gates import is_truthy
 from hookscope.hosts.plugins.merge_rules import (
     Answer,
     HandlerAnswer,

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from hookscope.formats.positions import KeyPath
-from hookscope.hosts.folders.gates import GateRule
+from hookscope.hosts.folders.shipped_gates import SETTINGS
+from hookscope.hosts.gates.rules import rules_of
+from hookscope.hosts.gates.switches import ENABLED
 from hookscope.hosts.plugins import plugin_gates
 from hookscope.hosts.plugins.plugin_access import ENTRIES
 from hookscope.hosts.plugins.plugin_discovery import rank_plugins
@@ -22,7 +24,7 @@ from hookscope.hosts.plugins.plugin_manifest import (
 )
 from hookscope.hosts.plugins.plugin_sources import is_guide_folder
 from hookscope.model.hook import MAPPED_ROLE, Edit, FilePosition, Hook, Problem
-from hookscope.model.hook_status import Gate
+from hookscope.model.hook_status import FixKind, Gate, GateKind, GateRule, State, register_gate
 from hookscope.model.host import Host
 from hookscope.model.inventory import FoundHooks
 from hookscope.values import dataclass
@@ -89,6 +91,17 @@ def manifest_gate(hook: Hook, host: Host, *, name: str) -> Gate:
     return Gate("manifest", True, found=hook.manifest.name)
 
 
+MANIFEST = register_gate(
+    GateKind(
+        "manifest",
+        asks="has a plugin the manifest that the program wants, with a schema of its settings",
+        state=State.BROKEN,
+        why_no_fix="only its author can write what belongs there",
+    )
+)
+SETTINGS_ROW = "do its settings fit its own schema, is all installed that its package.json depends on"
+
+
 def packages_gate(hook: Hook, host: Host, *, brought: frozenset[str]) -> Gate:
     """Is all installed that its package.json depends on: the program asks before it loads anything."""
     needed = tuple(name for name in packages_of(hook, host) if name not in brought)
@@ -98,6 +111,9 @@ def packages_gate(hook: Hook, host: Host, *, brought: frozenset[str]) -> Gate:
         return Gate("packages", True, needed, found=", ".join(needed) or "it needs none")
     reason = f"Plugin dependency {missing[0]} is missing from {folder}; install its dependencies and reload."
     return Gate("packages", False, needed, missing, "not installed", reason)
+
+
+PACKAGES = register_gate(GateKind("packages", asks=SETTINGS_ROW, fix=FixKind.PACKAGES))
 
 
 def enabled_gate(hook: Hook, host: Host) -> Gate:
@@ -125,6 +141,16 @@ def configured_gate(hook: Hook, host: Host) -> Gate:
     return Gate("schema", False, missing=wrong, found="does not fit", reason=reason, setting=where)
 
 
+SCHEMA_FITS = register_gate(
+    GateKind(
+        "schema",
+        asks=SETTINGS_ROW,
+        check=configured_gate,
+        why_no_fix="only its user knows what belongs there: write it into its entry's `config`",
+    )
+)
+
+
 def slot_gate(hook: Hook, host: Host, *, kind: str, default: str) -> Gate:
     """Is it the one of its kind that the settings choose: `plugins.slots` has a place for one."""
     where: KeyPath = (*plugin_gates.PLUGINS_PATH, "slots", kind)
@@ -143,6 +169,9 @@ def slot_gate(hook: Hook, host: Host, *, kind: str, default: str) -> Gate:
     return Gate("slot", False, (hook.name,), (hook.name,), chosen, reason, fix=fix, setting=where)
 
 
+SLOT = register_gate(GateKind("slot", asks=plugin_gates.ALLOW_ROW, state=State.OFF))
+
+
 def access_gate(hook: Hook, host: Host) -> Gate:
     """Does any of its events reach it: conversations do where that is allowed in so many words."""
     keys, barred = hook.meta.events, hook.meta.barred
@@ -157,6 +186,16 @@ def access_gate(hook: Hook, host: Host) -> Gate:
     where: KeyPath = (*ENTRIES, hook.name, "hooks", name)
     fix = Edit(host.settings.file, where, True, f"{'.'.join(map(str, where))}: → true")
     return Gate("access", False, (name,), kept, "not allowed", reason, fix=fix, setting=where)
+
+
+ACCESS = register_gate(
+    GateKind(
+        "access",
+        asks="do the settings let any of its events reach it: most that tell of conversations need "
+        "`allowConversationAccess`",
+        check=access_gate,
+    )
+)
 
 
 def checked_plugins(gate_rules: Mapping[str, GateRule]) -> CheckedPlugins:
@@ -175,14 +214,16 @@ def shipped_plugin_gates(
     handler, trusted, sent = known.pop("handler"), known.pop("trusted"), known.pop("sent")
     return {
         "handler": handler,
-        "manifest": partial(manifest_gate, name=manifest_name),
+        **rules_of((MANIFEST, partial(manifest_gate, name=manifest_name))),
         **known,
-        "enabled": enabled_gate,
-        "slot": partial(slot_gate, kind="memory", default=memory),
-        "schema": configured_gate,
-        "settings": settings,
-        "packages": partial(packages_gate, brought=brought),
+        **rules_of(
+            (ENABLED, enabled_gate),
+            (SLOT, partial(slot_gate, kind="memory", default=memory)),
+            SCHEMA_FITS,
+            (SETTINGS, settings),
+            (PACKAGES, partial(packages_gate, brought=brought)),
+        ),
         "trusted": trusted,
-        "access": access_gate,
+        **rules_of(ACCESS),
         "sent": sent,
     }

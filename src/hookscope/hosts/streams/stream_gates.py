@@ -1,11 +1,11 @@
 """The gates between an agent's module and its handlers: one `(hook, host) -> Gate` each."""
 
-from collections.abc import Mapping
-
-from hookscope.hosts.folders.gates import GateRule, trusted_gate
-from hookscope.hosts.folders.gates import sent_gate as sent_of
+from hookscope.hosts.gates import sent
+from hookscope.hosts.gates.handler import HANDLER
+from hookscope.hosts.gates.rules import rules_of
+from hookscope.hosts.gates.trust import TRUSTED
 from hookscope.model.hook import Hook
-from hookscope.model.hook_status import Gate
+from hookscope.model.hook_status import FixKind, Gate, GateKind, State, register_gate
 from hookscope.model.host import Host
 
 BUILD_PASSED = Gate("build", True, found="no errors")
@@ -24,6 +24,18 @@ def build_gate(hook: Hook, host: Host) -> Gate:
     )
 
 
+BUILD = register_gate(
+    GateKind(
+        "build",
+        asks="does the agent's project build; one error stops all",
+        state=State.BROKEN,
+        check=build_gate,
+        fix=FixKind.BY_HAND_BUILD,
+        why_no_fix="the host builds nothing before this is mended by hand",
+    )
+)
+
+
 def handler_gate(hook: Hook, host: Host) -> Gate:
     """Its module, which was found; what it holds is known after a load."""
     return Gate("handler", True, found=hook.handler.name if hook.handler else "")
@@ -33,7 +45,7 @@ def sent_gate(hook: Hook, host: Host) -> Gate:
     """Does its host ever send one of its events, as far as they are known."""
     if hook.meta.events is None:
         return KNOWN_AFTER_LOAD
-    return sent_of(hook, host) if hook.meta.events else NO_EVENTS
+    return sent.sent_gate(hook, host) if hook.meta.events else NO_EVENTS
 
 
 def scope_gate(hook: Hook, host: Host) -> Gate:
@@ -41,13 +53,10 @@ def scope_gate(hook: Hook, host: Host) -> Gate:
     return Gate("scope", True, found=hook.scope or "the root agent")
 
 
-STREAM_GATES: Mapping[str, GateRule] = {
-    "build": build_gate,
-    "handler": handler_gate,
-    "trusted": trusted_gate,
-    "sent": sent_gate,
-    "scope": scope_gate,
-}
+SCOPE = register_gate(
+    GateKind("scope", asks="whose stream a module hears: the root agent's or a subagent's", check=scope_gate)
+)
+STREAM_GATES = rules_of(BUILD, (HANDLER, handler_gate), TRUSTED, (sent.SENT, sent_gate), SCOPE)
 
 
 def stream_gates_of(hook: Hook, host: Host) -> tuple[Gate, ...]:

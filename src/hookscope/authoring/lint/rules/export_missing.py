@@ -27,9 +27,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
-from hookscope.engine.examination import WRONG_ARGUMENTS, export_gate, uncallable_export
+from hookscope.engine.examination import uncallable_export
 from hookscope.formats.positions import FormatError
 from hookscope.formats.python_source import read_exports
+from hookscope.hosts.gates.export import WRONG_ARGUMENTS, export_gate
 from hookscope.model.hook import Edit, FilePosition, Hook
 
 LISTED = 5  # functions that a sentence names

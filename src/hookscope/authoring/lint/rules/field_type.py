@@ -27,9 +27,10 @@ from typing import Any
 
 from hookscope.authoring.lint.model import LintSubject, Rule, RuleMessage, error
 from hookscope.formats.positions import KeyPath
+from hookscope.hosts.folders.manifest import REQUIREMENTS
 from hookscope.model.hook import FilePosition, MetadataFault
 
-LISTS = frozenset({"events", "os", "bins", "anyBins", "env", "config"})
+LISTS = frozenset({"events", "os", *REQUIREMENTS})
 
 
 def check(subject: LintSubject) -> Iterator[RuleMessage]:

@@ -1,0 +1,45 @@
+"""Does the hook name any event."""
+
+from functools import lru_cache
+
+from hookscope.model.hook import Hook
+from hookscope.model.hook_status import Evidence, FixKind, Gate, GateKind, State, register_gate
+from hookscope.model.host import Host
+
+
+def events_gate(hook: Hook, host: Host) -> Gate:
+    """Does it listen to anything. Source: guide 004 section 10, "Missing events in metadata"."""
+    keys = hook.meta.events
+    if keys is None:
+        return Gate("events", None, needed=("1 or more",), found="known after a load")
+    if keys:
+        return _events_passed(keys)
+    elsewhere = next((note for note in hook.meta.notes if "read is" in note), "")
+    reason = f"no events ({elsewhere})" if elsewhere else "no events"
+    return Gate("events", False, needed=("1 or more",), missing=("events",), found="none", reason=reason)
+
+
+@lru_cache(maxsize=1024)
+def _events_passed(keys: tuple[str, ...]) -> Gate:
+    return Gate("events", True, needed=("1 or more",), found=", ".join(keys))
+
+
+def _header(gate: Gate, hook: Hook, host: Host) -> Evidence:
+    """What its header says that nobody reads: the events were meant to stand there."""
+    return (), tuple(note for note in (*hook.meta.notes, *hook.notes) if note not in gate.reason)
+
+
+EVENTS = register_gate(
+    GateKind(
+        "events",
+        asks="does it name any event",
+        state=State.BROKEN,
+        check=events_gate,
+        evidence=_header,
+        fix=FixKind.MOVE_EVENTS,
+        why_no_fix="only its author knows what it should listen to",
+        entry_advice="write `event` and `module`, both as texts, into {entry}",
+        next_step="{hooks.fix} moves or names them; "
+        "{hooks.edit} opens HOOK.md: it wants metadata with `events`",
+    )
+)

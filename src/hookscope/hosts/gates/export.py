@@ -1,0 +1,74 @@
+"""Does the handler file have the function that is called. Read, never run."""
+
+from functools import lru_cache
+from pathlib import Path
+
+from hookscope.formats.python_source import Export
+from hookscope.model.hook import FilePosition
+from hookscope.model.hook_status import FixKind, Gate, GateKind, State, register_gate
+from hookscope.model.text import nearest_word
+
+KNOWN_AFTER_LOAD = "known after a load"
+WRONG_ARGUMENTS = "other arguments"
+
+
+@lru_cache(maxsize=256)
+def unknown_export_gate(export: str) -> Gate:
+    """The gate of a file whose exports only a load can tell."""
+    return Gate("export", None, needed=(export,), found=KNOWN_AFTER_LOAD)
+
+
+def export_gate(exports: dict[str, Export], wanted: str, path: Path, *, called: bool = True) -> Gate:
+    """Is the wanted export there and a function. `default` means `default` if defined, else `handler`.
+
+    `called`: with the event alone, so that one of two arguments is none.
+    """
+    names = ("default", "handler") if wanted == "default" else (wanted,)
+    found = next((exports[name] for name in names if name in exports), None)
+    if found is None:
+        if "*" in exports:
+            return Gate("export", None, needed=names, found=f"bound while it runs: {KNOWN_AFTER_LOAD}")
+        return _missing_export_gate(exports, names[-1], path)
+    place = FilePosition(path, found.line)
+    match found.kind:
+        case "function" | "async function" if called and found.misfit is not None:
+            count = f"{found.misfit} arguments" if found.misfit else "no argument"
+            reason = f"`{found.name}` in {path.name} asks for {count}; it is called with one, the event"
+            return Gate("export", False, names[-1:], (found.name,), WRONG_ARGUMENTS, reason, place=place)
+        case "function" | "async function":
+            at = f"{path.name}:{found.line}"
+            return Gate(
+                "export", True, needed=names[-1:], found=f"{found.name}, {found.kind}, {at}", place=place
+            )
+        case "class":
+            reason = f"`{found.name}` in {path.name} is a class; a function is wanted"
+            return Gate("export", False, names[-1:], (found.name,), "a class", reason, place=place)
+        case _:
+            known = f"{found.name}, {KNOWN_AFTER_LOAD}"
+            return Gate("export", None, needed=names[-1:], found=known, place=place)
+
+
+def _missing_export_gate(exports: dict[str, Export], name: str, path: Path) -> Gate:
+    functions = [export.name for export in exports.values() if "function" in export.kind]
+    near = nearest_word(name, functions)
+    like = (f"{near} is there; {name} is needed",) if near else ()
+    if near:
+        then = f"; did you mean {near}?"
+    elif functions:
+        then = f"; it defines {', '.join(functions[:5])}"
+    else:
+        then = "; it defines no function"
+    reason = f"{path.name} has no `{name}`{then}"
+    return Gate("export", False, (name,), (name,), "absent", reason, place=FilePosition(path), near=like)
+
+
+EXPORT = register_gate(
+    GateKind(
+        "export",
+        asks="does that file have the function that is called, for the event alone; read, never run",
+        state=State.BROKEN,
+        fix=FixKind.NAME_EXPORT,
+        why_no_fix="only its author knows which function is meant",
+        next_step="{hooks.fix} mends it if it can; {hooks.edit} opens it there",
+    )
+)

@@ -1,0 +1,60 @@
+"""Has every field of the header, manifest or setting the type that it should have."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from hookscope.formats.frontmatter import locate_frontmatter
+from hookscope.formats.positions import KeyPath, Span
+from hookscope.model.hook import FilePosition, Hook
+from hookscope.model.hook_status import FixKind, Gate, GateKind, State, register_gate
+from hookscope.model.host import Host
+from hookscope.model.regular_file import LARGEST_MANIFEST
+
+Locate: TypeAlias = Callable[[bytes, KeyPath], Span | None]
+FIELDS_PASSED = Gate("fields", True)
+
+
+def fields_gate(hook: Hook, host: Host) -> Gate:
+    """Has every field of the header the type that it should have."""
+    return typed_fields_gate(hook, host, locate_frontmatter)
+
+
+def typed_fields_gate(hook: Hook, host: Host, locate: Locate) -> Gate:
+    """The gate that the faults of a manifest make; `locate` finds the first one's place in its text."""
+    faults = hook.meta.faults
+    if not faults:
+        return FIELDS_PASSED
+    place = _place_in_manifest(hook, host, faults[0].path, locate)
+    at = f"{place.file.name}, line {place.line}, column {place.column}: " if place else ""
+    return Gate(
+        "fields",
+        False,
+        missing=tuple(".".join(map(str, fault.path)) for fault in faults),
+        found=f"{len(faults)} of the wrong type",
+        reason=at + "; ".join(fault.text for fault in faults),
+        place=place,
+    )
+
+
+def _place_in_manifest(hook: Hook, host: Host, path: KeyPath, locate: Locate) -> FilePosition | None:
+    if hook.manifest is None:
+        return None
+    try:
+        span = locate(host.surroundings.files.read(hook.manifest, LARGEST_MANIFEST), path)
+    except OSError:
+        return None
+    return FilePosition(hook.manifest, span.line, span.column) if span else FilePosition(hook.manifest)
+
+
+FIELDS = register_gate(
+    GateKind(
+        "fields",
+        asks="has every field of the metadata its type",
+        state=State.BROKEN,
+        check=fields_gate,
+        fix=FixKind.FIELD_TYPES,
+        why_no_fix="only its author knows what was meant",
+        entry_advice="write `event` and `module`, both as texts, into {entry}",
+        next_step="{hooks.fix} mends it if it can; {hooks.edit} opens HOOK.md there",
+    )
+)

@@ -1,0 +1,53 @@
+"""Does the handler really lie where its host allows it, links resolved."""
+
+from hookscope.hosts.gates.trust import is_inside_hooks_folder
+from hookscope.model.hook import Hook
+from hookscope.model.hook_status import FixKind, Gate, GateKind, State, register_gate
+from hookscope.model.host import Host
+
+PATH_PASSED = Gate("path", True)
+
+
+def own_folder_gate(hook: Hook, host: Host) -> Gate:
+    """A handler's real file must lie in its hook's own folder. Source: guide 004 section 6, step 5."""
+    if hook.leads_out is None:
+        return PATH_PASSED
+    return _failed_path(hook, f"Handler path escapes the hook's folder: {hook.leads_out}")
+
+
+def allowed_roots_gate(hook: Hook, host: Host) -> Gate:
+    """A handler's real file must lie below a hooks folder. Source: guide 001, "Path Safety".
+
+    Extra folders that were accepted count as hooks folders.
+    """
+    if hook.leads_out is None and is_inside_hooks_folder(hook):
+        return PATH_PASSED
+    real = hook.leads_out or hook.real
+    if real is None or any(
+        folder.real is not None and real.is_relative_to(folder.real) for folder in host.folders
+    ):
+        return PATH_PASSED
+    return _failed_path(hook, f"Handler is outside the allowed hooks folders: {real}")
+
+
+def any_path_gate(hook: Hook, host: Host) -> Gate:
+    """A host that does not look where a handler's file really lies."""
+    return PATH_PASSED
+
+
+def _failed_path(hook: Hook, reason: str) -> Gate:
+    return Gate("path", False, missing=(str(hook.leads_out or hook.real),), found="outside", reason=reason)
+
+
+PATH = register_gate(
+    GateKind(
+        "path",
+        asks="does the handler really lie where the host allows it, links resolved",
+        state=State.BROKEN,
+        fix=FixKind.BY_HAND_PATH,
+        why_no_fix="its handler must lie in the hook's own folder: move it there",
+        entry_advice="let its file lie below the workspace, and name it there as `module` of {entry}",
+        next_step="move the handler into the hook's own folder",
+        shows_needed=False,
+    )
+)

@@ -1,0 +1,51 @@
+"""Does the host ever send one of the hook's events."""
+
+from hookscope.hosts.gates.rules import cached_by_field
+from hookscope.model.event_typos import never_sent_reason, unsent_event
+from hookscope.model.hook import Hook
+from hookscope.model.hook_status import Evidence, FixKind, Gate, GateKind, State, register_gate
+from hookscope.model.host import Host
+from hookscope.model.uncalled_hooks import event_kind
+
+SENT_PASSED = Gate("sent", True)
+
+
+@cached_by_field(lambda hook: (hook.meta.events, event_kind(hook)))
+def sent_gate(hook: Hook, host: Host) -> Gate:
+    """Does the host ever send one of its events."""
+    keys = hook.meta.events
+    if not keys:
+        return Gate("sent", None, found="no events")
+    catalogue = host.dialect.catalogue()
+    kind = event_kind(hook)
+    if any(catalogue.sends(key, kind) for key in keys):
+        return SENT_PASSED
+    later = next((host.dialect.later[key] for key in keys if key in host.dialect.later), "")
+    if later:
+        return Gate("sent", True, found=f"by {later}; this guide has none of them")
+    others = " and ".join(dict.fromkeys(filter(None, map(catalogue.elsewhere, keys))))
+    if others:
+        reason = f"{host.dialect.name} never sends {' or '.join(keys)}; {others} does"
+        return Gate("sent", False, keys, keys, "never sent", reason)
+    return Gate("sent", False, keys, keys, "never sent", never_sent_reason(hook, host))
+
+
+def _events(gate: Gate, hook: Hook, host: Host) -> Evidence:
+    catalogue, kind = host.dialect.catalogue(), event_kind(hook)
+    dead = (unsent_event(key, kind, catalogue) for key in gate.missing if key not in hook.meta.of_folders)
+    near = tuple(f"{like} is an event; {one.key} is written" for one in dead for like in one.instead)
+    return (f"the events of {host.dialect.title}",), near
+
+
+SENT = register_gate(
+    GateKind(
+        "sent",
+        asks="does the host ever send one of its events",
+        state=State.SILENT,
+        check=sent_gate,
+        evidence=_events,
+        fix=FixKind.EVENT_NAMES,
+        why_no_fix="no event of this host is near enough to what it listens to",
+        next_step="{hooks.fix} corrects what lint calls a slip; {hooks.fire} fires it by hand all the same",
+    )
+)

@@ -1,0 +1,75 @@
+"""Are hooks on at all, and is this one on itself."""
+
+from collections.abc import Mapping
+
+from hookscope.hosts.gates.evidence import setting_location, similar_among
+from hookscope.hosts.gates.rules import cached_by_field
+from hookscope.model.hook import Edit, Hook
+from hookscope.model.hook_status import Evidence, FixKind, Gate, GateKind, State, register_gate
+from hookscope.model.host import Host
+
+SWITCH_PASSED = Gate("switch", True, needed=("not false",), found="not set")
+ENABLED_PASSED = Gate("enabled", True, needed=("not false",), found="not set")
+
+
+@cached_by_field(lambda _: None)
+def switch_gate(hook: Hook, host: Host) -> Gate:
+    """Are hooks on at all: `enabled` of the hooks settings is anything but false."""
+    return _not_false_gate("switch", "all hooks are switched off in the settings", host, "enabled")
+
+
+def enabled_gate(hook: Hook, host: Host) -> Gate:
+    """Is this hook on: its entry's `enabled` is anything but false. Legacy handlers have no entry."""
+    if hook.kind == "legacy" or not host.has_entries:
+        return ENABLED_PASSED
+    return _not_false_gate("enabled", "disabled in config", host, "entries", hook.key, "enabled")
+
+
+def _not_false_gate(name: str, reason: str, host: Host, *path: str) -> Gate:
+    value, where = host.hooks_setting(*path)
+    if value is None:
+        return SWITCH_PASSED if name == "switch" else ENABLED_PASSED
+    dotted = ".".join(str(part) for part in where)
+    if value is not False:
+        said = "true" if value is True else "not false"
+        return Gate(name, True, ("not false",), found=f"{dotted} is {said}", setting=where)
+    fix = Edit(host.settings.file, where, True, f"{dotted}: false → true")
+    found = f"{dotted} is false"
+    return Gate(name, False, ("not false",), ("true",), found, reason, fix=fix, setting=where)
+
+
+def similar_entries(gate: Gate, hook: Hook, host: Host) -> Evidence:
+    """An entry that was perhaps meant for this hook."""
+    entries, where = host.hooks_setting("entries")
+    looked = (setting_location(gate.setting, host),) if gate.setting is not None else ()
+    if not isinstance(entries, Mapping) or hook.key in entries:
+        return looked, ()
+    dotted = ".".join(map(str, where))
+    if hook.name in entries:
+        return looked, (f"{dotted}.{hook.name} is there; its entry is {hook.key}",)
+    return looked, tuple(
+        f"{dotted}.{like} is there; its entry is {hook.key}"
+        for like in similar_among(hook.key, tuple(map(str, entries)), host)
+    )
+
+
+SWITCH = register_gate(
+    GateKind(
+        "switch",
+        asks="are the host's hooks on at all",
+        state=State.OFF,
+        check=switch_gate,
+        shows_needed=False,
+    )
+)
+ENABLED = register_gate(
+    GateKind(
+        "enabled",
+        asks="is it on itself",
+        state=State.OFF,
+        check=enabled_gate,
+        evidence=similar_entries,
+        fix=FixKind.TOGGLE,
+        shows_needed=False,
+    )
+)

@@ -1,0 +1,48 @@
+"""May the hook's code run here: Hookscope's own check, once a folder."""
+
+from hookscope.hosts.gates.rules import UNNAMED
+from hookscope.model.hook import Hook
+from hookscope.model.hook_status import TOO_WIDE, FixKind, Gate, GateKind, State, register_gate
+from hookscope.model.host import Host
+from hookscope.model.machine import is_within
+from hookscope.model.trust import is_hook_trusted, trust_target
+
+TRUSTED_PASSED = Gate("trusted", True, found="yes")
+
+
+def trusted_gate(hook: Hook, host: Host) -> Gate:
+    """May its code run here. Not a rule of any host: Hookscope asks before it runs a folder's code."""
+    if hook.role == UNNAMED:
+        return Gate("trusted", None, found="it names no file")
+    if hook.folder.trusted and hook.leads_out is None and is_inside_hooks_folder(hook):
+        return TRUSTED_PASSED
+    if is_hook_trusted(hook, host):
+        return TRUSTED_PASSED
+    target = trust_target(hook, host)
+    return Gate(
+        "trusted",
+        False,
+        needed=("yes",),
+        missing=("yes",),
+        found=TOO_WIDE if target.refused else "not yet",
+        reason=target.offer(host.surroundings.short),
+    )
+
+
+def is_inside_hooks_folder(hook: Hook) -> bool:
+    """Does its folder really lie in the hooks folder. A linked one does not: trust stops at links."""
+    real, folder = hook.real, hook.folder.real
+    return real is not None and folder is not None and is_within(real, folder)
+
+
+TRUSTED = register_gate(
+    GateKind(
+        "trusted",
+        asks="may it run here: Hookscope's own check, once a folder",
+        state=State.UNTRUSTED,
+        check=trusted_gate,
+        fix=FixKind.TRUST,
+        next_step="{hooks.trust} asks and allows the folder",
+        shows_needed=False,
+    )
+)

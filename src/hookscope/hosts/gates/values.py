@@ -1,0 +1,121 @@
+"""Does each dotted path that the hook needs lead to something in the settings."""
+
+from collections.abc import Iterator, Mapping
+from operator import attrgetter
+from typing import Any
+
+from hookscope.formats.positions import KeyPath, path_steps
+from hookscope.formats.script_members import is_truthy
+from hookscope.hosts.gates.evidence import setting_location, similar_names
+from hookscope.hosts.gates.requirement import REQUIREMENT_ROW, nothing_needed
+from hookscope.hosts.gates.rules import cached_by_field
+from hookscope.model.hook import Hook
+from hookscope.model.hook_status import Evidence, FixKind, Gate, GateKind, register_gate
+from hookscope.model.host import Host
+
+NO_CONFIG = nothing_needed("config")
+MOST_VISITED = 2000  # settings that are looked at for a name that stands elsewhere
+
+
+@cached_by_field(attrgetter("meta.requires.config"))
+def config_gate(hook: Hook, host: Host) -> Gate:
+    """Does each dotted path lead to something truthy in the settings.
+
+    An absent `workspace.dir` is the workspace in force. False: absent, null, false, 0, empty text.
+    """
+    needed = hook.meta.requires.config
+    if not needed:
+        return NO_CONFIG
+    values = {path: setting_at(path, host) for path in needed}
+    missing = tuple(path for path, value in values.items() if not is_truthy(value))
+    words = [f"{path} {_presence_of(value, path in missing)}" for path, value in values.items()]
+    return Gate(
+        "config",
+        not missing,
+        needed,
+        missing,
+        found=", ".join(words),
+        reason=", ".join(f"Config missing: {path}" for path in missing),
+        setting=tuple((missing or needed)[0].split(".")),
+    )
+
+
+def setting_at(path: str, host: Host) -> Any:
+    """The setting at a path as hooks write it; an absent `workspace.dir` is the workspace in force."""
+    value = host.settings.get(path.split("."))
+    if value is None and path == "workspace.dir":
+        return str(host.workspace)
+    return value
+
+
+def _presence_of(value: Any, missing: bool) -> str:
+    """What stands there in one word; never the value, which may be a secret."""
+    if not missing:
+        return "set"
+    if value is None:
+        return "unset"
+    return "empty" if value == "" else str(value).lower()
+
+
+def _settings(gate: Gate, hook: Hook, host: Host) -> Evidence:
+    looked = tuple(setting_location(path_steps(path), host) for path in gate.missing)
+    near = dict.fromkeys(text for path in gate.missing for text in _near_settings(path, host))
+    return looked, tuple(near)
+
+
+def _near_settings(path: str, host: Host) -> Iterator[str]:
+    """The same path with one step spelt otherwise, else the last step where it stands elsewhere."""
+    value: Any = host.settings.value
+    steps = path_steps(path)
+    for place, step in enumerate(steps):
+        if not isinstance(value, Mapping):
+            return
+        if step in value:
+            value = value[step]
+            continue
+        for like in similar_names(step, tuple(map(str, value))):
+            written = (*steps[:place], like, *steps[place + 1 :])
+            if host.settings.get(written) is not None:
+                yield f"{_located_path(written, host)} is set; {path} is needed"
+                return
+        break
+    else:
+        return  # it stands there, and does not count: `found` says what it is
+    for other in _paths_ending_in(steps[-1], host.settings.value):
+        if set(other[:-1]) & set(steps[:-1]) or len(steps) == 1 or len(other) == 1:
+            yield f"{_located_path(other, host)} is set; {path} is needed"
+            return
+
+
+def _located_path(path: KeyPath, host: Host) -> str:
+    place, dotted = host.settings.locate(path), ".".join(map(str, path))
+    return f"{dotted} ({place.file.name}:{place.line})" if place is not None else dotted
+
+
+def _paths_ending_in(name: str, settings: Mapping[str, Any]) -> Iterator[KeyPath]:
+    """The paths that end in this name, those nearest to the top first."""
+    waiting: list[tuple[KeyPath, Any]] = [((), settings)]
+    visited = 0
+    for path, value in waiting:  # grows while it is walked
+        for key, part in value.items() if isinstance(value, Mapping) else ():
+            visited += 1
+            if visited > MOST_VISITED:
+                return
+            if key == name and part not in (None, "", False, 0):
+                yield (*path, key)
+            if isinstance(part, Mapping):
+                waiting.append(((*path, key), part))
+
+
+CONFIG = register_gate(
+    GateKind(
+        "config",
+        asks=REQUIREMENT_ROW,
+        check=config_gate,
+        evidence=_settings,
+        evidence_of_host=True,
+        fix=FixKind.SET_VALUES,
+        remedy="set {missing} in the host's settings",
+        is_requirement=True,
+    )
+)
