@@ -16,6 +16,7 @@ TESTS = Path(__file__).parent
 # Room → the rooms that it may import, beside itself and SHARED. Each imports only rooms above it.
 MAY_IMPORT: dict[str, set[str]] = {
     "values": set(),
+    "host_options": set(),
     "installation": set(),
     "helpers": set(),
     "formats": set(),
@@ -74,7 +75,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 # Room → the rooms that a command of it starts and uses for nothing else. The tests of the started room go
 # through that module, so a change of `integrations` needs no test of `cli`.
 MAY_START: dict[str, set[str]] = {"cli": {"integrations"}}
-SHARED = {"values", "installation", "helpers"}  # every room may import these
+SHARED = {"values", "host_options", "installation", "helpers"}  # every room may import these
 
 # Folder of tests → the rooms that it tests, where it is not named after one.
 TOP = ("__main__", "__init__", "workbench")  # between them, they import every room that another imports

@@ -8,9 +8,10 @@ import shlex
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import field, fields
+from dataclasses import field, fields, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from hookscope.app.host_detection import (
     InstalledVersion,
@@ -33,6 +34,7 @@ from hookscope.app.project_config import (
 )
 from hookscope.app.whatif.assumptions import assumed_machine
 from hookscope.helpers import find_program
+from hookscope.host_options import HOST_OPTIONS
 from hookscope.hosts.settings.host_opener import agent_names, open_host, settings_file
 from hookscope.installation import shipped_hooks
 from hookscope.model.host import Dialect, InstalledPlugin, Overrides
@@ -99,7 +101,6 @@ def _module_file(module: str) -> Path | None:
 
 WORKSPACE_SIGNS = ("hooks", "agent/hooks", PROJECT_FOLDER)
 LINGER = 2.0  # seconds that a command waits for what handlers leave running behind their answers
-PLATFORMS = ("linux", "darwin", "win32")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,12 +124,21 @@ class Options:
     bundled_trusted: bool = True  # False: the files of a workspace may have named `bundled`
 
 
-OPTION_NAMES = ("dialect", "workspace", "home", "bundled", "config", "agent", "os", "path", "env_from")
+def with_given(base: Options, given: Mapping[str, Any]) -> Options:
+    """The options with the values given by name. None and False leave what is in `base`; variables add up."""
+    own: dict[str, Any] = {}
+    for option in HOST_OPTIONS:
+        value = given.get(option.name)
+        if option.kind == "pairs":
+            own[option.name] = {**getattr(base, option.name), **dict(value or ())}
+        elif value is not None and value is not False:
+            own[option.name] = value
+    return replace(base, **own)
 
 
 def command_on(options: Options, *words: str) -> str:
     """A command to copy, on the same host as this one. Assumed variables stay out: they may be secrets."""
-    given = ((f"--{name.replace('_', '-')}", getattr(options, name)) for name in OPTION_NAMES)
+    given = ((option.flag, getattr(options, option.name)) for option in HOST_OPTIONS if option.is_copied)
     named = [part for flag, value in given if value is not None for part in (flag, str(value))]
     return shlex.join(("hookscope", *named, *words))
 
@@ -291,9 +301,6 @@ def _chosen_environment(options: Options, project: Mapping[str, object]) -> tupl
     return named, f"named in {CONFIG}"
 
 
-PATH_OPTIONS = ("workspace", "home", "bundled", "config")
-
-
 def options_to_text(options: Options) -> str:
     """The text: ASCII, whatever a path holds."""
     return json.dumps(
@@ -304,7 +311,8 @@ def options_to_text(options: Options) -> str:
 def options_from_text(text: str) -> Options:
     """The options of such a text."""
     said = json.loads(text)
-    folders = {name: Path(said[name]) for name in PATH_OPTIONS if said[name] is not None}
+    names = (option.name for option in HOST_OPTIONS if option.kind == "path")
+    folders = {name: Path(said[name]) for name in names if said[name] is not None}
     return Options(**{**said, **folders, "supposed": frozenset(said["supposed"])})
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-PLATFORMS = ("linux", "darwin", "win32")
+from hookscope.host_options import HOST_OPTIONS, HostOption
 
 
 class EnvironmentVariable(click.ParamType):  # type: ignore[type-arg]  # generic since 8.4 alone
@@ -29,39 +29,17 @@ class EnvironmentVariable(click.ParamType):  # type: ignore[type-arg]  # generic
 
 def machine_options() -> list[click.Parameter]:
     """The options, made anew: click marks them with the command that they stand on."""
-    path = click.Path(path_type=Path)
-    return [
-        click.Option(["--dialect"], metavar="D", help="Whose rules apply. Found out where not given."),
-        click.Option(["--workspace"], type=path, metavar="DIR", help="The agent's workspace."),
-        click.Option(["--home"], type=path, metavar="DIR", help="The home folder to look in."),
-        click.Option(["--bundled"], type=path, metavar="DIR", help="The folder of bundled hooks."),
-        click.Option(["--config"], type=path, metavar="FILE", help="The host's settings file."),
-        click.Option(["--agent"], metavar="ID", help="In this agent's workspace, of those in the settings."),
-        click.Option(["--os"], type=click.Choice(PLATFORMS), metavar="NAME", help="What if: this platform."),
-        click.Option(
-            ["--env"],
-            type=EnvironmentVariable(),
-            multiple=True,
-            metavar="K=V",
-            help="What if: this variable.",
-        ),
-        click.Option(
-            ["--env-from"],
-            metavar="SOURCE",
-            help="What if: the environment of a FILE, unit:NAME, launchd:LABEL, pid:N or process:NAME.",
-        ),
-        click.Option(
-            ["--path", "path"],
-            metavar="DIRS",
-            help="What if: this PATH; with a + in front: these folders before it.",
-        ),
-        click.Option(
-            ["--environment"], metavar="NAME", help="Whose variables fill events: .hookscope/environments."
-        ),
-        click.Option(
-            ["--clean-env"], is_flag=True, help="What if: a service's environment, not this shell's."
-        ),
-    ]
+    return [_machine_option(option) for option in HOST_OPTIONS]
+
+
+def _machine_option(option: HostOption) -> click.Option:
+    names = [option.flag, option.name]
+    if option.kind == "flag":
+        return click.Option(names, is_flag=True, help=option.help)
+    kind: Any = {"path": click.Path(path_type=Path), "pairs": EnvironmentVariable()}.get(option.kind)
+    kind = click.Choice(option.choices) if option.choices else kind
+    multiple = option.kind == "pairs"
+    return click.Option(names, type=kind, multiple=multiple, metavar=option.metavar, help=option.help)
 
 
 class WholeNumber(click.IntRange):

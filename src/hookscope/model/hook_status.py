@@ -88,7 +88,7 @@ class FixKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GateKind:
-    """All that is known of the gates of one name. Every reader of gates asks here, and knows no name.
+    """Everything that lists, `info`, fixes, comparisons, packs and the console show about gates of one name.
 
     A dialect names the kinds that its host checks, in their order, and may replace the check.
     """

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hookscope.host_options import CLEAN_ENV, HOST_FIELDS, MACHINE_FIELDS
 from hookscope.hosts.dialects import DIALECTS
 from hookscope.model.machine import Machine, real_machine
 from hookscope.model.refusal import Refusal
@@ -104,31 +105,18 @@ def assumption_words(options: Options, around: Machine) -> tuple[str, ...]:
 
 def what_if_options(options: Options) -> Mapping[str, object]:
     """What is a what-if of the options that otherwise say what is really meant, by name."""
-    chosen = {
-        "settings": options.config,
-        "workspace": options.workspace,
-        "agent": options.agent,
-        "host": options.dialect,
+    return {
+        name: getattr(options, option.name)
+        for name, option in HOST_FIELDS.items()
+        if name in options.supposed
     }
-    return {name: value for name, value in chosen.items() if name in options.supposed}
 
 
 def without_what_if(options: Options) -> Options:
     """The options without a what-if, but for the home: that is where their user has begun."""
-    supposed = options.supposed
-    return replace(
-        options,
-        os=None,
-        env_from=None,
-        path=None,
-        env={},
-        clean_env=False,
-        config=None if "settings" in supposed else options.config,
-        workspace=None if "workspace" in supposed else options.workspace,
-        agent=None if "agent" in supposed else options.agent,
-        dialect=None if "host" in supposed else options.dialect,
-        supposed=frozenset(),
-    )
+    assumed = [*MACHINE_FIELDS.values(), CLEAN_ENV, *(HOST_FIELDS[name] for name in options.supposed)]
+    real = type(options)()
+    return replace(options, **{one.name: getattr(real, one.name) for one in assumed}, supposed=frozenset())
 
 
 def recorded_assumptions(options: Options) -> tuple[list[str], str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from hookscope.app.options import PLATFORMS
 from hookscope.app.whatif.assumptions import CLEAN_ENVIRONMENT
 from hookscope.app.whatif.source_lookup import JOB_FOLDERS
 from hookscope.app.whatif.systemd import SERVICE, SYSTEM_UNITS, user_units
+from hookscope.host_options import PLATFORMS
 from hookscope.hosts.dialects import DIALECTS
 from hookscope.hosts.settings.host_opener import agent_names
 from hookscope.model.host import Host

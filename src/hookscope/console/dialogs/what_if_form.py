@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -17,12 +17,13 @@ from textual.content import Content
 from textual.suggester import SuggestFromList
 from textual.widgets import Input, Static
 
-from hookscope.app.options import PLATFORMS, Options
+from hookscope.app.options import Options
 from hookscope.app.whatif.assumptions import CLEAN_ENVIRONMENT, what_if_options
 from hookscope.console.dialogs.base_dialogs import Dialog
 from hookscope.console.keymap.active_keys import ENTER_KEY, key_hints
 from hookscope.console.theme.text_styles import MUTED, safe_line
 from hookscope.console.widgets.input_fields import LabeledForm, OneLineInput
+from hookscope.host_options import HOST_FIELDS, MACHINE_FIELDS, PLATFORMS
 from hookscope.model.machine import real_machine
 from hookscope.model.refusal import Refusal
 from hookscope.model.text import printable
@@ -55,37 +56,30 @@ FIELD_TITLES: Mapping[str, str] = {
 
 def what_if_fields_of(options: Options) -> WhatIfFields:
     """What the bar shows of these options: all that is assumed."""
-    return WhatIfFields(
-        platform=options.os or "",
-        path=options.path or "",
-        environment=options.env_from or (CLEAN_ENVIRONMENT if options.clean_env else ""),
-        variables=shlex.join(f"{name}={text}" for name, text in options.env.items()),
-        **{name: str(value or "") for name, value in what_if_options(options).items()},
-    )
+    assumed = {name: getattr(options, option.name) for name, option in MACHINE_FIELDS.items()}
+    texts = {name: str(value or "") for name, value in {**assumed, **what_if_options(options)}.items()}
+    texts["environment"] = texts["environment"] or (CLEAN_ENVIRONMENT if options.clean_env else "")
+    texts["variables"] = shlex.join(f"{name}={text}" for name, text in options.env.items())
+    return WhatIfFields(**texts)
 
 
 def options_with(typed: WhatIfFields, real: Options) -> Options:
     """The options with what is typed; `real` without any what-if. Raises Refusal for what cannot be meant."""
     if typed.platform and typed.platform not in PLATFORMS:
         raise Refusal(f"There is no platform {typed.platform!r}.", f"They are {', '.join(PLATFORMS)}.")
-    supposed = {name for name in ("settings", "workspace", "agent", "host") if getattr(typed, name)}
-    workspace = Path(typed.workspace) if typed.workspace else real.workspace
-    if typed.agent and not typed.workspace:
-        workspace = None  # it is the agent's
     clean = typed.environment == CLEAN_ENVIRONMENT
-    return replace(
-        real,
-        os=typed.platform or None,
-        path=typed.path or None,
-        env_from=None if clean else typed.environment or None,
-        clean_env=clean,
-        env=_variables(typed.variables),
-        config=Path(typed.settings) if typed.settings else real.config,
-        workspace=workspace,
-        agent=typed.agent or real.agent,
-        dialect=typed.host or real.dialect,
-        supposed=frozenset(supposed),
-    )
+    supposed = {name: option for name, option in HOST_FIELDS.items() if getattr(typed, name)}
+    chosen: dict[str, Any] = {
+        option.name: getattr(typed, name) or None for name, option in MACHINE_FIELDS.items()
+    }
+    for name, option in supposed.items():
+        text = getattr(typed, name)
+        chosen[option.name] = Path(text) if option.kind == "path" else text
+    if typed.agent and not typed.workspace:
+        chosen["workspace"] = None  # it is the agent's
+    chosen |= {"env_from": None if clean else chosen["env_from"], "clean_env": clean}
+    chosen["env"] = _variables(typed.variables)
+    return replace(real, **chosen, supposed=frozenset(supposed))
 
 
 def _variables(text: str) -> dict[str, str]:

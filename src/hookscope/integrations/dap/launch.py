@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hookscope.app.options import Options
+from hookscope.app.options import Options, with_given
 from hookscope.authoring.testing.fire_request import FireRequest, RequestedEvent, parse_faults
+from hookscope.host_options import BUNDLED, HOST_OPTIONS, PLATFORMS
 from hookscope.model.refusal import Refusal
 from hookscope.model.text import nearest_word, one_line
 from hookscope.values import dataclass
 
-TEXT_ARGUMENTS = ("dialect", "agent", "os", "envFrom", "path", "environment")
-PATH_ARGUMENTS = ("workspace", "home", "bundled", "config")
 LAUNCH_ARGUMENTS = (
     *("event", "session", "context", "ctx", "only", "except", "force", "break", "sandbox", "stopOnEntry"),
-    *("env", "cleanEnv", *TEXT_ARGUMENTS, *PATH_ARGUMENTS),
+    *(option.argument for option in HOST_OPTIONS),
 )
 EDITOR_ARGUMENTS = (
     "name",
@@ -31,7 +31,6 @@ EDITOR_ARGUMENTS = (
     "trust",
 )
 EDITOR_PREFIX = "_"  # begins the names of what editors keep with a launch
-PLATFORMS = ("linux", "darwin", "win32")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,24 +117,16 @@ class _LaunchArguments:
         return tuple(found)
 
 
-def _launch_options(read: _LaunchArguments, base: Options) -> Options:
-    def or_base(name: str, make: Callable[[str], Any], attribute: str) -> Any:
-        value = read.of(name, str)
-        return getattr(base, attribute) if value is None else make(value)
+ARGUMENT_TYPES: Mapping[str, type] = {"text": str, "path": str, "pairs": dict, "flag": bool}
 
-    env = read.of("env", dict) or {}
-    return Options(
-        dialect=or_base("dialect", str, "dialect"),
-        workspace=or_base("workspace", Path, "workspace"),
-        home=or_base("home", Path, "home"),
-        bundled=or_base("bundled", Path, "bundled"),
-        config=or_base("config", Path, "config"),
-        os=or_base("os", str, "os"),
-        env={**base.env, **{str(name): str(value) for name, value in env.items()}},
-        clean_env=read.of("cleanEnv", bool) or base.clean_env,
-        env_from=or_base("envFrom", str, "env_from"),
-        path=or_base("path", str, "path"),
-        agent=or_base("agent", str, "agent"),
-        environment=or_base("environment", str, "environment"),
-        bundled_trusted=base.bundled_trusted and read.of("bundled", str) is None,  # as `trust` above
-    )
+
+def _launch_options(read: _LaunchArguments, base: Options) -> Options:
+    given = {option.name: read.of(option.argument, ARGUMENT_TYPES[option.kind]) for option in HOST_OPTIONS}
+    for option in HOST_OPTIONS:
+        value = given[option.name]
+        if option.kind == "path" and value is not None:
+            given[option.name] = Path(value)
+        elif option.kind == "pairs" and value is not None:
+            given[option.name] = {str(name): str(text) for name, text in value.items()}
+    trusted = base.bundled_trusted and given[BUNDLED.name] is None  # as `trust` above
+    return replace(with_given(base, given), bundled_trusted=trusted)
