@@ -109,7 +109,7 @@ async def test_what_the_focus_is_on_is_written(
         assert picture.startswith("<svg")
         assert picture.count("<text ") == picture.count('<text xml:space="preserve" ') > 0
         await story.press("2")
-        fire = story.screen.fire_pane
+        fire = story.screen.panes.fire_pane
         await story.until(lambda: fire.event is not None, "an event is composed")
         await story.focus_in("fire")
         files = [line.index("/handler.py") for line in story.lines() if "/handler.py" in line]

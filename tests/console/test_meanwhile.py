@@ -43,7 +43,7 @@ async def test_each_action_does_something_or_says_why_not_while_a_run_goes_on_un
     async with console((80, 24), Limits(run=3600.0), os="darwin") as story:
         await story.shows("what if: os darwin")
         presser = Meanwhile(story, {name: action.keys[0] for name, action in all_actions().items()})
-        fire = story.screen.fire_pane
+        fire = story.screen.panes.fire_pane
         await story.press("2")
         await story.focus_in("fire")
         await story.press("ctrl+r")

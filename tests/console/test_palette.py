@@ -64,7 +64,7 @@ async def test_saved_events_and_runs_are_a_few_letters_away(
     events.mkdir(parents=True)
     (events / "monday.yaml").write_text("event: command:new\ncontext: {senderId: monday-ada}\n")
     async with console((120, 36)) as story:
-        fire = story.screen.fire_pane
+        fire = story.screen.panes.fire_pane
         await story.press("ctrl+p", *"monday")
         await story.shows("saved  monday")
         await story.press("enter")
