@@ -122,10 +122,16 @@ async def fired(story: Story, number: int) -> tuple[list[str], list[str]]:
     if number == 1:
         await story.until(lambda: isinstance(story.app.screen, TrustScreen), "trust is asked for")
         await story.press("t")
-    await story.until(lambda: pane.runs.current is not None and pane.runs.current.number == number, "it runs")
-    await story.until(lambda: pane.runs.current is not None and pane.runs.current.run, f"run {number} ended")
-    assert pane.runs.current is not None
-    run = pane.runs.current.run
+    await story.until(
+        lambda: pane.run_view.runs.current is not None and pane.run_view.runs.current.number == number,
+        "it runs",
+    )
+    await story.until(
+        lambda: pane.run_view.runs.current is not None and pane.run_view.runs.current.run,
+        f"run {number} ended",
+    )
+    assert pane.run_view.runs.current is not None
+    run = pane.run_view.runs.current.run
     assert run is not None
     return list(run.messages), sorted(run.assumed)
 

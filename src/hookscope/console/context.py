@@ -111,7 +111,7 @@ class ConsoleContext:
     def compose_event(self, key: str, only: str | None = None, first: str = "") -> None:
         """Go to the composer with a fresh event of this key. Its runs are opened at the hook `first`."""
         self.change(ModeChosen("fire"))
-        self.panes.fire_pane.compose_event(key, only, first)
+        self.panes.fire_pane.event_view.compose_event(key, only, first)
 
     # Messages, timers and workers.
 

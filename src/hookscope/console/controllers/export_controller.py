@@ -122,12 +122,12 @@ class ExportController:
 
     def _fire(self, dialect: str) -> ViewExport | None:
         pane = self.context.panes.fire_pane
-        plan, sheet = pane.shown_plan(), pane.runs.current
-        if pane.part_in_focus == "composer" and pane.event is not None:
-            return export_event(pane.event)
+        plan, sheet = pane.run_view.shown_plan(), pane.run_view.runs.current
+        if pane.part_in_focus == "composer" and pane.event_view.event is not None:
+            return export_event(pane.event_view.event)
         if sheet is None or (pane.part_in_focus == "plan" and plan is not None):
             return plan
-        return export_run(sheet.number, sheet.run, pane.run_text(), dialect)
+        return export_run(sheet.number, sheet.run, pane.run_view.run_text(), dialect)
 
     def ask(self) -> None:
         """Ask for the file, and write it."""

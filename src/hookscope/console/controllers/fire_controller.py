@@ -69,10 +69,10 @@ class FireController:
         """Plan the draft as it stands, for the view as it stands."""
         draft = self.state.draft
         if draft.event is None or self.state.view is None:
-            self.pane.show_plan(None)
+            self.pane.run_view.show_plan(None)
             return
         plan, problem = self._plan(draft)
-        self.pane.show_plan(plan, problem)
+        self.pane.run_view.show_plan(plan, problem)
 
     def _plan(self, draft: ComposedEvent, automatic: bool = False) -> tuple[Plan | None, str]:
         view, event = self.state.view, draft.event
@@ -289,7 +289,7 @@ class FireController:
             getattr(stepper, word)()
 
     def started(self, event: FiringStarted) -> None:
-        self.pane.firing_started(event.number, event.plan, event.asked)
+        self.pane.run_view.firing_started(event.number, event.plan, event.asked)
         if self.state.view is not None:
             file = event.asked.file if event.asked is not None else None
             self._saved().fired(event.number, self.state.view, event.plan, file)
@@ -299,17 +299,17 @@ class FireController:
         now = local_now()
         with self.context.batch():
             for step in event.steps:
-                self.pane.step(event.number, step)
+                self.pane.run_view.step(event.number, step)
         told = [step for step in event.steps if isinstance(step, Result | Slow)]
         self.context.log_entries([log_messages.handler_entry(now, event.number, step) for step in told])
 
     def over(self, event: FiringEnded) -> None:
         if event.run is None:
-            self.pane.firing_ended(event.number, None, event.problem)
+            self.pane.run_view.firing_ended(event.number, None, event.problem)
             self.context.log_line(f"run {event.number}" if event.number else "fire", event.problem, "error")
             self.context.notify(f"The run could not be made: {event.problem}", "error")
             return
-        self.pane.firing_ended(event.number, event.run)
+        self.pane.run_view.firing_ended(event.number, event.run)
         self._saved().ran(event.number, event.run)
         entry = log_messages.run_ended_entry(local_now(), event.number, event.run)
         self.context.log_entries([entry])
@@ -329,12 +329,12 @@ class FireController:
     def show_run(self, number: int) -> None:
         """Show a run in the Fire mode: one of this sitting, else one of the journal."""
         bench, view = self.context.bench, self.state.view
-        if self.pane.show_run(number):
+        if self.pane.run_view.show_run(number):
             self.context.change(ModeChosen("fire"))
         elif view is not None:  # the Fire mode keeps the last ones, the journal more
 
             def show(past: PastRun) -> None:
-                self.pane.show_past(past)
+                self.pane.run_view.show_past(past)
                 self.context.change(ModeChosen("fire"))
 
             self.context.bridge.ask("journal", lambda: bench.record.run(view, number), show)

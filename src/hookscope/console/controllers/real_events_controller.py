@@ -82,7 +82,7 @@ class RealEventsController:
 
     def _opened(self, heard: RecordedEvent, event: Event) -> None:
         self.context.change(ModeChosen("fire"))
-        self.context.panes.fire_pane.load_event(event)
+        self.context.panes.fire_pane.event_view.load_event(event)
         if heard.cut:
             self.context.notify("Parts of this event were shortened when it was recorded.", "warning")
 

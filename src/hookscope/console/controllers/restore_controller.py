@@ -130,7 +130,9 @@ class RestoreController:
         kept, self._draft = self._draft, None
         if kept is None:
             return
-        self.context.panes.tell_fire(lambda pane: pane.restore(kept.draft, kept.part, form=kept.form))
+        self.context.panes.tell_fire(
+            lambda pane: pane.event_view.restore(kept.draft, kept.part, form=kept.form)
+        )
         if kept.draft.file is not None and kept.draft.text is not None:
             file = Path(kept.draft.file)
 
@@ -145,7 +147,7 @@ class RestoreController:
             self.context.bridge.ask(RESTORE_GROUP, reading, partial(self._came_from, file))
 
     def _came_from(self, file: Path, saved: SavedDraft | None) -> None:
-        self.context.panes.tell_fire(lambda pane: pane.came_from(file, saved))
+        self.context.panes.tell_fire(lambda pane: pane.event_view.came_from(file, saved))
 
     # From then on.
 
@@ -220,7 +222,7 @@ class RestoreController:
         found = self._found
         draft, part, form = found.draft, found.part, found.form
         if self.context.panes.is_made("fire_pane"):
-            shown = self.context.panes.fire_pane.kept()
+            shown = self.context.panes.fire_pane.event_view.kept()
             if self._draft is None or shown[0].text is not None:  # else the one from before is still to come
                 draft, part, form = shown
         dialect, chosen = found.dialect, found.environment

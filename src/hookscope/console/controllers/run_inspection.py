@@ -32,7 +32,7 @@ class CompareController:
 
     def show(self) -> None:
         """Open it: beside the last run of the event before this one, else the next."""
-        runs = self.context.panes.fire_pane.runs
+        runs = self.context.panes.fire_pane.run_view.runs
         sheet = runs.current
         if sheet is None or sheet.run is None:
             self.context.notify("No run that has ended is on the screen.")
@@ -59,7 +59,7 @@ class CompareController:
 
         With `start`, from its handler of that number on.
         """
-        sheet = self.context.panes.fire_pane.runs.current
+        sheet = self.context.panes.fire_pane.run_view.runs.current
         if sheet is None or sheet.run is None:
             self.context.notify("No run that has ended is on the screen.")
             return
@@ -87,7 +87,7 @@ class CompareController:
     def _partners(self) -> list[int]:
         """The other runs of the event that have ended, oldest first."""
         shown = self._sheet(self._after)
-        sheets = self.context.panes.fire_pane.runs.sheets
+        sheets = self.context.panes.fire_pane.run_view.runs.sheets
         return [
             sheet.number
             for sheet in sheets
@@ -96,7 +96,7 @@ class CompareController:
         ]
 
     def _sheet(self, number: int) -> RunSheet | None:
-        return self.context.panes.fire_pane.runs.sheet(number)
+        return self.context.panes.fire_pane.run_view.runs.sheet(number)
 
     def _compare(self) -> None:
         numbers = sorted((self._before, self._after))

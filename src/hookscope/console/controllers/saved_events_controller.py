@@ -84,7 +84,9 @@ class SavedEventsController:
             self.context.bridge.ask(SAVED_GROUP, listing, self._listed, opens=True)
 
     def _listed(self, rows: Sequence[SavedFileRow]) -> None:
-        listed = self._list = SavedScreen(rows, self.checked, self.test, self.stop, self.pane.loaded)
+        listed = self._list = SavedScreen(
+            rows, self.checked, self.test, self.stop, self.pane.event_view.loaded
+        )
 
         def chosen(row: SavedFileRow | None) -> None:
             self._list = None
@@ -98,7 +100,10 @@ class SavedEventsController:
     def load(self, file: Path) -> None:
         """Put a saved event into the composer."""
         self.context.bridge.ask(
-            SAVED_GROUP, lambda: read_draft(file), lambda saved: self.pane.load_saved(file, saved), opens=True
+            SAVED_GROUP,
+            lambda: read_draft(file),
+            lambda saved: self.pane.event_view.load_saved(file, saved),
+            opens=True,
         )
 
     def follow(self, sequence: EventSequence) -> None:
@@ -110,15 +115,15 @@ class SavedEventsController:
             if done.run is not None and done.run.results:
                 called.append(number)
             if stepped.step.event.expect and done.run is not None:
-                self.pane.compared(number, done)
+                self.pane.run_view.compared(number, done)
             if done.problem:
                 self.context.notify(done.problem, "warning")
                 self.context.log_line("sequence", done.problem, "error", sequence.name)
 
         def over(passed: bool) -> None:
-            shown = self.pane.runs.current
+            shown = self.pane.run_view.runs.current
             if called and shown is not None and shown.number > called[-1] and not shown.rows:
-                self.pane.show_run(called[-1])
+                self.pane.run_view.show_run(called[-1])
             text = "over" if passed else "over, and not as it should be"
             self.context.log_line("sequence", text, "info" if passed else "error", sequence.name)
             self.context.notify(
@@ -202,7 +207,7 @@ class SavedEventsController:
     def taken_back(self, files: Sequence[Path]) -> None:
         """Files are as they were before: what is shown of them is read again, and compared again."""
 
-        shown = {self.pane.loaded, *self.checked, *(file for _, _, file in self._runs.values())}
+        shown = {self.pane.event_view.loaded, *self.checked, *(file for _, _, file in self._runs.values())}
         concerned = [file for file in files if file in shown]
 
         def reading() -> dict[Path, SavedDraft | None]:
@@ -212,17 +217,17 @@ class SavedEventsController:
             self.context.bridge.ask(SAVED_GROUP, reading, self._read_again)
 
     def _read_again(self, now: Mapping[Path, SavedDraft | None]) -> None:
-        loaded = self.pane.loaded
+        loaded = self.pane.event_view.loaded
         if loaded is not None and loaded in now:
-            self.pane.came_from(loaded, now[loaded])
+            self.pane.event_view.came_from(loaded, now[loaded])
         self.checked = {file: done for file, done in self.checked.items() if file not in now}
         for number, (view, plan, file) in [*self._runs.items()]:
-            sheet = self.pane.runs.sheet(number)
+            sheet = self.pane.run_view.runs.sheet(number)
             if file is None or file not in now or sheet is None or sheet.run is None:
                 continue
             if now[file] is None:
                 self._runs[number] = (view, plan, None)
-                self.pane.compared(number, None)
+                self.pane.run_view.compared(number, None)
             else:
                 self.ran(number, sheet.run)
 
@@ -230,7 +235,7 @@ class SavedEventsController:
         self.context.bridge.ask(SAVED_GROUP, work, lambda done: self._saved(*done, draft))
 
     def _saved(self, file: Path, variables: tuple[str, ...], draft: EventDraft) -> None:
-        self.pane.kept_as(file, draft)
+        self.pane.event_view.kept_as(file, draft)
         then = f"; from the environment: {', '.join(variables)}" if variables else ""
         self.context.log_line("saved", f"{file.name}{then}", subject=draft.key)
         self.context.notify(f"Saved as {file.name}{then}. {key_of('hooks.undo')} takes it back.")
@@ -238,11 +243,11 @@ class SavedEventsController:
 
     def _compare_shown(self, file: Path) -> None:
         """The run on the screen was one of this very event: what it came to can be accepted at once."""
-        number = self.pane.runs.shown
+        number = self.pane.run_view.runs.shown
         known = self._runs.get(number) if number is not None else None
-        if number is None or known is None or not same_event(known[1].event, self.pane.event):
+        if number is None or known is None or not same_event(known[1].event, self.pane.event_view.event):
             return
-        sheet = self.pane.runs.current
+        sheet = self.pane.run_view.runs.current
         self._runs[number] = (known[0], known[1], file)
         if sheet is not None and sheet.run is not None:
             self.ran(number, sheet.run)
@@ -252,7 +257,7 @@ class SavedEventsController:
     def fired(self, number: int, view: Snapshot, plan: Plan, file: Path | None) -> None:
         """A run began; `file` is the saved event that was fired."""
         self._runs[number] = (view, plan, file)
-        kept = {sheet.number for sheet in self.pane.runs.sheets} | {number}
+        kept = {sheet.number for sheet in self.pane.run_view.runs.sheets} | {number}
         self._runs = {run: known for run, known in self._runs.items() if run in kept}
 
     def ran(self, number: int, run: Run) -> None:
@@ -272,7 +277,7 @@ class SavedEventsController:
 
     def _compared(self, number: int, done: SavedEventResult) -> None:
         self.checked[done.file] = done
-        self.pane.compared(number, done)
+        self.pane.run_view.compared(number, done)
         if done.expects and not done.passed:
             self.context.log_line("expect", one_line("; ".join(done.why), 300), "error", done.file.name)
 

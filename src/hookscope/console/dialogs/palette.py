@@ -298,7 +298,7 @@ async def stored_entries(source: PaletteSource) -> tuple[PaletteEntry, ...]:
     if view is None:
         return ()
     saved = await asyncio.to_thread(saved_event_entries, view)
-    runs = await asyncio.to_thread(run_entries, bench, view, context.panes.fire_pane.runs.sheets)
+    runs = await asyncio.to_thread(run_entries, bench, view, context.panes.fire_pane.run_view.runs.sheets)
     recent = await asyncio.to_thread(stored_console().recent)
     others = [path for path in recent if path != view.host.workspace]
     return (
@@ -325,9 +325,9 @@ def _load_saved_event(source: PaletteSource, file: Path) -> None:
 def _open_run(context: ConsoleContext, run: RunEntry) -> None:
     pane = context.panes.fire_pane
     if run.past is not None:
-        pane.show_past(run.past)
+        pane.run_view.show_past(run.past)
         context.change(ModeChosen("fire"))
-    elif pane.show_run(run.number):
+    elif pane.run_view.show_run(run.number):
         context.change(ModeChosen("fire"))
     else:
         context.notify(f"Run {run.number} is no longer kept.", "warning")

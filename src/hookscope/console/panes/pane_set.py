@@ -97,11 +97,11 @@ class PaneSet:
 
         pane, state = FirePane(id="fire", at_once=at_once), self._store.state
         self.__dict__["fire_pane"] = pane
-        pane.show_filling(state.filling)
+        pane.event_view.show_filling(state.filling)
         pane.view, pane.job = state.view, state.job
         for tell in self._for_fire:
             tell(pane)
-        pane.remember(tuple(self._past))
+        pane.run_view.remember(tuple(self._past))
         self._for_fire.clear()
         self._past.clear()
         return pane
@@ -116,7 +116,7 @@ class PaneSet:
     def remember(self, runs: Iterable[PastRun]) -> None:
         """Show runs that are over in the Fire pane: now, or as soon as it is made."""
         if self.is_made("fire_pane"):
-            self.fire_pane.remember(tuple(runs))
+            self.fire_pane.run_view.remember(tuple(runs))
         else:
             self._past.extend(runs)
 
@@ -180,7 +180,7 @@ class PaneSet:
         if self.is_made("fire_pane"):
             self.fire_pane.job = state.job
             if state.filling is not before.filling:
-                self.fire_pane.show_filling(state.filling)
+                self.fire_pane.event_view.show_filling(state.filling)
             if state.view is not before.view and state.view is not None:
                 self.fire_pane.view = state.view
 
