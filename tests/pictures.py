@@ -265,10 +265,13 @@ async def take_expected(bench: Workbench, size: tuple[int, int]) -> None:
         await pilot.press("2", "f2")
         await until(pilot, lambda: isinstance(app.screen, SavedScreen))
         await pilot.press(*"new-basic", "enter")
-        await until(pilot, lambda: screen.query_one(FirePane).loaded is not None)
+        await until(pilot, lambda: screen.query_one(FirePane).event_view.loaded is not None)
         await pilot.press("f5")
         pane = screen.query_one(FirePane)
-        await until(pilot, lambda: pane.runs.current is not None and pane.runs.current.checked is not None)
+        await until(
+            pilot,
+            lambda: pane.run_view.runs.current is not None and pane.run_view.runs.current.checked is not None,
+        )
         await until(pilot, lambda: not app.workers)
         save(app, "expected", size)
     await bench.close()

@@ -36,8 +36,8 @@ from hookscope.app.options import Options
 from hookscope.app.workbench import Workbench
 from hookscope.console import app as app_module
 from hookscope.console.app import Console
+from hookscope.console.controllers.source_reader import SELECTION_DELAY
 from hookscope.console.panes.log_pane import LogPane
-from hookscope.console.screens.main_frame import SELECTION_DELAY
 from hookscope.console.screens.main_screen import MainScreen
 from hookscope.console.state.log_entries import LogEntry
 
@@ -330,7 +330,7 @@ class Sitting:
 
     async def _event(self) -> float:
         await self._go("3")
-        took = await self.user.took(lambda: self.screen.log_entries(lines(1)))
+        took = await self.user.took(lambda: self.screen.context.log_entries(lines(1)))
         await self._go("1")
         return took
 

@@ -129,7 +129,9 @@ async def test_text_keeps_off_the_bar(
         await kept("f2", over=True)
         await kept("p")
         await kept("ctrl+r")
-        await story.until(lambda: story.screen.fire_pane.runs.current is not None, "it is fired")
+        await story.until(
+            lambda: story.screen.panes.fire_pane.run_view.runs.current is not None, "it is fired"
+        )
         await story.until(lambda: not story.screen.state.job, "the run is over")
         story.screen.query_one("#fire-run Waterfall").focus()
         await kept()

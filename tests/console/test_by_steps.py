@@ -86,7 +86,7 @@ async def test_on_copies_and_out_of_an_editor_too(console: Open, size: tuple[int
         await story.shows("‖ waits before b-second")
         await story.press("f")
         await story.until(lambda: not story.screen.state.job, "the run is over")
-        run = story.screen.fire_pane.runs.current
+        run = story.screen.panes.fire_pane.run_view.runs.current
         assert run is not None
         assert run.run is not None
         assert run.run.guarded is not None

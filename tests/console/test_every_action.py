@@ -65,7 +65,7 @@ class Presser:
             screen.action_mode(mode)
             await self.story.pilot.pause()
         if place != "#why" and (screen.state.zoom or (mode == "hooks" and screen.state.reading)):
-            screen.change(SteppedBack())
+            screen.store.change(SteppedBack())
             await self.story.pilot.pause()
         await self.story.until(lambda: screen.query(place), f"{place} is there")
         target = screen.query(place).first()
@@ -120,7 +120,7 @@ async def test_each_action_does_something_or_says_why_not_and_names_only_keys_in
                         await presser.press(name)
                         await presser.home(mode, place)
         assert story.screen.query(ModeTab).first().label == f"{key_of('console.hooks')} Hooks"
-        assert story.screen.fire_pane.runs.running is None
+        assert story.screen.panes.fire_pane.run_view.runs.running is None
         force = story.app.keymap
         await story.press(keys["console.help"])
         hint = f"{key_of('help.close')} close"

@@ -109,14 +109,14 @@ async def test_what_the_focus_is_on_is_written(
         assert picture.startswith("<svg")
         assert picture.count("<text ") == picture.count('<text xml:space="preserve" ') > 0
         await story.press("2")
-        fire = story.screen.fire_pane
-        await story.until(lambda: fire.event is not None, "an event is composed")
+        fire = story.screen.panes.fire_pane
+        await story.until(lambda: fire.event_view.event is not None, "an event is composed")
         await story.focus_in("fire")
         files = [line.index("/handler.py") for line in story.lines() if "/handler.py" in line]
         assert len(files) == 2, "the plan is on the screen"
         assert len(set(files)) == 1, "whatever the hooks listen to, their files stand in one column"
         await story.press("ctrl+r")
-        await story.until(lambda: fire.runs.sheets and not story.screen.state.job, "the run is over")
+        await story.until(lambda: fire.run_view.runs.sheets and not story.screen.state.job, "the run is over")
         await story.press("y")
         await story.shows("Copied the event")
         assert json.loads(story.app.clipboard)["senderId"] == "dev"

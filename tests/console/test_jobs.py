@@ -61,7 +61,9 @@ async def test_a_run_has_the_journals_number_and_is_fired_again_as_it_was(
         view = story.screen.state.view
         assert view is not None
         assert [past.id for past in story.screen.bridge.bench.record.runs(view)] == [1, 2, 3]
-        lines = run_entries(story.screen.bridge.bench, view, story.screen.fire_pane.runs.sheets)
+        lines = run_entries(
+            story.screen.bridge.bench, view, story.screen.panes.fire_pane.run_view.runs.sheets
+        )
         assert [line.number for line in lines] == [3, 2, 1], "the palette has the test's run, too"
         # A limit to one hook holds for the run that has it, not for the one that comes next.
         await story.press("o", "right", "enter")
@@ -70,7 +72,7 @@ async def test_a_run_has_the_journals_number_and_is_fired_again_as_it_was(
         await story.press("f5")
         await story.shows("Run 5")
         await rests(story)
-        asked = story.screen.fire_pane._asked
+        asked = story.screen.panes.fire_pane.run_view.asked
         assert [asked[number].only for number in (4, 5)] == ["writes", None]
         await story.press("3")
         await story.focus_in("log")
@@ -116,7 +118,7 @@ async def test_what_goes_on_has_a_name_and_ends_when_it_is_wanted(
         await story.press("escape")
         await rests(story)
         assert "second" in story.text(), "the list stays"
-        assert not story.screen.fire_pane.runs.sheets
+        assert not story.screen.panes.fire_pane.run_view.runs.sheets
         await story.press("escape")
         await story.until(lambda: len(story.app.screen_stack) == 1, "the list is left")
         assert story.screen.query_one(History).line_count == 0

@@ -212,7 +212,7 @@ async def test_the_first_file_of_keys_is_in_force_at_once(
 
     def listens() -> bool:  # what listens begins in a thread: touched again and again
         os.utime(folder)
-        watch = story.screen.preferences._watch
+        watch = story.screen.controllers.preferences._watch
         return watch is not None and watch._watched is not None and folder in watch._watched.awaited
 
     def in_force() -> bool:
@@ -244,7 +244,9 @@ async def test_keys_change_when_their_file_is_saved_and_line_help_and_palette_sa
         file.write_text("console.help: [f11, ctrl+x]\nhooks.group: v\n")
         await story.shows("f11 Help")
         await story.until(lambda: "nokey" not in story.text(), "the mistake is gone")
-        palette = {entry.text: entry.kind for entry in palette_entries(story.screen)}
+        palette = {
+            entry.text: entry.kind for entry in palette_entries(story.screen, story.screen.palette_source())
+        }
         assert (palette["Help"], palette["Group"], palette["Filter   Hooks"]) == ("f11", "v", "/")
         await story.press("ctrl+x", "end")
         await story.shows("f11  ^x")

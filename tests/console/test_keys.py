@@ -73,10 +73,10 @@ async def test_every_binding_is_named_once_and_stands_in_help_and_palette(
 ) -> None:
     async with console((120, 36)) as story:
         screen = story.screen
-        await screen.fire_pane.with_its_parts()
-        await screen.hosts_pane.with_its_parts()
+        await screen.panes.fire_pane.with_its_parts()
+        await screen.panes.hosts_pane.with_its_parts()
         palette = {
-            entry.text.partition("   ")[0] for entry in palette_entries(screen)
+            entry.text.partition("   ")[0] for entry in palette_entries(screen, screen.palette_source())
         }  # of one name: and where
         nodes: list[DOMNode] = [story.app, screen, *screen.walk_children(Widget)]
         nodes += [TrustScreen((), screen.state.view, firing=True), HelpScreen(screen)]  # type: ignore[arg-type]

@@ -151,9 +151,9 @@ async def test_a_console_goes_on_where_it_was_left(
         assert f"{dialect}, as chosen last time" in "".join(
             str(notice.message) for notice in story.app._notifications
         )
-        fire = story.screen.fire_pane
-        await story.until(lambda: fire.kept()[0].text, "the event is composed again")
-        draft, part, form = fire.kept()
+        fire = story.screen.panes.fire_pane
+        await story.until(lambda: fire.event_view.kept()[0].text, "the event is composed again")
+        draft, part, form = fire.event_view.kept()
         assert draft.text == '{\n  "senderId": "ada",\n  "apiKey": "${API_KEY}"\n}'
         assert (part is not None or form) is True
         await story.focus_in("fire")

@@ -18,6 +18,7 @@ from tests.console.conftest import READY, Open
 from textual.widgets import Input
 
 from hookscope.app.snapshot import Snapshot
+from hookscope.console.controllers import source_reader
 from hookscope.console.dialogs.palette import (
     MOST_BEFORE_TYPING,
     entries_before_typing,
@@ -26,7 +27,6 @@ from hookscope.console.dialogs.palette import (
 from hookscope.console.panes.fire.composer import SessionInput
 from hookscope.console.panes.hook_list import GroupedLine, GroupedLines, HookList
 from hookscope.console.process import MANY_NEW_OBJECTS, IdleCollector, freeze_scan_result
-from hookscope.console.screens import main_frame
 from hookscope.console.state.hook_rows import (
     FilteredRows,
     HookListing,
@@ -173,7 +173,7 @@ async def test_a_key_has_no_more_to_do_with_more_hooks(
     console: Open, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        main_frame, "SELECTION_DELAY", 3_600
+        source_reader, "SELECTION_DELAY", 3_600
     )  # what is read beside a hook is the work of no key
     make_hook(workspace / "hooks", "hook", READY)
     async with console((80, 24), paints=True) as story:
@@ -187,7 +187,7 @@ async def test_a_key_has_no_more_to_do_with_more_hooks(
         for number, count in enumerate((FEW, MANY), 100):
             view = times(one, count)
             view.work_out()  # as the thread does that looks
-            screen.change(ScanFinished(number, view, 0.0, None, listing_of(view).with_groups()))
+            screen.store.change(ScanFinished(number, view, 0.0, None, listing_of(view).with_groups()))
             await story.shows(f"Hooks {count}")
             await story.press("escape", "down", "up")  # what follows the look is over then
             steps: dict[str, Callable[[], Awaitable[None]]] = {
@@ -199,7 +199,10 @@ async def test_a_key_has_no_more_to_do_with_more_hooks(
                     await story.pilot.pause()
                 calls[count, step] = here[0]
         assert (
-            sum(entry.kind == "hook" for entry in entries_before_typing(listed_entries(screen)))
+            sum(
+                entry.kind == "hook"
+                for entry in entries_before_typing(listed_entries(screen, screen.palette_source()))
+            )
             == MOST_BEFORE_TYPING
         )
     # A few calls, at most, by whom it meets; what else comes meanwhile hangs on what all has to be drawn.

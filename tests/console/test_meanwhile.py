@@ -43,12 +43,12 @@ async def test_each_action_does_something_or_says_why_not_while_a_run_goes_on_un
     async with console((80, 24), Limits(run=3600.0), os="darwin") as story:
         await story.shows("what if: os darwin")
         presser = Meanwhile(story, {name: action.keys[0] for name, action in all_actions().items()})
-        fire = story.screen.fire_pane
+        fire = story.screen.panes.fire_pane
         await story.press("2")
         await story.focus_in("fire")
         await story.press("ctrl+r")
-        await story.until(lambda: fire.runs.running is not None, "it runs")
-        running = fire.runs.running
+        await story.until(lambda: fire.run_view.runs.running is not None, "it runs")
+        running = fire.run_view.runs.running
         for (mode, place), wanted in PLACES.items():
             await presser.home(mode, place)
             active = [one.binding.id or "" for one in story.app.screen.active_bindings.values()]
@@ -62,7 +62,7 @@ async def test_each_action_does_something_or_says_why_not_while_a_run_goes_on_un
                     await presser.home(mode, place)
         assert not presser.silent
         assert len(presser.done) > LEAST
-        assert fire.runs.running == running
+        assert fire.run_view.runs.running == running
         await story.shows("what if: os darwin")
         await presser.home("fire", "#fire-run Waterfall")
         await story.press("x")

@@ -65,7 +65,9 @@ async def test_the_reason_is_one_key_away(console: Open, size: tuple[int, int]) 
         names = {row.name: row.id for row in story.screen.state.rows}
         assert set(names) == set(REASONS)
         for name, words in REASONS.items():
-            story.screen.change(RowJumpedTo(names[name]))  # where the cursor is when the hook is the only one
+            story.screen.store.change(
+                RowJumpedTo(names[name])
+            )  # where the cursor is when the hook is the only one
             if size[0] < 100:
                 await story.press("enter")
             await story.shows(name, *words)

@@ -122,7 +122,7 @@ async def test_what_is_painted_in_pieces_is_what_all_of_it_painted_anew_is(
     async with console((200, 50), paints=True) as story:
         screen, painter = story.screen, story.screen._compositor
         assert isinstance(painter, PartialCompositor)
-        screen.log_entries([LogEntry(NOW, "fire", "hook", f"line {at}") for at in range(99)])
+        screen.context.log_entries([LogEntry(NOW, "fire", "hook", f"line {at}") for at in range(99)])
         await story.shows("line 98")
         await calm(story)
         for key in KEYS:
@@ -130,7 +130,7 @@ async def test_what_is_painted_in_pieces_is_what_all_of_it_painted_anew_is(
             for field in screen.query(Input):  # a key may have made one
                 field.cursor_blink = False
             if key == "4":  # what comes of it comes from a thread
-                await story.until(lambda: screen.hosts_pane.comparison, "the hosts are compared")
+                await story.until(lambda: screen.panes.hosts_pane.comparison, "the hosts are compared")
             await calm(story)
             in_pieces = whole(painter)
             assert terminal.cells == in_pieces, f"{key}: not all that changed was painted"
@@ -150,7 +150,7 @@ async def test_what_is_painted_in_pieces_is_what_all_of_it_painted_anew_is(
             over = story.app.screen
             for field in over.query(Input):
                 field.cursor_blink = False
-            screen.log_entries([LogEntry(NOW, "fire", "hook", f"new {number}")])
+            screen.context.log_entries([LogEntry(NOW, "fire", "hook", f"new {number}")])
             await story.shows(f"new {number}")  # it shines through
             await calm(story)
             assert isinstance(over._compositor, PartialCompositor)

@@ -64,16 +64,18 @@ async def test_saved_events_and_runs_are_a_few_letters_away(
     events.mkdir(parents=True)
     (events / "monday.yaml").write_text("event: command:new\ncontext: {senderId: monday-ada}\n")
     async with console((120, 36)) as story:
-        fire = story.screen.fire_pane
+        fire = story.screen.panes.fire_pane
         await story.press("ctrl+p", *"monday")
         await story.shows("saved  monday")
         await story.press("enter")
-        await story.until(lambda: fire.loaded == events / "monday.yaml", "the event is loaded")
+        await story.until(lambda: fire.event_view.loaded == events / "monday.yaml", "the event is loaded")
         await story.focus_in("fire")
         await story.press("ctrl+r")
-        await story.until(lambda: fire.runs.sheets and not story.screen.state.job, "run 1 is over")
+        await story.until(lambda: fire.run_view.runs.sheets and not story.screen.state.job, "run 1 is over")
         await story.press("ctrl+r")
-        await story.until(lambda: len(fire.runs.sheets) == 2 and not story.screen.state.job, "run 2 is over")
+        await story.until(
+            lambda: len(fire.run_view.runs.sheets) == 2 and not story.screen.state.job, "run 2 is over"
+        )
         await story.press("1", "ctrl+p", *"edit")
         await story.shows("E      Edit   Hooks")  # three parts have an action of that name
         await story.shows("E      Edit   a run")
@@ -81,16 +83,16 @@ async def test_saved_events_and_runs_are_a_few_letters_away(
         await story.shows("run    1  command:new")
         await story.press("enter")
         await story.until(
-            lambda: fire.runs.shown == 1 and story.screen.state.mode == "fire", "run 1 is shown"
+            lambda: fire.run_view.runs.shown == 1 and story.screen.state.mode == "fire", "run 1 is shown"
         )
-        del fire.runs._sheets[1]  # as after fifty more: the journal has it
-        fire.runs.shown = 2
+        del fire.run_view.runs._sheets[1]  # as after fifty more: the journal has it
+        fire.run_view.runs.shown = 2
         await story.press("ctrl+p", *"run 1")
         await story.shows("run    1  command:new")
         await story.press("enter")
-        await story.until(lambda: fire.runs.shown == 1, "run 1 is called back")
-        assert [sheet.number for sheet in fire.runs.sheets] == [1, 2]
-        assert fire.runs.sheets[0].at < datetime.now(UTC)
+        await story.until(lambda: fire.run_view.runs.shown == 1, "run 1 is called back")
+        assert [sheet.number for sheet in fire.run_view.runs.sheets] == [1, 2]
+        assert fire.run_view.runs.sheets[0].at < datetime.now(UTC)
         await story.shows("hello")
 
 

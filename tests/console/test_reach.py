@@ -116,8 +116,8 @@ async def test_in_panes_help_and_palette_reach_all_actions_and_a_click_is_the_ke
     make_hook(workspace / "hooks", "greet", READY)
     async with console((80, 24)) as story:
         screen, app = story.screen, story.app
-        await screen.fire_pane.with_its_parts()
-        await screen.hosts_pane.with_its_parts()
+        await screen.panes.fire_pane.with_its_parts()
+        await screen.panes.hosts_pane.with_its_parts()
         told, palette = set[str](), set[str]()
         # The panes, then a field of each: fields have keys of their own.
         for where in ("", "1 slash", "escape 2 v", "escape 3 slash"):
@@ -177,14 +177,14 @@ def dialogs(story: Story) -> Iterator[tuple[Screen[Any], set[str]]]:
     yield RunComparisonScreen("command:new", print), {"beside", "sheet"}
     yield RepeatScreen("command:new", Repetition(2, (), None)), {"repeated", "sheet"}
     yield FuzzScreen(FuzzResult(event, 0, 0, ())), {"fuzzed", "lines"}
-    yield PacksScreen(screen.packs), {"packs"}
+    yield PacksScreen(screen.controllers.packs), {"packs"}
     yield PackSpecScreen(), {"spec", "choice"}
     yield PackPlanScreen("Install", lambda width: Content("files"), "install"), {"plan of a pack"}
     yield TapScreen(tap_report_of(bench, view), view), {"tap", "sheet"}
     yield WorkersScreen(bench), {"workers"}
     yield HelpScreen(screen), {"help", "sheet"}
     yield WorkspaceScreen((), view.host.workspace, view.host.workspace), {"workspaces"}
-    yield PaletteScreen(screen), {"find"}
+    yield PaletteScreen(screen, screen.palette_source()), {"find"}
     yield JumpScreen(jump_targets_of(screen)), {"jump"}
 
 

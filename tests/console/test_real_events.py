@@ -77,8 +77,8 @@ async def test_a_real_event_is_seen_opened_fired_again_and_saved(
             file.read_text() == 'event: command:new\ncontext:\n  senderId: "Ada $${HOME}"\n  cfg: "${cfg}"\n'
         )
         await story.press("end", "up", "enter")
-        await story.until(lambda: story.screen.fire_pane.event, "the composer has it")
-        event = story.screen.fire_pane.event
+        await story.until(lambda: story.screen.panes.fire_pane.event_view.event, "the composer has it")
+        event = story.screen.panes.fire_pane.event_view.event
         assert event is not None
         assert (event.key, event.context["cfg"]) == ("command:new", {})
         assert set(event.context["replayed"]) == {"real", "at"}

@@ -103,7 +103,9 @@ async def test_function_keys_work_inside_the_editor_too(
         await story.press("f6")
         await story.shows("↻ on save: command:new")
         await story.press("f7")
-        await story.until(lambda: story.screen.fire_pane.runs.current, "a run on copies has begun")
+        await story.until(
+            lambda: story.screen.panes.fire_pane.run_view.runs.current, "a run on copies has begun"
+        )
         await story.press("shift+end", "x")  # and the editor's own keys do what they did
         assert story.screen.query_one(JsonEditor).text != text
 

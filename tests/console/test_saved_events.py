@@ -155,7 +155,7 @@ async def test_all_saved_events_are_tested_from_their_list_and_one_is_loaded(
         await story.shows("- Bye*", "+ Hello Ada")
         await story.press(*"goo", "enter")
         await story.shows("Event   good.yaml")
-        assert story.screen.fire_pane.loaded == folder / "good.yaml"
+        assert story.screen.panes.fire_pane.event_view.loaded == folder / "good.yaml"
         event = story.screen.state.draft.event
         assert event is not None
         assert event.context == {"who": "Ada"}

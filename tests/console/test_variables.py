@@ -34,7 +34,7 @@ def write(story: Story, text: str) -> None:
 
 
 def runs(story: Story) -> RecentRuns:
-    return story.screen.fire_pane.runs
+    return story.screen.panes.fire_pane.run_view.runs
 
 
 def fired(story: Story) -> Event:

@@ -117,22 +117,28 @@ async def test_every_field_is_assumed(
 
 async def fired(story: Story, number: int) -> tuple[list[str], list[str]]:
     """Fire what is composed, and allow the folder the first time; messages, and what was assumed."""
-    pane = story.screen.fire_pane
+    pane = story.screen.panes.fire_pane
     await story.press("2", "f5")
     if number == 1:
         await story.until(lambda: isinstance(story.app.screen, TrustScreen), "trust is asked for")
         await story.press("t")
-    await story.until(lambda: pane.runs.current is not None and pane.runs.current.number == number, "it runs")
-    await story.until(lambda: pane.runs.current is not None and pane.runs.current.run, f"run {number} ended")
-    assert pane.runs.current is not None
-    run = pane.runs.current.run
+    await story.until(
+        lambda: pane.run_view.runs.current is not None and pane.run_view.runs.current.number == number,
+        "it runs",
+    )
+    await story.until(
+        lambda: pane.run_view.runs.current is not None and pane.run_view.runs.current.run,
+        f"run {number} ended",
+    )
+    assert pane.run_view.runs.current is not None
+    run = pane.run_view.runs.current.run
     assert run is not None
     return list(run.messages), sorted(run.assumed)
 
 
 async def test_a_fired_handler_gets_what_is_assumed(console: Open, service: Path) -> None:
     async with console((80, 24), dialect="openclaw") as story:
-        story.screen.compose_event("command:new", "say")
+        story.screen.context.compose_event("command:new", "say")
         assert await fired(story, 1) == (["none"], [])
         await story.press("1")
         await bar(story)
@@ -156,7 +162,7 @@ async def test_here_beside_what_is_assumed(console: Open, service: Path, home: P
         )
         await story.press("down", "z")
         await story.shows("zzfind is ~/.local/bin/zzfind here")
-        found = story.screen.hosts_pane.comparison
+        found = story.screen.panes.hosts_pane.comparison
         assert found is not None
         (remedy,) = found.remedies
         assert remedy.lines[0] == f"Environment=PATH=/usr/bin:/bin:{home}/.local/bin"

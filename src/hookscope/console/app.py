@@ -17,6 +17,7 @@ from textual.binding import Binding, BindingType
 from textual.events import Event, Key, MouseDown, MouseScrollDown, MouseScrollUp, Paste
 from textual.message_pump import MessagePump
 
+from hookscope.console.context import AppServices
 from hookscope.console.controllers.bridge import WorkbenchOpener
 from hookscope.console.keymap.active_keys import (
     DEFAULT_KEYMAP,
@@ -168,8 +169,9 @@ class Console(App[None]):
         self.gave_up: Exception | None = None  # why there is nothing to show
         self._began: Options | None = None  # of the workspace that was open first
         self._opened = 1
-        self.add_mode(self.DEFAULT_MODE, partial(MainScreen, self.opener, watches))
-        self.watches = watches
+        services = AppServices(self, self.wardrobe, self.give_up, self.open_workspace)
+        self._main_screen = partial(MainScreen, services=services, watches=watches)
+        self.add_mode(self.DEFAULT_MODE, partial(self._main_screen, self.opener))
         self.keymap = DEFAULT_KEYMAP
         self._typed = KeyQueue(self)
         self._pauses = IdleCollector()
@@ -223,8 +225,10 @@ class Console(App[None]):
         """Everything that can be done, found by what one types."""
         from hookscope.console.dialogs.palette import PaletteScreen  # here: the first paint shows none
 
-        if not isinstance(self.screen, PaletteScreen):
-            self.push_screen(PaletteScreen(self.screen))
+        below = self.screen
+        if not isinstance(below, PaletteScreen):
+            source = below.palette_source() if isinstance(below, MainScreen) else None
+            self.push_screen(PaletteScreen(below, source))
 
     def action_help(self) -> None:
         """What can be done where one is; a line that is clicked is done."""
@@ -250,18 +254,18 @@ class Console(App[None]):
         from hookscope.model.refusal import Refusal
 
         before, main = self.bench, self._main_screens()[0]
-        if main.firing:
-            main.say("An event is on its way; wait for its end, or cancel it.", "warning")
+        if main.controllers.firing:
+            main.context.notify("An event is on its way; wait for its end, or cancel it.", "warning")
             return
         try:
             bench = await asyncio.to_thread(self._bench_of, folder, main)
         except Refusal as refused:
-            main.say(str(refused), "warning")
+            main.context.notify(str(refused), "warning")
             return
         self.opener = opener = WorkbenchOpener(lambda: bench)
         self._opened += 1
         left, mode = self.current_mode, f"workspace {self._opened}"
-        self.add_mode(mode, partial(MainScreen, opener, self.watches))
+        self.add_mode(mode, partial(self._main_screen, opener))
         await self.switch_mode(mode)
         await self.remove_mode(left)
         await before.close()

@@ -62,9 +62,9 @@ class FireApp(App[None]):
     def on_draft_changed(self, message: fire_requests.DraftChanged) -> None:
         self.asked.append(message)
         if message.event is None:
-            self.pane.show_plan(None)
+            self.pane.run_view.show_plan(None)
         else:
-            self.pane.show_plan(planned(self.look, message.event))
+            self.pane.run_view.show_plan(planned(self.look, message.event))
 
     def _keep(self, message: Message) -> None:
         self.asked.append(message)
@@ -142,10 +142,10 @@ class Console:
             change(Result(call, "ok", started=index * 0.01, took=0.01))
             for index, call in enumerate(plan.calls)
         )
-        self.pane.firing_started(number, plan)
+        self.pane.run_view.firing_started(number, plan)
         whole = {"took": 0.01 * max(len(results), 1), **run}
         made = Run(number, event, results, plan.not_run, whole.pop("ending", Ending()), **whole)
-        self.pane.firing_ended(number, made)
+        self.pane.run_view.firing_ended(number, made)
         self.made.append(made)
         await self.settle()
         return made
@@ -213,7 +213,7 @@ def console(view: Snapshot) -> Opened:
             console = Console(app, pilot)
             await console.settle()
             if key is not None:
-                app.pane.compose_event(key, only)
+                app.pane.event_view.compose_event(key, only)
             await console.settle()
             yield console
 

@@ -99,7 +99,7 @@ async def test_no_text_of_a_run_does_harm(
             await c.settle()
             plan = planned(c.app.look, c.last(fire_requests.DraftChanged).event)
             missed = NotRun(text, text, None, listens=True)
-            c.pane.show_plan(replace(plan, not_run=(missed, *plan.not_run)))
+            c.pane.run_view.show_plan(replace(plan, not_run=(missed, *plan.not_run)))
             if number == 1 or size != SIZES[0]:  # on a small screen the run stands where the plan was
                 await c.shows(seen(text))
             ending = Ending(failure=text, log=(LogLine("error", text),))
@@ -130,9 +130,9 @@ async def test_no_draft_does_harm(console: Any) -> None:
             composer.put(EventDraft(text[:5000], text[:5000], text[:200_000], text))
             await c.settle()
             await c.press("ctrl+r")
-            c.pane.compose_event("command:new", text)
+            c.pane.event_view.compose_event("command:new", text)
             await c.shows("only at")
-            c.pane.show_plan(None, text)
+            c.pane.run_view.show_plan(None, text)
             await c.shows(seen(text))
             assert c.app.is_running
             assert "\x1b" not in c.screen

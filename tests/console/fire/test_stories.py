@@ -109,35 +109,35 @@ async def test_tabs_turn_and_are_copied(console: Any) -> None:
 
 async def test_rows_stand_there_at_once_and_grow(console: Any, size: Size) -> None:
     async with console(size=size) as c:
-        c.pane.firing_started(3, (plan := c.pane._plan))
+        c.pane.run_view.firing_started(3, (plan := c.pane.run_view.plan))
         await c.shows("Run 3", "» 0 of 2 done", "· waiting")
-        c.pane.step(3, Started(plan.calls[0], 0.001))
+        c.pane.run_view.step(3, Started(plan.calls[0], 0.001))
         await c.shows("» running", "▓")
-        c.pane.step(3, Result(plan.calls[0], "ok", 0.001, 0.02))
+        c.pane.run_view.step(3, Result(plan.calls[0], "ok", 0.001, 0.02))
         await c.shows("» 1 of 2 done", "✓ ok")
-        assert c.pane._frame is not None
-        c.pane.firing_ended(
+        assert c.pane.run_view._frame is not None
+        c.pane.run_view.firing_ended(
             3, Run(3, plan.event, (Result(plan.calls[0], "ok"),), (), Ending(), cancelled=True)
         )
         await c.shows("⊘ cancelled, 1 of 2 ran", "the run ended before", "– not run")
-        assert c.pane._frame is None, "no timer runs when nothing does"
+        assert c.pane.run_view._frame is None, "no timer runs when nothing does"
 
 
 async def test_a_flood_of_steps_is_kept_and_drawn_once(console: Any) -> None:
     async with console() as c:
-        plan = c.pane._plan
-        c.pane.firing_started(1, plan)
+        plan = c.pane.run_view.plan
+        c.pane.run_view.firing_started(1, plan)
         for number in range(10_000):
-            c.pane.step(1, Started(plan.calls[number % 2], number / 1000))
-        c.pane.step(1, Result(plan.calls[1], "ok", 0.1, 0.2))
+            c.pane.run_view.step(1, Started(plan.calls[number % 2], number / 1000))
+        c.pane.run_view.step(1, Result(plan.calls[1], "ok", 0.1, 0.2))
         await c.shows("» 1 of 2 done")
-        sheet = c.pane.runs.current
+        sheet = c.pane.run_view.runs.current
         assert sheet.rows[0].started == 9.998
 
 
 async def test_a_run_is_cancelled_and_not_fired_over(console: Any) -> None:
     async with console() as c:
-        c.pane.firing_started(4, c.pane._plan)
+        c.pane.run_view.firing_started(4, c.pane.run_view.plan)
         await c.press("ctrl+r")
         await c.shows("Run 4 is still going on")
         await c.press("escape")
@@ -146,10 +146,10 @@ async def test_a_run_is_cancelled_and_not_fired_over(console: Any) -> None:
 
 async def test_a_firing_that_came_to_nothing_says_so(console: Any) -> None:
     async with console((120, 36)) as c:
-        c.pane.firing_started(4, c.pane._plan)
-        c.pane.firing_ended(4, None, "the worker is gone [/]")
+        c.pane.run_view.firing_started(4, c.pane.run_view.plan)
+        c.pane.run_view.firing_ended(4, None, "the worker is gone [/]")
         await c.shows("✗ could not be fired", "the worker is gone [/]")
-        assert c.pane._frame is None
+        assert c.pane.run_view._frame is None
 
 
 async def test_older_and_newer_runs(console: Any) -> None:
@@ -168,11 +168,11 @@ async def test_older_and_newer_runs(console: Any) -> None:
 async def test_fifty_runs_are_kept(console: Any) -> None:
     async with console() as c:
         for number in range(1, 61):
-            c.pane.firing_started(number, c.pane._plan)
-            c.pane.firing_ended(number, Run(number, c.pane._plan.event, (), (), Ending()))
-        assert [sheet.number for sheet in c.pane.runs.sheets] == list(range(11, 61))
-        assert not c.pane.show_run(3)
-        assert c.pane.show_run(12)
+            c.pane.run_view.firing_started(number, c.pane.run_view.plan)
+            c.pane.run_view.firing_ended(number, Run(number, c.pane.run_view.plan.event, (), (), Ending()))
+        assert [sheet.number for sheet in c.pane.run_view.runs.sheets] == list(range(11, 61))
+        assert not c.pane.run_view.show_run(3)
+        assert c.pane.run_view.show_run(12)
 
 
 async def test_only_one_hook_is_said_and_taken_back(console: Any, size: Size) -> None:
@@ -281,10 +281,10 @@ async def test_hooks_that_did_not_run_stand_below(console: Any, size: Size) -> N
 
 async def test_a_call_that_was_left_over_says_why(console: Any) -> None:
     async with console((120, 36)) as c:
-        plan = c.pane._plan
+        plan = c.pane.run_view.plan
         left = NotRun("session-memory", "an earlier handler stopped the event", plan.calls[1].hook)
-        c.pane.firing_started(1, plan)
-        c.pane.firing_ended(1, Run(1, plan.event, (Result(plan.calls[0], "ok"),), (left,), Ending()))
+        c.pane.run_view.firing_started(1, plan)
+        c.pane.run_view.firing_ended(1, Run(1, plan.event, (Result(plan.calls[0], "ok"),), (left,), Ending()))
         await c.shows("an earlier handler stopped the event", "– not run", "✓ 1 handler ran")
 
 

@@ -40,7 +40,7 @@ async def test_other_hosts_are_chosen(console: Open, hooks: Path) -> None:
         await story.shows("Choose two hosts or more", "✓ milady ", "· openclaw ")
         await story.press("down", "down", "space", "enter")
         await story.shows("milady@2.0.0-alp")
-        pane = story.screen.hosts_pane
+        pane = story.screen.panes.hosts_pane
         assert pane.comparison is not None
         names = [side.dialect.name for side in pane.comparison.sides]
         assert names == ["milady", "milady@2.0.0-alpha.76"]
@@ -48,7 +48,7 @@ async def test_other_hosts_are_chosen(console: Open, hooks: Path) -> None:
 
 async def test_an_event_is_fired_at_all_of_them(console: Open, hooks: Path, workspace: Path) -> None:
     async with console((120, 36), dialect="openclaw") as story:
-        story.screen.compose_event("command:new", "everywhere")
+        story.screen.context.compose_event("command:new", "everywhere")
         await story.press("4")
         await story.shows("2 differ")
         await story.press("ctrl+r")
@@ -56,7 +56,7 @@ async def test_an_event_is_fired_at_all_of_them(console: Open, hooks: Path, work
         await story.press("t")
         await story.shows("command:new   fired at 3, they differ", "outcome", "not run: broken")
         await story.shows("r Runs")
-        exported = story.screen.export.shown()
+        exported = story.screen.controllers.export.shown()
         assert exported is not None
         assert len(exported.document["runs"]) == 3, "what is exported is what is shown"
         assert "not run: broken" in exported.text
@@ -64,7 +64,7 @@ async def test_an_event_is_fired_at_all_of_them(console: Open, hooks: Path, work
         await story.shows("At each host")
         await story.press("r")
         await story.shows("context given")
-        assert {one.dialect.name for one in story.screen.hosts_pane.runs} == {
+        assert {one.dialect.name for one in story.screen.panes.hosts_pane.runs} == {
             "openclaw", "milady", "eliza",
         }  # fmt: skip
 
@@ -73,14 +73,14 @@ async def test_an_event_that_no_host_knows_is_a_sentence(console: Open, hooks: P
     async with console((120, 36), dialect="openclaw") as story:
         await story.press("4")
         await story.shows("2 differ")
-        story.screen.compose_event("before_tool_call")
+        story.screen.context.compose_event("before_tool_call")
         await story.press("4", "h")
         await story.until(lambda: isinstance(story.app.screen, HostChooser), "the chooser is there")
         await story.press("space", "enter")
-        await story.until(lambda: len(_sides(story.screen.hosts_pane)) == 2, "two hosts are there")
+        await story.until(lambda: len(_sides(story.screen.panes.hosts_pane)) == 2, "two hosts are there")
         await story.press("ctrl+r")
         await story.shows("is no event of Milady")
-        assert story.screen.hosts_pane.runs == ()
+        assert story.screen.panes.hosts_pane.runs == ()
 
 
 def _sides(pane: HostsPane) -> list[str]:
@@ -120,7 +120,7 @@ async def test_what_is_fired_can_be_cancelled(
     source = f"import time\ndef handler(event):\n    open({str(begun)!r}, 'w')\n    time.sleep(60)\n"
     make_hook(workspace / "hooks", "slow", for_all('"command:new"'), source)
     async with console((120, 36), dialect="openclaw") as story:
-        story.screen.compose_event("command:new")
+        story.screen.context.compose_event("command:new")
         await story.press("4")
         await story.shows("1 hook alike")
         await story.press("ctrl+r")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.app import App, SuspendNotSupported
 from textual.content import Content
@@ -18,7 +19,6 @@ from hookscope.console.keymap.active_keys import with_keys
 from hookscope.console.state.messages import (
     CopyRequested,
     FixRequested,
-    NoticeShown,
     Severity,
     TrustRequested,
 )
@@ -36,7 +36,7 @@ from hookscope.model.trust import trust_target
 from hookscope.storage.edits.masked_preview import is_secret_name
 
 if TYPE_CHECKING:
-    from hookscope.console.screens.main_frame import MainFrame
+    from hookscope.console.context import ConsoleContext
     from hookscope.model.machine import Machine
 
 
@@ -65,19 +65,19 @@ def _status_line(row: HookStatus | None) -> Content:
 class FixController:
     """What is asked of fixes. The next check that can be opened is; its edit is always shown first."""
 
-    def __init__(self, screen: MainFrame) -> None:
-        self.screen = screen
+    def __init__(self, context: ConsoleContext) -> None:
+        self.context = context
 
     def ask(
         self, asked: FixRequested, values: Mapping[str, str] | None = None, wanted: Fix | None = None
     ) -> None:
         """Find out what opens the first check that can be opened; `wanted` is the one that got values."""
-        view, bench = self.screen.state.view, self.screen.bridge.bench
+        view, bench = self.context.state.view, self.context.bench
         if view is None:
             self._say("Still looking.")
             return
         given = FixValues(values or {})
-        self.screen.bridge.ask(
+        self.context.bridge.ask(
             FIX_GROUP,
             lambda: find_repair(bench, view, asked.item, given, first=True),
             lambda found: self._found(asked, found, given, wanted),
@@ -85,7 +85,7 @@ class FixController:
         )
 
     def _found(self, asked: FixRequested, repair: Repair, given: FixValues, wanted: Fix | None) -> None:
-        view = self.screen.state.view
+        view = self.context.state.view
         useless = next((fix for fix in repair.fixes if wanted is not None and fix.gate == wanted.gate), None)
         fix = next((fix for fix in repair.fixes if fix.asks or fix.changes), None)
         if view is None:
@@ -99,7 +99,7 @@ class FixController:
         else:
             title = f"Fix {one_line(fix.gate, 40)}?"
             sheet = repair_sheet(repair, fix, view.host.surroundings)
-            self.screen.app.push_screen(
+            self.context.push_dialog(
                 EditScreen(title, sheet, with_keys("{hooks.undo} undoes it later")),
                 lambda agreed: self._write(repair) if agreed else None,
             )
@@ -126,7 +126,7 @@ class FixController:
             ),
             secret=is_secret_name(name),
         )
-        self.screen.app.push_screen(question, answered)
+        self.context.push_dialog(question, answered)
 
     def _still_shut(self, wanted: Fix, useless: Fix, given: FixValues) -> None:
         """The values do not open the check they were asked for: nothing is written, nor another opened."""
@@ -141,39 +141,57 @@ class FixController:
         """Nothing can be written: trust is asked for, a hint is copied, else it is said why."""
         hint = next((fix for fix in repair.fixes if fix.hint and fix.gate != "trusted"), None)
         why = next((fix for fix in repair.fixes if fix.why_not), None)
-        view = self.screen.state.view
+        view = self.context.state.view
         if hint is not None:
-            self.screen.post_message(
+            self.context.post(
                 CopyRequested(hint.hint, f"hint, which is never run: {one_line(hint.hint, 120)}")
             )
         elif why is not None:
             what = f"{why.gate}, by hand" if why.by_hand else f"No fix for {why.gate}"
             self._say(f"{what}: {one_line(why.why_not, 240)}.")
         elif repair.fixes and view is not None and isinstance(asked.item, HookStatus):
-            self.screen.post_message(TrustRequested((trust_target(asked.item.hook, view.host),)))
+            self.context.post(TrustRequested((trust_target(asked.item.hook, view.host),)))
         else:
             self._say(f"{one_line(repair.name, 60)} is ready: there is nothing to fix.", "information")
 
     def _write(self, repair: Repair) -> None:
         def writing() -> Repair:
-            apply_repair(self.screen.bridge.bench, repair)
+            apply_repair(self.context.bench, repair)
             return repair
 
-        self.screen.bridge.ask(FIX_GROUP, writing, self._written)
+        self.context.bridge.ask(FIX_GROUP, writing, self._written)
 
     def _written(self, repair: Repair) -> None:
         meaning = "; ".join(change.meaning for change in repair.changes)
-        self.screen.log_line("fix", meaning, subject=repair.name)
+        self.context.log_line("fix", meaning, subject=repair.name)
         before, after = (_status_line(row).plain for row in (repair.before, repair.after))
         now = f"{before} → {after}"
         if before == after and repair.opened:  # another check is shut: the write is no failure
             now = f"{', '.join(repair.opened)} open now, {after} still"
         still = f"; still shut: {', '.join(gate.name for gate in repair.still)}" if repair.still else ""
         self._say(f"{one_line(repair.name, 60)}: {now}{still}", "information")
-        self.screen.bridge.look()
+        self.context.bridge.look()
 
     def _say(self, text: str, severity: Severity = "warning") -> None:
-        self.screen.post_message(NoticeShown(text, severity))
+        self.context.notify(text, severity)
+
+
+class EditorController:
+    """Opens the user's own editor."""
+
+    def __init__(self, context: ConsoleContext, app: App[Any]) -> None:
+        """`app`: hands over the terminal."""
+        self.context, self._app = context, app
+
+    def open(self, place: FilePosition) -> None:
+        """Open the editor there; what it has changed is scanned."""
+        view = self.context.state.view
+        workspace = view.host.workspace if view is not None else Path()
+        problem = open_editor(self._app, place, os.environ, workspace)
+        if problem:
+            self.context.notify(problem, "warning")
+        else:
+            self.context.bridge.look()
 
 
 def open_editor(app: App[object], place: FilePosition, env: Mapping[str, str], workspace: Path) -> str:

@@ -23,7 +23,6 @@ from hookscope.app.console_files import (
 )
 from hookscope.console.dialogs.base_dialogs import Question
 from hookscope.console.keymap.active_keys import ENTER_KEY
-from hookscope.console.panes.log_pane import LogPane
 from hookscope.console.panes.view_exports import (
     ViewExport,
     export_event,
@@ -36,12 +35,11 @@ from hookscope.console.panes.view_exports import (
     file_stem,
 )
 from hookscope.console.state.hook_rows import matching_rows
-from hookscope.console.state.messages import NoticeShown, Severity
 from hookscope.console.widgets.focus_targets import pane_of, pane_wanted
 from hookscope.console.widgets.header import below_home
 
 if TYPE_CHECKING:
-    from hookscope.console.screens.main_frame import MainFrame
+    from hookscope.console.context import ConsoleContext
     from hookscope.storage.journal.redaction import Redaction
 
 
@@ -92,25 +90,26 @@ NOTHING_TO_EXPORT = "There is nothing here to export yet."
 class ExportController:
     """Files are written in threads."""
 
-    def __init__(self, screen: MainFrame) -> None:
-        self.screen = screen
+    def __init__(self, context: ConsoleContext, app: App[Any]) -> None:
+        """`app`: draws the picture of the screen."""
+        self.context, self._app = context, app
         self._again: Path | None = None  # a file that may be replaced, if named again
 
     def shown(self) -> ViewExport | None:
         """What the focus is on; None where there is nothing."""
-        state, screen = self.screen.state, self.screen
-        pane = pane_of(screen.focused) or pane_wanted(state)
+        state, panes = self.context.state, self.context.panes
+        pane = pane_of(self.context.focused) or pane_wanted(state)
         if pane == "log":
-            return export_log(screen.query_one(LogPane).entries())
+            return export_log(panes.log.entries())
         if state.view is None:
             return None
         if pane == "fire":
             return self._fire(state.view.host.dialect.name)
         if pane == "hosts":
-            comparison, lines, different = screen.hosts_pane.listed
+            comparison, lines, different = panes.hosts_pane.listed
             if comparison is None:
                 return None
-            return export_hosts(comparison, lines, screen.hosts_pane.shown_runs, different=different)
+            return export_hosts(comparison, lines, panes.hosts_pane.shown_runs, different=different)
         if pane == "keys":
             return export_registry(state.view)
         row = state.row
@@ -122,23 +121,23 @@ class ExportController:
         return export_hook_list(rows, state.view, state.grouping, state.filter)
 
     def _fire(self, dialect: str) -> ViewExport | None:
-        pane = self.screen.fire_pane
-        plan, sheet = pane.shown_plan(), pane.runs.current
-        if pane.part_in_focus == "composer" and pane.event is not None:
-            return export_event(pane.event)
+        pane = self.context.panes.fire_pane
+        plan, sheet = pane.run_view.shown_plan(), pane.run_view.runs.current
+        if pane.part_in_focus == "composer" and pane.event_view.event is not None:
+            return export_event(pane.event_view.event)
         if sheet is None or (pane.part_in_focus == "plan" and plan is not None):
             return plan
-        return export_run(sheet.number, sheet.run, pane.run_text(), dialect)
+        return export_run(sheet.number, sheet.run, pane.run_view.run_text(), dialect)
 
     def ask(self) -> None:
         """Ask for the file, and write it."""
         shown = self.shown()
         if shown is None:
-            self._say(NOTHING_TO_EXPORT, "warning")
+            self.context.notify(NOTHING_TO_EXPORT, "warning")
             return
-        picture = picture_of(self.screen.app)  # before the question covers it
+        picture = picture_of(self._app)  # before the question covers it
         ending = JSON if shown.as_document is not None else TEXT
-        view = self.screen.state.view
+        view = self.context.state.view
         folder = view.host.surroundings.cwd if view is not None else Path.cwd()
         short = partial(below_home, surroundings=view.host.surroundings) if view is not None else str
         self._again = None
@@ -164,10 +163,10 @@ class ExportController:
             why_not=why_not,
             proposed=f"{file_stem(shown.name)}{ending}",
         )
-        self.screen.app.push_screen(question, named)
+        self.context.push_dialog(question, named)
 
     def _write(self, shown: ViewExport, picture: str, file: Path) -> None:
-        bench, replace = self.screen.bridge.bench, file == self._again
+        bench, replace = self.context.bench, file == self._again
 
         def writing() -> Path:
             redaction = bench.redaction
@@ -177,11 +176,8 @@ class ExportController:
             written = content[file.suffix] if file.suffix in content else json_file_text(document)
             return write_export(file, written, replace=replace)
 
-        self.screen.bridge.ask(EXPORT_GROUP, writing, lambda file: self._written(shown, file))
+        self.context.bridge.ask(EXPORT_GROUP, writing, lambda file: self._written(shown, file))
 
     def _written(self, shown: ViewExport, file: Path) -> None:
-        self.screen.log_line("export", f"the {shown.what} is in {file}", subject=file.name)
-        self._say(f"The {shown.what} is in {file}.")
-
-    def _say(self, text: str, severity: Severity = "information") -> None:
-        self.screen.post_message(NoticeShown(text, severity))
+        self.context.log_line("export", f"the {shown.what} is in {file}", subject=file.name)
+        self.context.notify(f"The {shown.what} is in {file}.")

@@ -25,11 +25,10 @@ from hookscope.console.state.console_state import ComposedEvent, ConsoleState
 from hookscope.console.state.messages import (
     FiringEnded,
     FiringStarted,
-    NoticeShown,
     SessionEnded,
-    Severity,
     StepsReported,
 )
+from hookscope.console.state.state_changes import FireOnSaveChanged, JobChanged, ModeChosen
 from hookscope.model.refusal import Refusal
 from hookscope.model.run import Event, Plan, Result, Run, Slow
 from hookscope.model.text import local_now
@@ -37,10 +36,12 @@ from hookscope.model.text import local_now
 if TYPE_CHECKING:
     from hookscope.analysis.fuzzing import FuzzResult
     from hookscope.analysis.order_findings import OrderFindings
-    from hookscope.app.snapshot import Snapshot
+    from hookscope.app.snapshot import PastRun, Snapshot
+    from hookscope.console.context import ConsoleContext
+    from hookscope.console.controllers.saved_events_controller import SavedEventsController
     from hookscope.console.panes.fire.fire_pane import FirePane
-    from hookscope.console.screens.main_frame import MainFrame
     from hookscope.console.state.fire_requests import StepCommand
+    from hookscope.model.hook import Hook
     from hookscope.model.run_comparison import Repetition
     from hookscope.model.trust import TrustTarget
 
@@ -48,34 +49,37 @@ if TYPE_CHECKING:
 class FireController:
     """Plans drafts and fires them; the composer shows what comes of it."""
 
-    def __init__(self, screen: MainFrame) -> None:
-        self.screen = screen
+    def __init__(
+        self, context: ConsoleContext, saved: Callable[[], SavedEventsController], *, watches: bool
+    ) -> None:
+        """`saved`: the controller of saved events; `watches`: saves are noticed."""
+        self.context, self._saved, self._watches = context, saved, watches
         self._waiting: ComposedEvent | str | None = None  # fires, or plays, once trust is recorded and seen
         self._due = False  # the armed event fires after the next look, or after what is going on
 
     @property
     def state(self) -> ConsoleState:
-        return self.screen.state
+        return self.context.state
 
     @property
     def pane(self) -> FirePane:
-        return self.screen.fire_pane
+        return self.context.panes.fire_pane
 
     def show_plan(self) -> None:
         """Plan the draft as it stands, for the view as it stands."""
         draft = self.state.draft
         if draft.event is None or self.state.view is None:
-            self.pane.show_plan(None)
+            self.pane.run_view.show_plan(None)
             return
         plan, problem = self._plan(draft)
-        self.pane.show_plan(plan, problem)
+        self.pane.run_view.show_plan(plan, problem)
 
     def _plan(self, draft: ComposedEvent, automatic: bool = False) -> tuple[Plan | None, str]:
         view, event = self.state.view, draft.event
         if view is None or event is None:
             return None, "Still looking."
         try:
-            plan = self.screen.bridge.bench.plan(view, event, only=draft.only, automatic=automatic)
+            plan = self.context.bench.plan(view, event, only=draft.only, automatic=automatic)
             return plan, ""
         except Exception as error:  # a Refusal says it in words; nothing else may end the console
             return None, str(error) or type(error).__name__
@@ -86,7 +90,7 @@ class FireController:
         if not draft.written or draft.event is None or filling is None:
             return draft, ""
         try:
-            event = filled_event(draft.event, filling, self.screen.bridge.bench.filler.filled)
+            event = filled_event(draft.event, filling, self.context.bench.filler.filled)
         except Refusal as refused:
             return replace(draft, event=None), str(refused)
         return replace(draft, event=event, written=False), ""
@@ -97,7 +101,7 @@ class FireController:
         draft, unset = self._filled(draft)
         plan, problem = self._plan(draft) if not unset else (None, unset)
         if view is None or plan is None:
-            self._say(problem or "Still looking.", "warning")
+            self.context.notify(problem or "Still looking.", "warning")
             return
         targets = waiting_for_trust(view, plan)
         if targets:
@@ -107,20 +111,19 @@ class FireController:
 
     def play(self, message: str) -> None:
         """Play a session that begins with this message; ask first where its code is not allowed to run."""
-        view = self.state.view
+        view = self.context.scanned()
         if view is None:
-            self._say("Still looking.", "warning")
             return
         from hookscope.sessions.session_engine import session_trust_targets  # here: few sessions are played
 
-        filling, bench = self.state.filling, self.screen.bridge.bench
+        filling, bench = self.state.filling, self.context.bench
         try:
             if filling is not None:
                 now = datetime.now(UTC)
                 message = str(bench.filler.filled(message, filling.variables, now, "The message"))
             targets = session_trust_targets(view)
         except Exception as error:  # a host without sessions, an agent that cannot be read, a variable
-            self._say(str(error) or type(error).__name__, "warning")
+            self.context.notify(str(error) or type(error).__name__, "warning")
             return
         if targets:
             self._question(
@@ -132,35 +135,35 @@ class FireController:
     def _play_answered(self, answer: TrustAnswer | None, message: str, folders: tuple[Path, ...]) -> None:
         if answer == "trust":
             self._waiting = message
-            self.screen.bridge.trust(folders)
+            self.context.bridge.trust(folders)
         elif answer == "without":
             self._play(message)
 
     def _play(self, message: str) -> None:
-        runner = self.screen.runner
+        runner = self.context.runner
         runner.start("The session", lambda: job_runner.session_job(runner, message))
 
     def played(self, event: SessionEnded) -> None:
         """A session came to rest."""
         if event.played is None:
-            self.screen.log_line("play", event.problem, "error")
-            self._say(f"The session could not be played: {event.problem}", "error")
+            self.context.log_line("play", event.problem, "error")
+            self.context.notify(f"The session could not be played: {event.problem}", "error")
             return
         entries = log_messages.session_entries(local_now(), event.played)
-        self.screen.log_entries(entries)
-        self._say(
+        self.context.log_entries(entries)
+        self.context.notify(
             entries[0].text, "warning" if event.played.failure or event.played.failed else "information"
         )
 
     def _question(self, targets: Sequence[TrustTarget], then: Callable[[TrustAnswer | None], None]) -> None:
         view = self.state.view
         if view is not None:
-            ask_trust(self.screen, targets, view, then, firing=True)
+            ask_trust(self.context, targets, view, then, firing=True)
 
     def _answered(self, answer: TrustAnswer | None, draft: ComposedEvent, folders: tuple[Path, ...]) -> None:
         if answer == "trust":
             self._waiting = draft
-            self.screen.bridge.trust(folders)
+            self.context.bridge.trust(folders)
         elif answer == "without":
             self._fire_draft(draft)
 
@@ -169,12 +172,12 @@ class FireController:
         if plan is not None:
             self._fire(plan, draft, automatic)
         else:
-            self._say(problem, "warning")
+            self.context.notify(problem, "warning")
 
     def looked(self) -> None:
         """A new view is there: plan anew, and fire what waited for trust."""
         self.show_plan()
-        if self._waiting is not None and not self.screen.bridge.looking:
+        if self._waiting is not None and not self.context.bridge.looking:
             waited, self._waiting = self._waiting, None
             if isinstance(waited, str):
                 self._play(waited)
@@ -195,14 +198,14 @@ class FireController:
     def _fire_armed(self) -> None:
         """Once what was saved has been seen, and one run at a time: many saves are one."""
         draft = self.state.armed
-        if not self._due or self.screen.bridge.looking or self.screen.runner.busy:
+        if not self._due or self.context.bridge.looking or self.context.runner.busy:
             return
         self._due = False
         if draft is not None and draft.event is not None:
             draft = replace(draft, event=replace(draft.event, timestamp=datetime.now(UTC)))
             draft, unset = self._filled(draft)
             if unset:
-                self._say(f"Not fired on save: {unset}", "warning")
+                self.context.notify(f"Not fired on save: {unset}", "warning")
             else:
                 self._fire_draft(draft, automatic=True)
 
@@ -211,7 +214,7 @@ class FireController:
         self._waiting = None
 
     def _fire(self, plan: Plan, draft: ComposedEvent, automatic: bool = False) -> None:
-        view, bench, runner = self.state.view, self.screen.bridge.bench, self.screen.runner
+        view, bench, runner = self.state.view, self.context.bench, self.context.runner
         if view is None:
             return
         event, short = plan.event, view.host.surroundings.short
@@ -222,8 +225,8 @@ class FireController:
         def repeated(again: Repetition | OrderFindings) -> None:
             copies = draft.way is not None and draft.way.guarded
             for text in order_conclusions(again):  # there to be read when the report is closed
-                self.screen.log_line("order", text, "warning")
-            self.screen.app.push_screen(RepeatScreen(event.key, again, short, copies=copies))
+                self.context.log_line("order", text, "warning")
+            self.context.push_dialog(RepeatScreen(event.key, again, short, copies=copies))
 
         if draft.way is not None:
             runner.start(
@@ -234,86 +237,126 @@ class FireController:
 
     def fuzz(self, event: Event, only: str | None) -> None:
         """Look for the smallest events that hooks fail at; what is found can be loaded."""
-        view = self.state.view
+        view = self.context.scanned()
         if view is None:
-            self._say("Still looking.", "warning")
             return
         draft, unset = self._filled(ComposedEvent(event, only, written=True))
-        filled, runner = draft.event, self.screen.runner
+        filled, runner = draft.event, self.context.runner
         if filled is None:
-            self._say(unset, "warning")
+            self.context.notify(unset, "warning")
         elif runner.start(
             "The search", lambda: job_runner.fuzz_job(runner, view, filled, only, self._fuzzed)
         ):
-            self._say(f"Strange events of {event.key} are fired on copies; {key_of('fire.leave')} ends it.")
+            self.context.notify(
+                f"Strange events of {event.key} are fired on copies; {key_of('fire.leave')} ends it."
+            )
 
     def _fuzzed(self, fuzzed: FuzzResult) -> None:
         level = "error" if fuzzed.found else "info"
-        self.screen.log_line("fuzz", fuzz_summary(fuzzed), level, fuzzed.template.key)
+        self.context.log_line("fuzz", fuzz_summary(fuzzed), level, fuzzed.template.key)
 
         def chosen(file: Path | None) -> None:
             if file is not None:
-                self.screen.saved.load(file)
+                self._saved().load(file)
 
-        self.screen.app.push_screen(FuzzScreen(fuzzed), chosen)
+        self.context.push_dialog(FuzzScreen(fuzzed), chosen)
 
     def cancel(self) -> None:
         """Cancel what is on its way."""
-        if not self.screen.runner.cancel():
-            self._say("Nothing is running.")
+        if not self.context.runner.cancel():
+            self.context.notify("Nothing is running.")
+
+    def arm(self, armed: ComposedEvent) -> None:
+        """Fire this event again whenever a file is saved; or no more, where it is armed already."""
+        from hookscope.console.panes.fire.event_draft import same_event
+
+        event, before = armed.event, self.state.armed
+        assert event is not None, "the composer has checked it"
+        if not self._watches:
+            self.context.notify("Nothing is watched, so no save would be noticed.", "warning")
+        elif before and same_event(before.event, event) and before.only == armed.only:
+            self.context.change(FireOnSaveChanged(None))
+            self.context.notify(f"{event.key} no longer fires on save.")
+        else:
+            self.context.change(FireOnSaveChanged(armed))
+            ends = f"{key_of('fire.arm')} ends it."
+            self.context.notify(f"{event.key} fires again whenever a file is saved; {ends}")
 
     def step(self, word: StepCommand) -> None:
         """Say this of the handler that waits; in vain where none does any more."""
-        stepper = self.screen.runner.stepper
+        stepper = self.context.runner.stepper
         if stepper is not None:
             getattr(stepper, word)()
 
     def started(self, event: FiringStarted) -> None:
-        self.pane.firing_started(event.number, event.plan, event.asked)
+        self.pane.run_view.firing_started(event.number, event.plan, event.asked)
         if self.state.view is not None:
             file = event.asked.file if event.asked is not None else None
-            self.screen.saved.fired(event.number, self.state.view, event.plan, file)
-        self.screen.log_entries([log_messages.run_started_entry(local_now(), event.number, event.plan)])
+            self._saved().fired(event.number, self.state.view, event.plan, file)
+        self.context.log_entries([log_messages.run_started_entry(local_now(), event.number, event.plan)])
 
     def steps(self, event: StepsReported) -> None:
         now = local_now()
-        with self.screen.app.batch_update():
+        with self.context.batch():
             for step in event.steps:
-                self.pane.step(event.number, step)
+                self.pane.run_view.step(event.number, step)
         told = [step for step in event.steps if isinstance(step, Result | Slow)]
-        self.screen.log_entries([log_messages.handler_entry(now, event.number, step) for step in told])
+        self.context.log_entries([log_messages.handler_entry(now, event.number, step) for step in told])
 
     def over(self, event: FiringEnded) -> None:
         if event.run is None:
-            self.pane.firing_ended(event.number, None, event.problem)
-            self.screen.log_line(f"run {event.number}" if event.number else "fire", event.problem, "error")
-            self._say(f"The run could not be made: {event.problem}", "error")
+            self.pane.run_view.firing_ended(event.number, None, event.problem)
+            self.context.log_line(f"run {event.number}" if event.number else "fire", event.problem, "error")
+            self.context.notify(f"The run could not be made: {event.problem}", "error")
             return
-        self.pane.firing_ended(event.number, event.run)
-        self.screen.saved.ran(event.number, event.run)
+        self.pane.run_view.firing_ended(event.number, event.run)
+        self._saved().ran(event.number, event.run)
         entry = log_messages.run_ended_entry(local_now(), event.number, event.run)
-        self.screen.log_entries([entry])
+        self.context.log_entries([entry])
         self._tell_quarantine(event.run)
-        if "fire" not in self.screen.panes:
-            self._say(f"{event.run.event.key}: {entry.text}", "error" if event.run.failed else "information")
+        if "fire" not in self.context.panes.shown:
+            self.context.notify(
+                f"{event.run.event.key}: {entry.text}", "error" if event.run.failed else "information"
+            )
 
     def rested(self) -> None:
         """Nothing goes on any more: what was saved meanwhile fires now."""
+        self.context.change(JobChanged(""))
         self._fire_armed()
+        if self.state.view is not None and self.context.bench.knows_more(self.state.view):
+            self.context.bridge.look()
+
+    def show_run(self, number: int) -> None:
+        """Show a run in the Fire mode: one of this sitting, else one of the journal."""
+        bench, view = self.context.bench, self.state.view
+        if self.pane.run_view.show_run(number):
+            self.context.change(ModeChosen("fire"))
+        elif view is not None:  # the Fire mode keeps the last ones, the journal more
+
+            def show(past: PastRun) -> None:
+                self.pane.run_view.show_past(past)
+                self.context.change(ModeChosen("fire"))
+
+            self.context.bridge.ask("journal", lambda: bench.record.run(view, number), show)
+
+    def lift_quarantine(self, hook: Hook) -> None:
+        """Let automatic fires run a hook again."""
+        if self.context.bench.crew.lift(hook):
+            self.context.log_line("quarantine", "lifted: automatic fires run it again", subject=hook.name)
+            self.context.bridge.look()
 
     def _tell_quarantine(self, run: Run) -> None:
         """Say which hooks no automatic fire runs from now on."""
         view = self.state.view
-        bench = self.screen.bridge.bench
+        bench = self.context.bench
         hooks = [result.call.hook for result in run.failed if result.call.hook is not None]
         known = view.quarantined if view is not None else frozenset()
         kept = [hook for hook in hooks if bench.crew.quarantined(hook) and hook.handler not in known]
         for hook in kept:
             text = "three faults within five minutes: only a fire by hand runs it now"
-            self.screen.log_line("quarantine", text, "warning", hook.name)
-            self._say(f"{hook.name}: {text}. {key_of('hooks.lift')} among the hooks lifts it.", "warning")
+            self.context.log_line("quarantine", text, "warning", hook.name)
+            self.context.notify(
+                f"{hook.name}: {text}. {key_of('hooks.lift')} among the hooks lifts it.", "warning"
+            )
         if kept:
-            self.screen.bridge.look()
-
-    def _say(self, text: str, severity: Severity = "information") -> None:
-        self.screen.post_message(NoticeShown(text, severity))
+            self.context.bridge.look()

@@ -12,15 +12,15 @@ from hookscope.app.variables import filled_event
 from hookscope.console.dialogs.choosers import HostChooser
 from hookscope.console.dialogs.trust_question import TrustAnswer, allowed_folders, ask_trust
 from hookscope.console.keymap.active_keys import with_keys
-from hookscope.console.state.messages import NoticeShown, Severity, error_text
+from hookscope.console.state.messages import error_text
 
 if TYPE_CHECKING:
     from hookscope.analysis.host_comparison import HostComparison
     from hookscope.analysis.several_hosts import HostRuns
     from hookscope.analysis.several_machines import ComparedMachine
     from hookscope.app.workbench import Workbench
+    from hookscope.console.context import ConsoleContext
     from hookscope.console.panes.hosts_pane import HostsPane
-    from hookscope.console.screens.main_frame import MainFrame
     from hookscope.model.host import Dialect
     from hookscope.model.run import Event
     from hookscope.model.trust import TrustTarget
@@ -31,8 +31,8 @@ HOSTS_GROUP = "hosts"
 class HostsController:
     """Looks in a thread: one comparison runs, one waits. Nothing is looked at before the mode is gone to."""
 
-    def __init__(self, screen: MainFrame) -> None:
-        self.screen = screen
+    def __init__(self, context: ConsoleContext) -> None:
+        self.context = context
         self._chosen: tuple[Dialect, ...] = ()  # empty: the usual ones
         self._places: Callable[[], tuple[ComparedMachine, ...]] | None = (
             None  # in place of hosts: surroundings
@@ -44,7 +44,7 @@ class HostsController:
 
     @property
     def pane(self) -> HostsPane:
-        return self.screen.hosts_pane
+        return self.context.panes.hosts_pane
 
     @property
     def firing(self) -> bool:
@@ -59,10 +59,10 @@ class HostsController:
     def refresh(self) -> None:
         """Compare where the pane is on the screen and shows what was."""
         if (
-            "hosts" in self.screen.panes
+            "hosts" in self.context.panes.shown
             and self.pane.furnished
             and self._stale
-            and self.screen.state.view is not None
+            and self.context.state.view is not None
         ):
             self.compare()
 
@@ -71,7 +71,7 @@ class HostsController:
             self._stale = True
             return
         self._comparing, self._stale = True, False
-        bench, chosen, places_of = self.screen.bridge.bench, self._chosen, self._places
+        bench, chosen, places_of = self.context.bench, self._chosen, self._places
 
         def comparing() -> HostComparison | str:
             try:
@@ -84,18 +84,18 @@ class HostsController:
             except Exception as error:  # the next look tries again
                 return error_text(error)
 
-        self.screen.bridge.ask(HOSTS_GROUP, comparing, self._compared, scans=True)
+        self.context.bridge.ask(HOSTS_GROUP, comparing, self._compared, scans=True)
 
     def _compared(self, found: HostComparison | str) -> None:
         self._comparing = False
         if isinstance(found, str):
-            self._say(f"The hosts could not be compared: {found}", "error")
+            self.context.notify(f"The hosts could not be compared: {found}", "error")
         else:
             before = self.pane.comparison
             self.pane.show(found)
             if self._told_to and before is not None and not self._stale:
                 same = before.lines == found.lines
-                self._say(f"Compared again: {'nothing is' if same else 'hooks stand'} different.")
+                self.context.notify(f"Compared again: {'nothing is' if same else 'hooks stand'} different.")
                 self._told_to = False
         self.refresh()
 
@@ -125,7 +125,7 @@ class HostsController:
             self._places, self._stale = None, True
             self.compare()
             return
-        known = comparable_dialects(self.screen.bridge.bench)
+        known = comparable_dialects(self.context.bench)
         shown = [dialect.name for dialect in self._dialects()]
 
         def chosen(names: tuple[str, ...] | None) -> None:
@@ -134,13 +134,13 @@ class HostsController:
                 self._stale = True
                 self.compare()
 
-        self.screen.app.push_screen(HostChooser(known, shown), chosen)
+        self.context.push_dialog(HostChooser(known, shown), chosen)
 
     # Firing.
 
     def _ask_fire(self) -> None:
         if self.pane.comparison is not None and self.pane.comparison.of_surroundings:
-            self._say(
+            self.context.notify(
                 with_keys(
                     "An event is fired at hosts: {hosts.choose} goes back to them. "
                     "{console.fire} fires under the what-if."
@@ -150,14 +150,14 @@ class HostsController:
             return
         dialects, event = self._dialects(), self._event()
         if self._firing is not None:
-            self._say(with_keys("An event is on its way; {hosts.leave} cancels it."), "warning")
+            self.context.notify(with_keys("An event is on its way; {hosts.leave} cancels it."), "warning")
         elif event is not None and dialects:
             from hookscope.analysis.several_hosts import HostRuns, exact_event  # here: few fire at hosts
 
-            bench = self.screen.bridge.bench
+            bench = self.context.bench
             firing = HostRuns(bench, dialects, exact_event(event))
             self._firing = firing
-            self.screen.bridge.ask(
+            self.context.bridge.ask(
                 HOSTS_GROUP,
                 lambda: _untrusted_targets(firing),
                 lambda targets: self._ready(event, targets),
@@ -167,26 +167,28 @@ class HostsController:
 
     def _event(self) -> Event | None:
         """The composer's event, filled in."""
-        draft, filling = self.screen.state.draft, self.screen.state.filling
+        draft, filling = self.context.state.draft, self.context.state.filling
         if draft.event is None:
-            self._say(with_keys("Compose an event first: {console.fire} goes to the composer."), "warning")
+            self.context.notify(
+                with_keys("Compose an event first: {console.fire} goes to the composer."), "warning"
+            )
             return None
         if not draft.written or filling is None:
             return draft.event
         try:
-            return filled_event(draft.event, filling, self.screen.bridge.bench.filler.filled)
+            return filled_event(draft.event, filling, self.context.bench.filler.filled)
         except Exception as error:  # a variable that is not set
-            self._say(error_text(error), "warning")
+            self.context.notify(error_text(error), "warning")
             return None
 
     def _ready(self, event: Event, targets: tuple[TrustTarget, ...] | str) -> None:
-        view = self.screen.state.view
+        view = self.context.state.view
         if isinstance(targets, str) or view is None:
             self._firing = None
-            self._say(str(targets), "warning")
+            self.context.notify(str(targets), "warning")
         elif targets:
             ask_trust(
-                self.screen,
+                self.context,
                 targets,
                 view,
                 lambda answer: self._answered(answer, event, allowed_folders(targets)),
@@ -196,9 +198,9 @@ class HostsController:
             self._fire(event)
 
     def _answered(self, answer: TrustAnswer | None, event: Event, folders: tuple[Path, ...]) -> None:
-        bench = self.screen.bridge.bench
+        bench = self.context.bench
         if answer == "trust":
-            self.screen.bridge.ask(
+            self.context.bridge.ask(
                 HOSTS_GROUP,
                 lambda: _ask_trust_of_hosts(bench, folders),
                 lambda problem: self._trusted(event, folders, problem),
@@ -211,11 +213,11 @@ class HostsController:
     def _trusted(self, event: Event, folders: tuple[Path, ...], problem: str) -> None:
         if problem:
             self._firing = None
-            self._say(problem, "error")
+            self.context.notify(problem, "error")
             return
         for folder in folders:
-            self.screen.log_line("trust", f"{folder} may run now", subject=folder.name)
-        self.screen.bridge.look()
+            self.context.log_line("trust", f"{folder} may run now", subject=folder.name)
+        self.context.bridge.look()
         self._fire(event)
 
     def _fire(self, event: Event) -> None:
@@ -229,24 +231,21 @@ class HostsController:
             try:
                 runs = await firing.run()
             except Exception as error:
-                self._say(f"The hosts could not be fired at: {error_text(error)}", "error")
+                self.context.notify(f"The hosts could not be fired at: {error_text(error)}", "error")
             finally:
                 self._firing = None
             self._fired(event, runs)
 
-        self.screen.run_worker(fire(), name="fire at hosts", group="hosts fire", exit_on_error=False)
+        self.context.run(fire(), "fire at hosts", "hosts fire")
 
     def _fired(self, event: Event, runs: tuple[RunAtHost, ...]) -> None:
         self.pane.fire_ended(runs)
         if runs:
             words = "they differ" if outcomes_differ(runs) else "all did the same"
             names = ", ".join(one.dialect.name for one in runs)
-            self.screen.log_line("hosts", f"fired at {names}: {words}", subject=event.key)
-            if "hosts" not in self.screen.panes:
-                self._say(f"{event.key} was fired at {len(runs)} hosts: {words}.")
-
-    def _say(self, text: str, severity: Severity = "information") -> None:
-        self.screen.post_message(NoticeShown(text, severity))
+            self.context.log_line("hosts", f"fired at {names}: {words}", subject=event.key)
+            if "hosts" not in self.context.panes.shown:
+                self.context.notify(f"{event.key} was fired at {len(runs)} hosts: {words}.")
 
 
 def _untrusted_targets(firing: HostRuns) -> tuple[TrustTarget, ...] | str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from textual.content import Content
 
 from hookscope.console.keymap.active_keys import key_of, with_keys
-from hookscope.console.state.messages import ThreadAnswered, error_text, post_to
+from hookscope.console.state.messages import ThreadAnswered, error_text
 from hookscope.console.theme.text_styles import MUTED, safe_line
 from hookscope.model.text import one_line
 from hookscope.values import dataclass
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hookscope.app.pack_changes import PackChanges
     from hookscope.app.pack_manager import PackManager
     from hookscope.app.snapshot import Snapshot
-    from hookscope.console.screens.main_frame import MainFrame
+    from hookscope.console.context import ConsoleContext
     from hookscope.console.screens.packs_screen import PacksScreen
     from hookscope.console.screens.packs_sheets import PackRow, PackUses
     from hookscope.packs.errors import Progress
@@ -65,10 +65,13 @@ class PackTaskRunner:
     """One thing at a time; the rest of the console goes on."""
 
     def __init__(
-        self, screen: MainFrame, show: Callable[[Sequence[Content]], object], failed: Callable[[str], object]
+        self,
+        context: ConsoleContext,
+        show: Callable[[Sequence[Content]], object],
+        failed: Callable[[str], object],
     ) -> None:
         """`show`: the lines of what goes on, none where it has ended; `failed`: why it could not be done."""
-        self._screen, self._show, self._failed = screen, show, failed
+        self._context, self._show, self._failed = context, show, failed
         self._job: PackTask | None = None
 
     @property
@@ -87,13 +90,15 @@ class PackTaskRunner:
     ) -> None:
         """Do it in a thread; its steps are shown as they come."""
         if self._job is not None:
-            self._screen.say(with_keys("One thing at a time: {packs.close} stops what goes on."), "warning")
+            self._context.notify(
+                with_keys("One thing at a time: {packs.close} stops what goes on."), "warning"
+            )
             return
         job = self._job = PackTask()
-        screen, bench = self._screen, self._screen.bridge.bench
+        context, bench = self._context, self._context.bench
 
         def told(step: str) -> None:
-            post_to(screen, ThreadAnswered(lambda: self._stepped(job, step)))
+            context.post(ThreadAnswered(lambda: self._stepped(job, step)))
 
         def working() -> TaskResult | PackTaskFailure:
             from hookscope.app.pack_manager import PackManager  # here: the first paint does without
@@ -113,8 +118,8 @@ class PackTaskRunner:
                 then(answer)
 
         self._tick(job)
-        screen.bridge.ask(PACKS_GROUP, working, ended)
-        screen.set_timer(CLOCK_SECONDS, lambda: self._clock(job), name=PACKS_GROUP)
+        context.bridge.ask(PACKS_GROUP, working, ended)
+        context.after(CLOCK_SECONDS, lambda: self._clock(job), PACKS_GROUP)
 
     def _stepped(self, job: PackTask, step: str) -> None:
         job.steps.append(step)
@@ -127,7 +132,7 @@ class PackTaskRunner:
     def _clock(self, job: PackTask) -> None:
         if job is self._job:
             self._tick(job)
-            self._screen.set_timer(CLOCK_SECONDS, lambda: self._clock(job), name=PACKS_GROUP)
+            self._context.after(CLOCK_SECONDS, lambda: self._clock(job), PACKS_GROUP)
 
 
 PACKS_READ_GROUP = "packs"
@@ -138,13 +143,13 @@ class PacksReader:
 
     def __init__(
         self,
-        screen: MainFrame,
+        context: ConsoleContext,
         shown: Callable[[], PacksScreen | None],
         say: Callable[[str], object],
         wrong: Callable[[str], object],
     ) -> None:
         """`shown`: the list, as long as it stands; `say` and `wrong`: the lines below it."""
-        self.screen = screen
+        self.context = context
         self._shown = shown
         self._say = say
         self._wrong = wrong
@@ -154,7 +159,7 @@ class PacksReader:
 
     def refresh(self) -> None:
         """Read all packs again."""
-        bench = self.screen.bridge.bench
+        bench = self.context.bench
         self._asked += 1
         asked = self._asked
 
@@ -170,10 +175,10 @@ class PacksReader:
             except Exception as error:
                 return PackTaskFailure(error_text(error))
 
-        self.screen.bridge.ask(PACKS_READ_GROUP, reading, lambda found: self._read(asked, found))
+        self.context.bridge.ask(PACKS_READ_GROUP, reading, lambda found: self._read(asked, found))
 
     def _read(self, asked: int, found: tuple[str, list[PackRow]] | PackTaskFailure) -> None:
-        listed, view = self._shown(), self.screen.state.view
+        listed, view = self._shown(), self.context.state.view
         if asked != self._asked or listed is None or view is None:
             return
         if isinstance(found, PackTaskFailure):
@@ -182,7 +187,7 @@ class PacksReader:
         finished, rows = found
         if finished:
             self._say(finished)
-            self.screen.log_line("pack", finished, "warning")
+            self.context.log_line("pack", finished, "warning")
         listed.show([self._with_newer(row) for row in rows], view, self.fresh)
         self.fresh = ""
 
@@ -211,7 +216,7 @@ class PacksReader:
             if listed is not None:
                 listed.show_inside(row, inside)
 
-        self.screen.bridge.ask(PACKS_READ_GROUP, reading, read)
+        self.context.bridge.ask(PACKS_READ_GROUP, reading, read)
 
     def remember(self, planned: PackPlan | PackUpToDate) -> None:
         """What a source said of an update."""
@@ -232,23 +237,22 @@ Done = TypeVar("Done")
 class PacksController:
     """One thing at a time; the rest of the console goes on."""
 
-    def __init__(self, screen: MainFrame) -> None:
-        self.screen = screen
+    def __init__(self, context: ConsoleContext) -> None:
+        self.context = context
         self._opened: PacksScreen | None = None
-        self.reading = PacksReader(screen, lambda: self._list, self._say, self._wrong)
-        self._errand = PackTaskRunner(screen, self._show_lines, self._failed)
+        self.reading = PacksReader(context, lambda: self._list, self._say, self._wrong)
+        self._errand = PackTaskRunner(context, self._show_lines, self._failed)
         self._waiting: tuple[str, ...] = ()  # packs still to be updated
         self._results: list[str] = []  # of those that were updated one after another
         self._spec = ""  # that was asked for last
 
     def open(self) -> None:
         """Show the packs."""
-        if self.screen.state.view is None:
-            self.screen.say("Still looking.", "warning")
+        if self.context.scanned() is None:
             return
         from hookscope.console.screens.packs_screen import PacksScreen  # here: the first paint does without
 
-        self.screen.app.push_screen(PacksScreen(self))
+        self.context.push_dialog(PacksScreen(self))
 
     def opened(self, listed: PacksScreen) -> None:
         """It stands there whole, and wants its packs."""
@@ -301,7 +305,7 @@ class PacksController:
 
         if not self._may_write():
             return
-        self.screen.app.push_screen(
+        self.context.push_dialog(
             PackSpecScreen(self._spec, LINK_WORD if link else COPY_WORD), self._spec_given
         )
 
@@ -393,7 +397,7 @@ class PacksController:
             plan_title,
         )
 
-        view = self.screen.state.view
+        view = self.context.state.view
         if self._list is None or view is None:
             return
         surroundings = view.host.surroundings
@@ -417,7 +421,7 @@ class PacksController:
                     lambda width: failed_integrity_sheet(planned, surroundings, width),
                     f"{verb} anyway",
                 )
-                self.screen.app.push_screen(failed, accepted)
+                self.context.push_dialog(failed, accepted)
             else:
                 accepted(agreed)
 
@@ -426,7 +430,7 @@ class PacksController:
             lambda width: pack_plan_sheet(planned, surroundings, width, diffs or {}),
             verb,
         )
-        self.screen.app.push_screen(sheet, answered)
+        self.context.push_dialog(sheet, answered)
 
     def _done(self, done: PackChanged) -> None:
         from hookscope.console.screens.packs_sheets import done_text
@@ -436,8 +440,8 @@ class PacksController:
             self._results, self.reading.fresh = [], done.planned.id
         self._came(text)
         action = {"uninstall": "remove"}.get(done.planned.action, done.planned.action)
-        self.screen.log_line("pack", f"{action}: {text}", subject=done.planned.id)
-        self.screen.bridge.look()
+        self.context.log_line("pack", f"{action}: {text}", subject=done.planned.id)
+        self.context.bridge.look()
         self.reading.refresh()
         self._next()
 
@@ -454,7 +458,7 @@ class PacksController:
         from hookscope.console.screens.packs_screen import PackPlanScreen
         from hookscope.console.screens.packs_sheets import pack_changes_sheet
 
-        view = self.screen.state.view
+        view = self.context.state.view
         if self._list is None or view is None:
             return
         if not compared.files:
@@ -462,13 +466,13 @@ class PacksController:
             return
         surroundings = view.host.surroundings
         title = f"{one_line(compared.record.id, 60)}   changed on disk since"
-        self.screen.app.push_screen(
+        self.context.push_dialog(
             PackPlanScreen(title, lambda width: pack_changes_sheet(compared, surroundings, width))
         )
 
     def _may_write(self) -> bool:
         """What is installed is real, whatever is assumed."""
-        assumed = sorted(self.screen.bridge.bench.setup.surroundings.assumed - {"home"})
+        assumed = sorted(self.context.bench.setup.surroundings.assumed - {"home"})
         if assumed:
             words, ends = " and ".join(assumed), key_of("console.all_real")
             self._wrong(f"What is installed is real, and {words} would be assumed; {ends} ends that.")
@@ -489,4 +493,4 @@ class PacksController:
         if self._list is not None:
             self._list.say(Content.assemble(("✗ ", "$text-error"), safe_line(text, 600)))
         else:
-            self.screen.say(text, "warning")
+            self.context.notify(text, "warning")

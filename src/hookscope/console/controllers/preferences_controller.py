@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual.widget import Widget
 
@@ -13,16 +13,21 @@ from hookscope.app.preferences import (
     watch_again,
     watch_preferences,
 )
-from hookscope.console.keymap.active_keys import DEFAULT_KEYMAP, Keymap, NamesKeys
-from hookscope.console.state.messages import PreferencesSaved, post_to
-from hookscope.console.theme.theme_manager import ThemeFiles, read_theme_files
+from hookscope.console.keymap.active_keys import (
+    DEFAULT_KEYMAP,
+    Keymap,
+    NamesKeys,
+    active_keymap,
+    use_keymap,
+)
+from hookscope.console.state.messages import PreferencesSaved
+from hookscope.console.theme.theme_manager import ThemeFiles, ThemeManager, read_theme_files
 
 if TYPE_CHECKING:
     from textual.theme import Theme
 
     from hookscope.app.watching import Watch
-    from hookscope.console.app import Console
-    from hookscope.console.screens.main_frame import MainFrame
+    from hookscope.console.context import ConsoleContext
     from hookscope.model.hook import Problem
 
 PREFERENCES_GROUP = "preferences"
@@ -31,15 +36,11 @@ PREFERENCES_GROUP = "preferences"
 class PreferencesController:
     """Lays the user's files over what the console has. A mistake in one is told, and stops nothing."""
 
-    def __init__(self, screen: MainFrame) -> None:
-        self.screen = screen
+    def __init__(self, context: ConsoleContext, themes: ThemeManager) -> None:
+        self.context, self._themes = context, themes
         self._keys: KeysFile | None = None
         self._told: tuple[Problem, ...] = ()
         self._watch: Watch | None = None
-
-    @property
-    def app(self) -> Console:
-        return cast("Console", self.screen.app)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -49,25 +50,24 @@ class PreferencesController:
     def read(self) -> None:
         """At the start: before the first key can be pressed."""
         self._take(read_keys())
-        self.app.theme_changed_signal.subscribe(self.screen, self._theme_changed)
 
     def read_again(self) -> None:
         """After a save, in a thread."""
         self.follow()  # into folders that were not there before
-        self.screen.bridge.ask(PREFERENCES_GROUP, lambda: (read_keys(), read_theme_files()), self._took)
+        self.context.bridge.ask(PREFERENCES_GROUP, lambda: (read_keys(), read_theme_files()), self._took)
 
     def _took(self, read: tuple[KeysFile, ThemeFiles]) -> None:
         keys, clothes = read
-        self.app.wardrobe.put_on(clothes)
+        self._themes.put_on(clothes)
         self._take(keys)
 
-    def _theme_changed(self, theme: Theme) -> None:
+    def theme_changed(self, theme: Theme) -> None:
         """The user has chosen another in the palette: that one next time, too."""
-        wardrobe = self.app.wardrobe
+        wardrobe = self._themes
         if theme.name != wardrobe.worn and not wardrobe.no_color:
             wardrobe.worn = theme.name
             configured = wardrobe.configured
-            self.screen.bridge.ask(
+            self.context.bridge.ask(
                 PREFERENCES_GROUP, lambda: remember_theme(theme.name, configured), lambda _: None
             )
 
@@ -75,7 +75,7 @@ class PreferencesController:
         """Hear of saves from now on."""
         if self._watch is None:
             self._watch = watch_preferences(
-                lambda: post_to(self.screen, PreferencesSaved()), self.app.wardrobe.made_at
+                lambda: self.context.post(PreferencesSaved()), self._themes.made_at
             )
         else:
             watch_again(self._watch)
@@ -88,24 +88,24 @@ class PreferencesController:
         if keys != self._keys:
             first, self._keys = self._keys is None, keys
             self._keys_came(keys, first)
-        self._tell((*self.app.keymap.problems, *self.app.wardrobe.problems))
+        self._tell((*active_keymap().problems, *self._themes.problems))
 
     def _keys_came(self, keys: KeysFile, first: bool) -> None:
-        before = self.app.keymap
+        before = active_keymap()
         keymap = _keymap_of(keys) if keys.readable else Keymap(before.keys, before.preset, keys.problems)
-        self.app.keymap = keymap
+        use_keymap(keymap)
         if keymap.keys != before.keys:
-            self.app.set_keymap(keymap.for_textual())
-            self.screen.call_after_refresh(self._name_keys)
+            self._themes.app.set_keymap(keymap.for_textual())
+            self.context.after_refresh(self._name_keys)
         if keymap.keys or not first:
             count = len(keymap.keys)
             words = f"preset {keymap.preset}; {count} action{'s have' if count != 1 else ' has'} other keys"
             kept = "" if keys.readable else "; those from before stay"
-            self.screen.log_line("keys", words + kept, subject=keys.file.name)
+            self.context.log_line("keys", words + kept, subject=keys.file.name)
 
     def _name_keys(self) -> None:
         """Sentences and frames that stand there already name the keys that they now have."""
-        for screen in self.app.screen_stack:
+        for screen in self._themes.app.screen_stack:
             for node in screen.walk_children(Widget, with_self=True):
                 if isinstance(node, NamesKeys):
                     node.name_keys()
@@ -115,9 +115,9 @@ class PreferencesController:
             if problem not in self._told:
                 place = problem.place
                 where = f"{place.file.name}:{place.line}" if place is not None else ""
-                self.screen.log_line("prefer", problem.text, "warn", where)
+                self.context.log_line("prefer", problem.text, "warn", where)
         self._told = problems
-        self.screen.show_problems()
+        self.context.panes.show_problems(problems)
 
 
 def _keymap_of(keys: KeysFile) -> Keymap:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from hookscope.app.runs.activation_links import Activity, activity_of_runs
 from hookscope.app.runs.external_runs import ExternalRuns
 from hookscope.console.state import log_messages
-from hookscope.console.state.messages import NoticeShown, RealEventsReported, Severity, post_to
+from hookscope.console.state.messages import RealEventsReported
 from hookscope.console.state.state_changes import ModeChosen
 from hookscope.model.text import local_now
 from hookscope.recording.spool import ArrivedEvents, SpoolFollower
@@ -16,7 +17,7 @@ from hookscope.recording.tap_files import spool_path
 if TYPE_CHECKING:
     from hookscope.app.snapshot import PastRun, Snapshot
     from hookscope.authoring.testing.recorded_events import SavedRecordedEvent
-    from hookscope.console.screens.main_frame import MainFrame
+    from hookscope.console.context import ConsoleContext
     from hookscope.model.run import Event
     from hookscope.recording.spool import RecordedEvent
 
@@ -26,8 +27,9 @@ REAL_GROUP = "real events"
 class RealEventsController:
     """Follows what taps and other programs record, and does what is asked of it. All is read in threads."""
 
-    def __init__(self, screen: MainFrame) -> None:
-        self.screen = screen
+    def __init__(self, context: ConsoleContext, happened: Callable[[Activity], object]) -> None:
+        """`happened`: others did something, perhaps with the selected hook."""
+        self.context, self._happened = context, happened
         self._follow = SpoolFollower(self._came)
         self._elsewhere = ExternalRuns(self._ran)
 
@@ -44,19 +46,25 @@ class RealEventsController:
     def _came(self, came: ArrivedEvents) -> None:
         """Called in the thread that follows; only lines leave it, since events may be large."""
         heard = Activity(frozenset(event.key for event in came.events))
-        post_to(
-            self.screen, RealEventsReported(tuple(log_messages.real_event_entries(local_now(), came)), heard)
+        self.context.post(
+            RealEventsReported(tuple(log_messages.real_event_entries(local_now(), came)), heard)
         )
 
     def _ran(self, runs: tuple[PastRun, ...]) -> None:
         """As `_came`."""
         now = local_now()
         entries = tuple(log_messages.external_run_entry(now, past) for past in runs)
-        post_to(self.screen, RealEventsReported(entries, activity_of_runs(runs), runs))
+        self.context.post(RealEventsReported(entries, activity_of_runs(runs), runs))
+
+    def came(self, event: RealEventsReported) -> None:
+        """Show them in the log, and runs in the Fire pane too."""
+        self.context.log_entries(event.entries)
+        self.context.panes.remember(event.runs)
+        self._happened(event.happened)
 
     def open(self, name: str) -> None:
         """Put a real event into the composer, with the mark that its handlers see."""
-        view = self._view()
+        view = self.context.scanned()
         if view is None:
             return
 
@@ -70,17 +78,17 @@ class RealEventsController:
             (heard,) = select_recorded(view, [name])
             return heard, marked_as_real(event_from_recorded(heard, view.host), heard)
 
-        self.screen.bridge.ask(REAL_GROUP, reading, lambda found: self._opened(*found), opens=True)
+        self.context.bridge.ask(REAL_GROUP, reading, lambda found: self._opened(*found), opens=True)
 
     def _opened(self, heard: RecordedEvent, event: Event) -> None:
-        self.screen.change(ModeChosen("fire"))
-        self.screen.fire_pane.load_event(event)
+        self.context.change(ModeChosen("fire"))
+        self.context.panes.fire_pane.event_view.load_event(event)
         if heard.cut:
-            self._say("Parts of this event were shortened when it was recorded.", "warning")
+            self.context.notify("Parts of this event were shortened when it was recorded.", "warning")
 
     def save(self, name: str) -> None:
         """Keep a real event as a saved event."""
-        view = self._view()
+        view = self.context.scanned()
         if view is None:
             return
 
@@ -88,34 +96,26 @@ class RealEventsController:
             from hookscope.authoring.testing.recorded_events import save_recorded, select_recorded
 
             (heard,) = select_recorded(view, [name])
-            redaction = self.screen.bridge.bench.redaction_of(view.host)
+            redaction = self.context.bench.redaction_of(view.host)
             return save_recorded(heard, view, redaction)
 
-        self.screen.bridge.ask(REAL_GROUP, saving, self._saved)
+        self.context.bridge.ask(REAL_GROUP, saving, self._saved)
 
     def _saved(self, done: SavedRecordedEvent) -> None:
         variables = f"; from the environment: {', '.join(done.variables)}" if done.variables else ""
-        self.screen.log_line("saved", f"{done.file}{variables}", subject=done.file.name)
-        self._say(f"Saved as {done.file.name}.")
+        self.context.log_line("saved", f"{done.file}{variables}", subject=done.file.name)
+        self.context.notify(f"Saved as {done.file.name}.")
 
     def show_lists(self) -> None:
         """Who listens to what never came, and what came that nobody listens to."""
-        view, bench = self._view(), self.screen.bridge.bench
+        view, bench = self.context.scanned(), self.context.bench
         if view is not None:
             from hookscope.analysis.tap_report import tap_report_of
             from hookscope.console.dialogs.tap_and_workers import TapScreen  # here: few ask
 
-            self.screen.bridge.ask(
+            self.context.bridge.ask(
                 REAL_GROUP,
                 lambda: tap_report_of(bench, view),
-                lambda report: self.screen.app.push_screen(TapScreen(report, view)),
+                lambda report: self.context.push_dialog(TapScreen(report, view)),
                 opens=True,
             )
-
-    def _view(self) -> Snapshot | None:
-        if self.screen.state.view is None:
-            self._say("Still looking.", "warning")
-        return self.screen.state.view
-
-    def _say(self, text: str, severity: Severity = "information") -> None:
-        self.screen.post_message(NoticeShown(text, severity))

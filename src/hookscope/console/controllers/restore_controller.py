@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hookscope.console.keymap.active_keys import key_of
 from hookscope.console.panes.log_pane import LogPane
-from hookscope.console.state.messages import NoticeShown, Severity, error_text
+from hookscope.console.state.messages import error_text
 from hookscope.console.state.state_changes import (
     ComposerDraft,
     SavedView,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
     from hookscope.app.workbench import Workbench
     from hookscope.authoring.testing.saved_event_files import SavedDraft
-    from hookscope.console.screens.main_frame import MainFrame
+    from hookscope.console.context import ConsoleContext
 
 RESTORE_GROUP = "last time"
 SAVE_DELAY = 1.0  # seconds without a key or a click, after which what is shown is kept
@@ -37,8 +37,8 @@ SAVE_DELAY = 1.0  # seconds without a key or a click, after which what is shown 
 class RestoreController:
     """Files are read and written in threads. Nothing is written before its user has changed something."""
 
-    def __init__(self, screen: MainFrame) -> None:
-        self.screen = screen
+    def __init__(self, context: ConsoleContext) -> None:
+        self.context = context
         self._bench: Workbench | None = None  # once it is open
         self._began: Options | None = None
         self._environment: str | None = None
@@ -56,13 +56,13 @@ class RestoreController:
 
     def stand_by(self) -> None:
         """The screen is there: keys and clicks may come."""
-        self._log = self.screen.query_one(LogPane)
+        self._log = self.context.panes.log
 
     def begin(self) -> None:
         """Restore what there is, then look for the first time."""
-        self._bench = self.screen.bridge.bench
+        self._bench = self.context.bench
         self._began, self._environment = self._bench.options, self._bench.setup.environment
-        self.screen.bridge.ask(RESTORE_GROUP, self._read, self._restore)
+        self.context.bridge.ask(RESTORE_GROUP, self._read, self._restore)
 
     def _read(self) -> tuple[SavedView | None, tuple[str, ...]]:
         """What was left, chosen again where it is about the workbench; and what there is to say of that."""
@@ -117,20 +117,22 @@ class RestoreController:
     def _restore(self, read: tuple[SavedView | None, tuple[str, ...]]) -> None:
         kept, notices = read
         for notice in notices:
-            self._say(notice, "information" if kept is not None else "warning")
+            self.context.notify(notice, "information" if kept is not None else "warning")
         if kept is not None:
             self._found = self._draft = kept
-            self.screen.change(StateRestored(kept))
+            self.context.change(StateRestored(kept))
             if kept.log_filter:
-                self.screen.query_one(LogPane).narrow(kept.log_filter)
-        self.screen.bridge.look()
+                self.context.panes.log.narrow(kept.log_filter)
+        self.context.bridge.look()
 
     def looked(self, view: Snapshot) -> None:
         """The first look is there: an event can be composed again."""
         kept, self._draft = self._draft, None
         if kept is None:
             return
-        self.screen.tell_fire(lambda pane: pane.restore(kept.draft, kept.part, form=kept.form))
+        self.context.panes.tell_fire(
+            lambda pane: pane.event_view.restore(kept.draft, kept.part, form=kept.form)
+        )
         if kept.draft.file is not None and kept.draft.text is not None:
             file = Path(kept.draft.file)
 
@@ -142,30 +144,30 @@ class RestoreController:
                 except Refusal:
                     return None  # it is gone: the event is one that was never saved
 
-            self.screen.bridge.ask(RESTORE_GROUP, reading, partial(self._came_from, file))
+            self.context.bridge.ask(RESTORE_GROUP, reading, partial(self._came_from, file))
 
     def _came_from(self, file: Path, saved: SavedDraft | None) -> None:
-        self.screen.tell_fire(lambda pane: pane.came_from(file, saved))
+        self.context.panes.tell_fire(lambda pane: pane.event_view.came_from(file, saved))
 
     # From then on.
 
     def touched(self) -> None:
         """A key or a click: called before it has any effect."""
         if self._left is None and self._log is not None:
-            self._left, self._early = self.now(), self.screen.state.view is None
+            self._left, self._early = self.now(), self.context.state.view is None
         self._moved = monotonic()
-        if self._timer is None and self.screen.is_mounted:
-            self._timer = self.screen.set_timer(SAVE_DELAY, self._rested, name="last-time")
+        if self._timer is None and self.context.is_mounted:
+            self._timer = self.context.after(SAVE_DELAY, self._rested, "last-time")
 
     def _rested(self) -> None:
         self._timer = None
         left = SAVE_DELAY - (monotonic() - self._moved)
         if left > 0:
-            self._timer = self.screen.set_timer(left, self._rested, name="last-time")
+            self._timer = self.context.after(left, self._rested, "last-time")
             return
         now = self._news()
         if now is not None:
-            self.screen.bridge.ask(RESTORE_GROUP, lambda: self._write(now), self._written)
+            self.context.bridge.ask(RESTORE_GROUP, lambda: self._write(now), self._written)
 
     def close(self) -> None:
         """Keep what was changed since the last rest, now."""
@@ -175,7 +177,7 @@ class RestoreController:
 
     def _news(self) -> SavedView | None:
         """What is to be written; None where nothing is."""
-        if self._left is None or self._workspace is None or self.screen.state.view is None:
+        if self._left is None or self._workspace is None or self.context.state.view is None:
             return None
         now = self.now()
         if self._early:  # what the first look brought was nobody's wish
@@ -211,7 +213,7 @@ class RestoreController:
 
     def _written(self, trouble: str) -> None:
         if trouble and trouble != self._trouble:
-            self._say(trouble, "warning")
+            self.context.notify(trouble, "warning")
         self._trouble = trouble
 
     def now(self) -> SavedView:
@@ -219,8 +221,8 @@ class RestoreController:
         assert self._log is not None
         found = self._found
         draft, part, form = found.draft, found.part, found.form
-        if self.screen.sits("fire_pane"):
-            shown = self.screen.fire_pane.kept()
+        if self.context.panes.is_made("fire_pane"):
+            shown = self.context.panes.fire_pane.event_view.kept()
             if self._draft is None or shown[0].text is not None:  # else the one from before is still to come
                 draft, part, form = shown
         dialect, chosen = found.dialect, found.environment
@@ -231,7 +233,7 @@ class RestoreController:
             if environment != self._environment:
                 chosen = environment or ""
         return replace(
-            saved_view_of(self.screen.state),
+            saved_view_of(self.context.state),
             log_filter=self._log.filter_text,
             part=part,
             form=form,
@@ -239,6 +241,3 @@ class RestoreController:
             dialect=dialect,
             environment=chosen,
         )
-
-    def _say(self, text: str, severity: Severity = "information") -> None:
-        self.screen.post_message(NoticeShown(text, severity))

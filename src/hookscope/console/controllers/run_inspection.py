@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from hookscope.app.snapshot import PastRun
@@ -13,35 +14,34 @@ from hookscope.console.dialogs.run_comparison import (
 )
 from hookscope.console.keymap.active_keys import key_of
 from hookscope.console.panes.fire.run_sheet import RunSheet
-from hookscope.console.state.messages import NoticeShown
 
 if TYPE_CHECKING:
+    from hookscope.console.context import ConsoleContext
     from hookscope.console.screens.debugger import DebugScreen
-    from hookscope.console.screens.main_frame import MainFrame
     from hookscope.console.state.messages import HandlerStopped
 
 
 class CompareController:
     """Puts the run on the screen beside another one of the same event."""
 
-    def __init__(self, screen: MainFrame) -> None:
-        self.screen = screen
+    def __init__(self, context: ConsoleContext) -> None:
+        self.context = context
         self._after = 0  # the run on the screen
         self._before = 0  # the one beside it
         self._open: RunComparisonScreen | None = None
 
     def show(self) -> None:
         """Open it: beside the last run of the event before this one, else the next."""
-        runs = self.screen.fire_pane.runs
+        runs = self.context.panes.fire_pane.run_view.runs
         sheet = runs.current
         if sheet is None or sheet.run is None:
-            self._say("No run that has ended is on the screen.")
+            self.context.notify("No run that has ended is on the screen.")
             return
         self._after = sheet.number
         others = self._partners()
         if not others:
             again = key_of("fire.again")
-            self._say(
+            self.context.notify(
                 f"Run {sheet.number} is the only one of {sheet.plan.event.key} here: {again} fires it again."
             )
             return
@@ -51,7 +51,7 @@ class CompareController:
 
     def _show_screen(self, key: str) -> None:
         beside = self._open = RunComparisonScreen(key, self.turn)
-        self.screen.app.push_screen(beside)
+        self.context.push_dialog(beside)
         self._compare()
 
     def replay(self, start: int | None) -> None:
@@ -59,9 +59,9 @@ class CompareController:
 
         With `start`, from its handler of that number on.
         """
-        sheet = self.screen.fire_pane.runs.current
+        sheet = self.context.panes.fire_pane.run_view.runs.current
         if sheet is None or sheet.run is None:
-            self._say("No run that has ended is on the screen.")
+            self.context.notify("No run that has ended is on the screen.")
             return
         past = PastRun(sheet.run.id, sheet.at, sheet.plan, sheet.run)
 
@@ -69,7 +69,7 @@ class CompareController:
             self._after, self._before = number, sheet.number
             self._show_screen(sheet.plan.event.key)
 
-        runner, wanted = self.screen.runner, None if start is None else str(start)
+        runner, wanted = self.context.runner, None if start is None else str(start)
         runner.start("The replay", lambda: job_runner.replay_job(runner, past, wanted, replayed))
 
     def turn(self, by: int) -> None:
@@ -80,14 +80,14 @@ class CompareController:
             self._before = others[at]
             self._compare()
         else:
-            self._say(
+            self.context.notify(
                 "There is no older run of this event." if by < 0 else "There is no newer run of this event."
             )
 
     def _partners(self) -> list[int]:
         """The other runs of the event that have ended, oldest first."""
         shown = self._sheet(self._after)
-        sheets = self.screen.fire_pane.runs.sheets
+        sheets = self.context.panes.fire_pane.run_view.runs.sheets
         return [
             sheet.number
             for sheet in sheets
@@ -96,22 +96,22 @@ class CompareController:
         ]
 
     def _sheet(self, number: int) -> RunSheet | None:
-        return self.screen.fire_pane.runs.sheet(number)
+        return self.context.panes.fire_pane.run_view.runs.sheet(number)
 
     def _compare(self) -> None:
         numbers = sorted((self._before, self._after))
         runs = [sheet.run for number in numbers if (sheet := self._sheet(number)) is not None]
-        if len(runs) != 2 or runs[0] is None or runs[1] is None or self.screen.state.view is None:
+        if len(runs) != 2 or runs[0] is None or runs[1] is None or self.context.state.view is None:
             return
         before, after = runs[0], runs[1]
-        bench, short = self.screen.bridge.bench, self.screen.state.view.host.surroundings.short
+        bench, short = self.context.bench, self.context.state.view.host.surroundings.short
 
         def comparing() -> tuple[ComparedLine, ...]:
             from hookscope.authoring.testing.replay import differences_between
 
             return compared_lines(differences_between(bench, before, after), before, after, short)
 
-        self.screen.bridge.ask(
+        self.context.bridge.ask(
             "comparing", comparing, lambda lines: self._show((numbers[0], numbers[1]), lines)
         )
 
@@ -119,15 +119,13 @@ class CompareController:
         if self._open is not None:
             self._open.show(numbers, lines)
 
-    def _say(self, text: str) -> None:
-        self.screen.post_message(NoticeShown(text))
-
 
 class DebugController:
     """One screen at most: of the handler that stands, or that stood last while its run goes on."""
 
-    def __init__(self, screen: MainFrame) -> None:
-        self.screen = screen
+    def __init__(self, context: ConsoleContext, cancel: Callable[[], object]) -> None:
+        """`cancel`: cancels the run."""
+        self.context, self._cancel = context, cancel
         self._last: HandlerStopped | None = None
         self._opened: DebugScreen | None = None
 
@@ -143,14 +141,14 @@ class DebugController:
         """Show the handler that stands, or stood last. Says so where there is none."""
         from hookscope.console.screens.debugger import DebugScreen  # here: few runs are debugged
 
-        view = self.screen.state.view
+        view = self.context.state.view
         if self._last is None:
-            job = self.screen.runner.job or "Nothing"
-            self.screen.say(f"{job} is going on, and none of its handlers stands.")
+            job = self.context.runner.job or "Nothing"
+            self.context.notify(f"{job} is going on, and none of its handlers stands.")
         elif view is not None:
-            short, cancel = view.host.surroundings.short, self.screen.desk.cancel
-            self._opened = DebugScreen(self._last.debugger, self._last.seen, short, cancel)
-            self.screen.app.push_screen(self._opened)
+            short = view.host.surroundings.short
+            self._opened = DebugScreen(self._last.debugger, self._last.seen, short, self._cancel)
+            self.context.push_dialog(self._opened)
 
     def over(self) -> None:
         """The run has ended."""

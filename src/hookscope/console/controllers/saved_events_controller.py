@@ -36,15 +36,14 @@ from hookscope.console.panes.fire.event_draft import (
     suggested_file_name,
 )
 from hookscope.console.state.log_entries import LogEntry
-from hookscope.console.state.messages import NoticeShown, Severity
 from hookscope.model.text import local_now, one_line
 
 if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
     from hookscope.authoring.testing.sequence_runs import SequenceStepRun
     from hookscope.authoring.testing.sequences import EventSequence
+    from hookscope.console.context import ConsoleContext
     from hookscope.console.panes.fire.fire_pane import FirePane
-    from hookscope.console.screens.main_frame import MainFrame
     from hookscope.model.run import Plan, Run
     from hookscope.storage.edits.change import Change
     from hookscope.storage.journal.redaction import Redaction
@@ -55,8 +54,8 @@ SAVED_GROUP = "saved events"
 class SavedEventsController:
     """What is asked of saved events, and what becomes of it. Files are read and written in threads."""
 
-    def __init__(self, screen: MainFrame) -> None:
-        self.screen = screen
+    def __init__(self, context: ConsoleContext) -> None:
+        self.context = context
         self.checked: dict[Path, SavedEventResult] = {}  # the last comparison of each file
         self._runs: dict[
             int, tuple[Snapshot, Plan, Path | None]
@@ -65,13 +64,13 @@ class SavedEventsController:
 
     @property
     def pane(self) -> FirePane:
-        return self.screen.fire_pane
+        return self.context.panes.fire_pane
 
     # The list.
 
     def show_list(self) -> None:
         """Open the list of saved events."""
-        view = self._view()
+        view = self.context.scanned()
         if view is not None:
             host = view.host
 
@@ -82,10 +81,12 @@ class SavedEventsController:
                     saved_listing(host.workspace), sequences_of(host.workspace, host.dialect)
                 )
 
-            self.screen.bridge.ask(SAVED_GROUP, listing, self._listed, opens=True)
+            self.context.bridge.ask(SAVED_GROUP, listing, self._listed, opens=True)
 
     def _listed(self, rows: Sequence[SavedFileRow]) -> None:
-        listed = self._list = SavedScreen(rows, self.checked, self.test, self.stop, self.pane.loaded)
+        listed = self._list = SavedScreen(
+            rows, self.checked, self.test, self.stop, self.pane.event_view.loaded
+        )
 
         def chosen(row: SavedFileRow | None) -> None:
             self._list = None
@@ -94,12 +95,15 @@ class SavedEventsController:
             elif row is not None:
                 self.load(row.file)
 
-        self.screen.app.push_screen(listed, chosen)
+        self.context.push_dialog(listed, chosen)
 
     def load(self, file: Path) -> None:
         """Put a saved event into the composer."""
-        self.screen.bridge.ask(
-            SAVED_GROUP, lambda: read_draft(file), lambda saved: self.pane.load_saved(file, saved), opens=True
+        self.context.bridge.ask(
+            SAVED_GROUP,
+            lambda: read_draft(file),
+            lambda saved: self.pane.event_view.load_saved(file, saved),
+            opens=True,
         )
 
     def follow(self, sequence: EventSequence) -> None:
@@ -111,35 +115,37 @@ class SavedEventsController:
             if done.run is not None and done.run.results:
                 called.append(number)
             if stepped.step.event.expect and done.run is not None:
-                self.pane.compared(number, done)
+                self.pane.run_view.compared(number, done)
             if done.problem:
-                self._say(done.problem, "warning")
-                self.screen.log_line("sequence", done.problem, "error", sequence.name)
+                self.context.notify(done.problem, "warning")
+                self.context.log_line("sequence", done.problem, "error", sequence.name)
 
         def over(passed: bool) -> None:
-            shown = self.pane.runs.current
+            shown = self.pane.run_view.runs.current
             if called and shown is not None and shown.number > called[-1] and not shown.rows:
-                self.pane.show_run(called[-1])
+                self.pane.run_view.show_run(called[-1])
             text = "over" if passed else "over, and not as it should be"
-            self.screen.log_line("sequence", text, "info" if passed else "error", sequence.name)
-            self._say(f"The sequence {sequence.name} is {text}.", "information" if passed else "warning")
+            self.context.log_line("sequence", text, "info" if passed else "error", sequence.name)
+            self.context.notify(
+                f"The sequence {sequence.name} is {text}.", "information" if passed else "warning"
+            )
 
-        runner = self.screen.runner
+        runner = self.context.runner
         if runner.start(
             f"The sequence {sequence.name}", lambda: job_runner.sequence_job(runner, sequence, told, over)
         ):
-            self.screen.log_line("sequence", f"{len(sequence.steps)} steps", subject=sequence.name)
+            self.context.log_line("sequence", f"{len(sequence.steps)} steps", subject=sequence.name)
 
     def test(self, files: tuple[Path, ...]) -> bool:
         """Fire each of these, and compare. False where something else goes on."""
-        runner = self.screen.runner
+        runner = self.context.runner
         return runner.start(
             "The test", lambda: job_runner.saved_events_job(runner, files, self._test_begins, self._tested)
         )
 
     def stop(self) -> bool:
         """End what goes on. False where nothing does."""
-        return self.screen.runner.cancel()
+        return self.context.runner.cancel()
 
     def _test_begins(self, file: Path) -> None:
         if self._list is not None:
@@ -152,13 +158,13 @@ class SavedEventsController:
         text = "as expected" if done.passed else one_line("; ".join(done.why) or "cancelled", 300)
         told, level = (f"✓ {text}", "info") if done.passed else (f"✗ {text}", "error")
         run = done.run.id if done.run is not None else None  # 0: on no record
-        self.screen.log_entries([LogEntry(local_now(), "test", done.file.name, told, level, run or None)])
+        self.context.log_entries([LogEntry(local_now(), "test", done.file.name, told, level, run or None)])
 
     # Saving.
 
     def save(self, saved: SavedDraft, file: Path | None, draft: EventDraft) -> None:
         """Write the composer's event, the `draft`: over its file, or under a name that is asked for."""
-        view = self._view()
+        view = self.context.scanned()
         if view is None:
             return
         if file is not None:
@@ -190,58 +196,58 @@ class SavedEventsController:
             why_not=why_not,
             proposed=suggested_file_name(saved.key),
         )
-        self.screen.app.push_screen(question, named)
+        self.context.push_dialog(question, named)
 
     def _redaction(self) -> Redaction:
-        return self.screen.bridge.bench.redaction
+        return self.context.bench.redaction
 
     def _keep(self, change: Change) -> None:
-        self.screen.bridge.bench.edits.keep(change)
+        self.context.bench.edits.keep(change)
 
     def taken_back(self, files: Sequence[Path]) -> None:
         """Files are as they were before: what is shown of them is read again, and compared again."""
 
-        shown = {self.pane.loaded, *self.checked, *(file for _, _, file in self._runs.values())}
+        shown = {self.pane.event_view.loaded, *self.checked, *(file for _, _, file in self._runs.values())}
         concerned = [file for file in files if file in shown]
 
         def reading() -> dict[Path, SavedDraft | None]:
             return {file: read_draft(file) if os.path.isfile(file) else None for file in concerned}
 
         if concerned:
-            self.screen.bridge.ask(SAVED_GROUP, reading, self._read_again)
+            self.context.bridge.ask(SAVED_GROUP, reading, self._read_again)
 
     def _read_again(self, now: Mapping[Path, SavedDraft | None]) -> None:
-        loaded = self.pane.loaded
+        loaded = self.pane.event_view.loaded
         if loaded is not None and loaded in now:
-            self.pane.came_from(loaded, now[loaded])
+            self.pane.event_view.came_from(loaded, now[loaded])
         self.checked = {file: done for file, done in self.checked.items() if file not in now}
         for number, (view, plan, file) in [*self._runs.items()]:
-            sheet = self.pane.runs.sheet(number)
+            sheet = self.pane.run_view.runs.sheet(number)
             if file is None or file not in now or sheet is None or sheet.run is None:
                 continue
             if now[file] is None:
                 self._runs[number] = (view, plan, None)
-                self.pane.compared(number, None)
+                self.pane.run_view.compared(number, None)
             else:
                 self.ran(number, sheet.run)
 
     def _write(self, work: Callable[[], tuple[Path, tuple[str, ...]]], draft: EventDraft) -> None:
-        self.screen.bridge.ask(SAVED_GROUP, work, lambda done: self._saved(*done, draft))
+        self.context.bridge.ask(SAVED_GROUP, work, lambda done: self._saved(*done, draft))
 
     def _saved(self, file: Path, variables: tuple[str, ...], draft: EventDraft) -> None:
-        self.pane.kept_as(file, draft)
+        self.pane.event_view.kept_as(file, draft)
         then = f"; from the environment: {', '.join(variables)}" if variables else ""
-        self.screen.log_line("saved", f"{file.name}{then}", subject=draft.key)
-        self._say(f"Saved as {file.name}{then}. {key_of('hooks.undo')} takes it back.")
+        self.context.log_line("saved", f"{file.name}{then}", subject=draft.key)
+        self.context.notify(f"Saved as {file.name}{then}. {key_of('hooks.undo')} takes it back.")
         self._compare_shown(file)
 
     def _compare_shown(self, file: Path) -> None:
         """The run on the screen was one of this very event: what it came to can be accepted at once."""
-        number = self.pane.runs.shown
+        number = self.pane.run_view.runs.shown
         known = self._runs.get(number) if number is not None else None
-        if number is None or known is None or not same_event(known[1].event, self.pane.event):
+        if number is None or known is None or not same_event(known[1].event, self.pane.event_view.event):
             return
-        sheet = self.pane.runs.current
+        sheet = self.pane.run_view.runs.current
         self._runs[number] = (known[0], known[1], file)
         if sheet is not None and sheet.run is not None:
             self.ran(number, sheet.run)
@@ -251,7 +257,7 @@ class SavedEventsController:
     def fired(self, number: int, view: Snapshot, plan: Plan, file: Path | None) -> None:
         """A run began; `file` is the saved event that was fired."""
         self._runs[number] = (view, plan, file)
-        kept = {sheet.number for sheet in self.pane.runs.sheets} | {number}
+        kept = {sheet.number for sheet in self.pane.run_view.runs.sheets} | {number}
         self._runs = {run: known for run, known in self._runs.items() if run in kept}
 
     def ran(self, number: int, run: Run) -> None:
@@ -260,56 +266,48 @@ class SavedEventsController:
         if known is None or known[2] is None:
             return
         view, plan, file = known[0], known[1], known[2]
-        bench = self.screen.bridge.bench
+        bench = self.context.bench
 
         def comparing() -> SavedEventResult:
             left = (*trust_next_steps(view, plan), *cannot_run_messages(view, plan))
             expect = expectations_of(bench, view, read_saved(file), plan.event)
             return compare_run(file, expect, run, view, left)
 
-        self.screen.bridge.ask(SAVED_GROUP, comparing, lambda done: self._compared(number, done))
+        self.context.bridge.ask(SAVED_GROUP, comparing, lambda done: self._compared(number, done))
 
     def _compared(self, number: int, done: SavedEventResult) -> None:
         self.checked[done.file] = done
-        self.pane.compared(number, done)
+        self.pane.run_view.compared(number, done)
         if done.expects and not done.passed:
-            self.screen.log_line("expect", one_line("; ".join(done.why), 300), "error", done.file.name)
+            self.context.log_line("expect", one_line("; ".join(done.why), 300), "error", done.file.name)
 
     def accept(self, number: int, item: SavedEventResult) -> None:
         """Show what would be written, so that what happened is expected."""
-        self.screen.bridge.ask(
+        self.context.bridge.ask(
             SAVED_GROUP,
-            lambda: acceptance_change(item, expectation_masking_of(self.screen.bridge.bench)),
+            lambda: acceptance_change(item, expectation_masking_of(self.context.bench)),
             lambda change: self._accept(number, item, change),
             opens=True,
         )
 
     def _accept(self, number: int, item: SavedEventResult, change: Change | None) -> None:
-        view = self._view()
+        view = self.context.scanned()
         if view is None:
             return
         if change is None:
-            self._say(f"{item.file.name} expects that already.")
+            self.context.notify(f"{item.file.name} expects that already.")
             return
 
         def answered(agreed: bool | None) -> None:
             if agreed:
-                self.screen.bridge.ask(
+                self.context.bridge.ask(
                     SAVED_GROUP, lambda: self._keep(change), lambda _: self._accepted(number, item)
                 )
 
         sheet = change_sheet(change, view.host.surroundings)
-        self.screen.app.push_screen(EditScreen("Expect what happened?", sheet), answered)
+        self.context.push_dialog(EditScreen("Expect what happened?", sheet), answered)
 
     def _accepted(self, number: int, item: SavedEventResult) -> None:
-        self.screen.log_line("accepted", "what happened is expected from now on", subject=item.file.name)
+        self.context.log_line("accepted", "what happened is expected from now on", subject=item.file.name)
         if item.run is not None:
             self.ran(number, item.run)
-
-    def _view(self) -> Snapshot | None:
-        if self.screen.state.view is None:
-            self._say("Still looking.", "warning")
-        return self.screen.state.view
-
-    def _say(self, text: str, severity: Severity = "information") -> None:
-        self.screen.post_message(NoticeShown(text, severity))

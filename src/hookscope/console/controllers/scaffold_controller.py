@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hookscope.app.external_editor import editor_of
 from hookscope.console.keymap.active_keys import key_of
-from hookscope.console.state.messages import EditorRequested, NoticeShown
+from hookscope.console.state.messages import EditorRequested
 from hookscope.console.state.state_changes import RowJumpedTo
 from hookscope.model.hook import FilePosition
 from hookscope.model.refusal import Refusal
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from hookscope.authoring.scaffold.request import ScaffoldRequest
     from hookscope.authoring.scaffold.scaffold_plan import ScaffoldPlan
     from hookscope.authoring.scaffold.scaffold_writer import ScaffoldResult
+    from hookscope.console.context import ConsoleContext
     from hookscope.console.dialogs.new_hook_form import NewHookAnswer
-    from hookscope.console.screens.main_frame import MainFrame
 
 SCAFFOLD_GROUP = "new"
 
@@ -27,23 +27,22 @@ SCAFFOLD_GROUP = "new"
 class ScaffoldController:
     """What is asked of new things. Files are seen before they are written."""
 
-    def __init__(self, screen: MainFrame) -> None:
-        self.screen = screen
+    def __init__(self, context: ConsoleContext) -> None:
+        self.context = context
         self._awaited: Path | None = None  # the new hook, which no look has found yet
 
     def ask(self) -> None:
         """Open the form."""
-        view = self.screen.state.view
+        view = self.context.scanned()
         if view is None:
-            self.screen.post_message(NoticeShown("Still looking.", "warning"))
             return
         from hookscope.console.dialogs.new_hook_form import NewHookForm  # here: the first paint does without
 
-        self.screen.app.push_screen(NewHookForm(view, self._plan), self._agreed)
+        self.context.push_dialog(NewHookForm(view, self._plan), self._agreed)
 
     def _plan(self, wish: ScaffoldRequest, answered: NewHookAnswer) -> None:
         """What a wish comes to, worked out in a thread."""
-        bench, view = self.screen.bridge.bench, self.screen.state.view
+        bench, view = self.context.bench, self.context.state.view
         if view is None:
             return
 
@@ -55,7 +54,7 @@ class ScaffoldController:
             except Refusal as refused:
                 return str(refused)
 
-        self.screen.bridge.ask(SCAFFOLD_GROUP, planning, answered)
+        self.context.bridge.ask(SCAFFOLD_GROUP, planning, answered)
 
     def _agreed(self, sketch: ScaffoldPlan | None) -> None:
         if sketch is None:
@@ -64,16 +63,16 @@ class ScaffoldController:
         def writing() -> ScaffoldResult:
             from hookscope.authoring.scaffold.scaffold_writer import write_scaffold  # here: as above
 
-            return write_scaffold(self.screen.bridge.bench, sketch)
+            return write_scaffold(self.context.bench, sketch)
 
-        self.screen.bridge.ask(SCAFFOLD_GROUP, writing, self._written)
+        self.context.bridge.ask(SCAFFOLD_GROUP, writing, self._written)
 
     def _written(self, made: ScaffoldResult) -> None:
         sketch = made.sketched
         name, count = one_line(sketch.wish.name, 60), len(sketch.files)
-        self.screen.log_line("new", f"{sketch.kind}, {count} files in {sketch.root}", subject=name)
+        self.context.log_line("new", f"{sketch.kind}, {count} files in {sketch.root}", subject=name)
         for note in made.notes:
-            self.screen.log_line("new", note, "warning", name)
+            self.context.log_line("new", note, "warning", name)
         first = made.stands[0] if made.stands else None
         if first is None or first.row is None:
             said = f"{name} is written; no list here has it: {made.next[0]}"
@@ -82,18 +81,18 @@ class ScaffoldController:
         else:
             fire, undo = key_of("hooks.fire"), key_of("hooks.undo")
             said = f"{name} is written and ready: {fire} fires at it, {undo} takes it back."
-        self.screen.post_message(NoticeShown(said))
+        self.context.notify(said)
         self._awaited = sketch.main
-        self.screen.bridge.look()
+        self.context.bridge.look()
         if editor_of(os.environ):  # which looks again when it ends
-            self.screen.post_message(EditorRequested(FilePosition(sketch.main)))
+            self.context.post(EditorRequested(FilePosition(sketch.main)))
 
     def looked(self) -> None:
         """Select the new one, as soon as a look has found it."""
         if self._awaited is None:
             return
-        found = (row for row in self.screen.state.rows if row.hook and row.hook.handler == self._awaited)
+        found = (row for row in self.context.state.rows if row.hook and row.hook.handler == self._awaited)
         row = next(found, None)
         if row is not None:
             self._awaited = None
-            self.screen.change(RowJumpedTo(row.id))
+            self.context.change(RowJumpedTo(row.id))

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hookscope.app.whatif.assumptions import assumption_words, has_what_if, without_what_if
-from hookscope.console.state.messages import NoticeShown, Severity, error_text
+from hookscope.console.state.messages import error_text
 from hookscope.console.state.state_changes import ModeChosen
 
 if TYPE_CHECKING:
     from hookscope.analysis.several_machines import ComparedMachine
     from hookscope.app.options import Options
     from hookscope.app.snapshot import Snapshot
+    from hookscope.console.context import ConsoleContext
     from hookscope.console.dialogs.what_if_form import WhatIfFields, WhatIfForm
-    from hookscope.console.screens.main_frame import MainFrame
 
 WHAT_IF_GROUP = "what if"
 
@@ -23,9 +23,15 @@ WHAT_IF_GROUP = "what if"
 class WhatIfController:
     """One bar at most; what was taken last holds."""
 
-    def __init__(self, screen: MainFrame) -> None:
-        self.screen = screen
-        self._began = without_what_if(screen.bridge.bench.options)
+    def __init__(
+        self,
+        context: ConsoleContext,
+        firing: Callable[[], bool],
+        compare_places: Callable[[Callable[[], tuple[ComparedMachine, ...]]], object],
+    ) -> None:
+        """`firing`: is an event on its way; `compare_places`: have the Hosts pane show these."""
+        self.context, self._firing, self._compare_places = context, firing, compare_places
+        self._began = without_what_if(context.bench.options)
         self._opened: WhatIfForm | None = None
         self._noted: tuple[str, ...] = ()  # what is not known of the environment, and was said
 
@@ -37,18 +43,18 @@ class WhatIfController:
     @property
     def _real(self) -> Options:
         """The options without the what-if: as the console began, under the dialect that was chosen since."""
-        now = self.screen.bridge.bench.options
+        now = self.context.bench.options
         return self._began if "host" in now.supposed else replace(self._began, dialect=now.dialect)
 
     def looked(self, view: Snapshot) -> None:
         """The strip says what this view assumes."""
-        options = self.screen.bridge.bench.options
+        options = self.context.bench.options
         words = assumption_words(options, view.host.surroundings)
-        if words or self.screen.sits("what_if_strip"):
-            self.screen.what_if_strip.show(words)
-        notes = self.screen.bridge.bench.setup.notes
+        if words or self.context.panes.is_made("what_if_strip"):
+            self.context.panes.what_if_strip.show(words)
+        notes = self.context.bench.setup.notes
         for note in notes if notes != self._noted else ():
-            self.screen.log_line("what if", note, "warning")
+            self.context.log_line("what if", note, "warning")
         self._noted = notes
         if self._bar is not None:
             from hookscope.console.dialogs.what_if_form import real_values, what_if_fields_of
@@ -61,18 +67,17 @@ class WhatIfController:
         from hookscope.app.whatif.suggestions import suggestions
         from hookscope.console.dialogs.what_if_form import WhatIfForm, real_values, what_if_fields_of
 
-        view, options = self.screen.state.view, self.screen.bridge.bench.options
+        view, options = self.context.scanned(), self.context.bench.options
         if view is None:
-            self._say("Still looking.", "warning")
             return
 
         def show(found: Mapping[str, Sequence[str]]) -> None:
-            if self.screen.is_current:
+            if not self.context.is_covered:
                 typed, real = what_if_fields_of(options), real_values(view, options)
                 self._opened = WhatIfForm(typed, real, found, self.take, self.reset, self.compare)
-                self.screen.app.push_screen(self._opened)
+                self.context.push_dialog(self._opened)
 
-        self.screen.bridge.ask(WHAT_IF_GROUP, lambda: suggestions(view.host), show, opens=True)
+        self.context.bridge.ask(WHAT_IF_GROUP, lambda: suggestions(view.host), show, opens=True)
 
     def take(self, typed: WhatIfFields) -> None:
         """Assume this from now on."""
@@ -87,18 +92,18 @@ class WhatIfController:
 
     def reset(self) -> None:
         """Assume nothing."""
-        if not has_what_if(self.screen.bridge.bench.options):
+        if not has_what_if(self.context.bench.options):
             self._wrong("Nothing is assumed: all is as it really is.")
-        elif self.screen.bridge.bench.options == self._real:
+        elif self.context.bench.options == self._real:
             self._wrong("Only the home is assumed, by --home: it stays.")
         else:
             self._use(self._real)
 
     def _use(self, options: Options) -> None:
-        if self.screen.firing:
+        if self._firing():
             self._wrong("An event is on its way; wait for its end, or cancel it.")
             return
-        bench = self.screen.bridge.bench
+        bench = self.context.bench
 
         def using() -> str:
             try:
@@ -107,35 +112,33 @@ class WhatIfController:
                 return error_text(error)
             return ""
 
-        self.screen.bridge.ask(WHAT_IF_GROUP, using, self._used)
+        self.context.bridge.ask(WHAT_IF_GROUP, using, self._used)
 
     def _used(self, problem: str) -> None:
         if problem:
             self._wrong(problem)
             return
-        bench = self.screen.bridge.bench
-        self.screen.bridge.look()
+        bench = self.context.bench
+        self.context.bridge.look()
         if not has_what_if(bench.options):
-            self.screen.log_line("what if", "all is as it really is")
-            self.screen.run_worker(
-                bench.crew.close_others(), name=WHAT_IF_GROUP, group=WHAT_IF_GROUP, exit_on_error=False
-            )
+            self.context.log_line("what if", "all is as it really is")
+            self.context.run(bench.crew.close_others(), WHAT_IF_GROUP, WHAT_IF_GROUP)
 
     def compare(self) -> None:
         """Mode 4, with what is real and what is supposed side by side."""
-        if not has_what_if(self.screen.bridge.bench.options):
+        if not has_what_if(self.context.bench.options):
             self._wrong("Nothing is assumed: there is nothing to compare.")
             return
         if self._bar is not None:
             self._bar.action_leave()
-        self.screen.hosts.compare_places(self.places)
-        self.screen.change(ModeChosen("hosts"))
+        self._compare_places(self.places)
+        self.context.change(ModeChosen("hosts"))
 
     def places(self) -> tuple[ComparedMachine, ...]:
         """What is real and what is supposed now; nothing where nothing is. Raises Refusal."""
         from hookscope.analysis.several_machines import real_and_assumed
 
-        bench = self.screen.bridge.bench
+        bench = self.context.bench
         if bench.options == self._real:
             return ()
         return real_and_assumed(bench.options, self._real, bench.dialect.name)
@@ -144,7 +147,4 @@ class WhatIfController:
         if self._bar is not None:
             self._bar.say(text, wrong=True)
         else:
-            self._say(text, "warning")
-
-    def _say(self, text: str, severity: Severity = "information") -> None:
-        self.screen.post_message(NoticeShown(text, severity))
+            self.context.notify(text, "warning")

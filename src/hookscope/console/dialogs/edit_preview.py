@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -12,15 +12,7 @@ from textual.content import Content
 from textual.widgets import Button, Static
 
 from hookscope.console.dialogs.base_dialogs import AnswerButton, AnswerRow, ButtonDialog
-from hookscope.console.keymap.active_keys import ENTER_KEY, key_hints, key_of, with_keys
-from hookscope.console.state.messages import (
-    NoticeShown,
-    SettingsWritten,
-    Severity,
-    TogglePlanned,
-    ToggleRequested,
-    UndoPlanned,
-)
+from hookscope.console.keymap.active_keys import ENTER_KEY, key_hints, key_of
 from hookscope.console.theme.text_styles import (
     FAINT,
     MUTED,
@@ -32,9 +24,7 @@ from hookscope.console.theme.text_styles import (
 from hookscope.storage.edits.masked_preview import MASKED_NOTE, hides_secrets, masked_preview
 
 if TYPE_CHECKING:
-    from hookscope.app.snapshot import Snapshot
     from hookscope.app.toggle import Toggle, Undoing
-    from hookscope.console.screens.main_frame import MainFrame
     from hookscope.model.hook_status import Effect
     from hookscope.model.machine import Machine
     from hookscope.storage.edits.change import Change
@@ -179,90 +169,3 @@ class ForgetScreen(EditQuestion):
             "left,right", "other_button", "Choose", show=False, id="forget.choose", tooltip="Another answer"
         ),
     ]
-
-
-class EditController:
-    """From a wish to an edit on disk. The first toggle of a sitting is shown before it is written."""
-
-    def __init__(self, screen: MainFrame) -> None:
-        self.screen = screen
-        self._shown = False  # has a toggle's edit been shown in this sitting
-
-    def toggle(self, asked: ToggleRequested) -> None:
-        """Find out what it takes."""
-        if self.screen.state.view is not None:
-            self.screen.bridge.plan_toggle(self.screen.state.view, asked.name, asked.on)
-
-    def toggle_planned(self, planned: TogglePlanned) -> None:
-        """Show the edit, or write it."""
-        toggle, view, bridge = planned.toggle, self.screen.state.view, self.screen.bridge
-        if toggle is None or view is None:
-            self._say(planned.problem or "Still looking.")
-        elif not toggle.needed:
-            self._say(f"{toggle.name} is {toggle.after} already.")
-        elif self._shown:
-            bridge.apply_toggle(toggle)
-        else:
-            title = f"Switch {'on' if toggle.on else 'off'}?"
-            sheet = toggle_sheet(toggle, view.host.surroundings)
-            self._ask(
-                EditScreen(title, sheet, with_keys("{hooks.undo} undoes it later   shown once")),
-                self._agreed(toggle),
-            )
-
-    def _agreed(self, toggle: Toggle) -> Callable[[], None]:
-        def write() -> None:
-            self._shown = True
-            self.screen.bridge.apply_toggle(toggle)
-
-        return write
-
-    def undo_planned(self, planned: UndoPlanned) -> None:
-        """Take the last edit back, give it up, or say why neither can be."""
-        undoing, view = planned.undoing, self.screen.state.view
-        if planned.stuck is not None and view is not None:
-            stuck = planned.stuck
-            sheet = stuck_sheet(planned.problem, stuck, view.host.surroundings)
-            self._ask(ForgetScreen("Give up this undo?", sheet), lambda: self._give_up(stuck))
-        elif undoing is None or view is None:
-            self._say(planned.problem or "Still looking.")
-        else:
-            self._take_back(undoing, view)
-
-    def _take_back(self, undoing: Undoing, view: Snapshot) -> None:
-        """Ask first where its file has changed since, and where it was not made here."""
-        bridge = self.screen.bridge
-        ours = bridge.bench.edits.made_here(undoing.change)
-        if ours and not undoing.alone:
-            bridge.apply_undo(undoing)
-            return
-        sheet = undo_sheet(undoing, view.host.surroundings, ours=ours)
-        self._ask(EditScreen("Take back this edit?", sheet), lambda: bridge.apply_undo(undoing))
-
-    def _give_up(self, change: Change) -> None:
-        """Forget an edit that cannot be taken back."""
-        edits = self.screen.bridge.bench.edits
-        told = SettingsWritten("undo", f"forgotten: {change.meaning}")
-        self.screen.bridge.ask("settings", lambda: edits.forget(change), lambda _: self.written(told))
-
-    def written(self, written: SettingsWritten) -> None:
-        """An edit is on disk, or could not be: say so, and look."""
-        if written.problem:
-            self._say(written.problem)
-            return
-        self.screen.log_line("config", written.text, subject=written.subject)
-        if written.text.startswith("on, but") or written.subject == "undo":
-            self._say(f"{written.subject}: {written.text}", "information")
-        if written.files and self.screen.sits("saved"):
-            self.screen.saved.taken_back(written.files)
-        self.screen.bridge.look()
-
-    def _ask(self, question: EditQuestion, write: Callable[[], None]) -> None:
-        def answered(agreed: bool | None) -> None:
-            if agreed:
-                write()
-
-        self.screen.app.push_screen(question, answered)
-
-    def _say(self, text: str, severity: Severity = "warning") -> None:
-        self.screen.post_message(NoticeShown(text, severity))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -20,6 +20,7 @@ from hookscope.console.dialogs.base_dialogs import Overlay
 from hookscope.console.keymap.active_keys import (
     DEFAULT_KEYMAP,
     Keymap,
+    active_keymap,
     key_hints,
     key_labels,
     with_keys,
@@ -35,9 +36,6 @@ from hookscope.console.keymap.available_actions import (
 from hookscope.console.keymap.key_listing import command_of
 from hookscope.console.theme.text_styles import FAINT, MUTED, Sheet, safe_paragraph
 from hookscope.console.widgets.lines import FittedText, KeyScroll
-
-if TYPE_CHECKING:
-    from hookscope.console.app import Console
 
 HELP_GAP = 2  # cells between two columns
 ACTION_META = "action"  # what a line of help does, in the meta of its text
@@ -157,10 +155,10 @@ class HelpScreen(Overlay[AvailableAction | None]):
             yield HelpSheet(self._sheet)
 
     def _sheet(self, under: str, width: int) -> Content:
-        return help_sheet(self.about, self.nodes, width, cast("Console", self.app).keymap, under)
+        return help_sheet(self.about, self.nodes, width, active_keymap(), under)
 
     def on_help_sheet_asked(self, event: HelpSheet.Asked) -> None:
-        keymap = cast("Console", self.app).keymap
+        keymap = active_keymap()
         self.dismiss(
             next(deed for deed in available_actions_of(self.nodes, keymap) if deed.id == event.action)
         )

@@ -14,7 +14,7 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -29,7 +29,13 @@ from hookscope.app.console_files import stored_console
 from hookscope.authoring.testing.saved_events import saved_listing
 from hookscope.console.dialogs.base_dialogs import TALL_SCREEN, Dialog
 from hookscope.console.keymap.actions import scope_of
-from hookscope.console.keymap.active_keys import ENTER_KEY, key_hints, key_label, with_keys
+from hookscope.console.keymap.active_keys import (
+    ENTER_KEY,
+    active_keymap,
+    key_hints,
+    key_label,
+    with_keys,
+)
 from hookscope.console.keymap.available_actions import (
     all_nodes,
     available_actions_of,
@@ -38,7 +44,6 @@ from hookscope.console.keymap.available_actions import (
 )
 from hookscope.console.keymap.key_listing import command_of
 from hookscope.console.panes.fire.run_sheet import RunSheet, brief_run_outcome
-from hookscope.console.screens.main_screen import MainScreen
 from hookscope.console.state import log_messages
 from hookscope.console.state.state_changes import (
     ModeChosen,
@@ -61,7 +66,7 @@ from hookscope.values import dataclass
 if TYPE_CHECKING:
     from hookscope.app.snapshot import PastRun, Snapshot
     from hookscope.app.workbench import Workbench
-    from hookscope.console.app import Console
+    from hookscope.console.context import ConsoleContext
     from hookscope.console.state.hook_rows import HookRow
 
 
@@ -217,18 +222,30 @@ def expand_entries(listed: Iterable[ListedEntries], most: int | None = None) -> 
             yield one
 
 
-def palette_entries(screen: Screen[Any]) -> Iterator[PaletteEntry]:
+class PaletteSource(NamedTuple):
+    """What is found among the panes, and where it leads."""
+
+    context: ConsoleContext
+    load_saved: Callable[[Path], object]
+    open_workspace: Callable[[Path], object]
+
+
+def palette_entries(screen: Screen[Any], source: PaletteSource | None = None) -> Iterator[PaletteEntry]:
     """All that can be done over this screen, one by one."""
-    return expand_entries(listed_entries(screen))
+    return expand_entries(listed_entries(screen, source))
 
 
-def listed_entries(screen: Screen[Any]) -> Iterator[ListedEntries]:
-    """Actions first, then panes, events and hooks, but over a dialog: that is to be answered."""
-    yield from _action_entries(screen)
+def listed_entries(screen: Screen[Any], source: PaletteSource | None = None) -> Iterator[ListedEntries]:
+    """Actions first, then panes, events and hooks, but over a dialog: that is to be answered.
+
+    Args:
+        source: of the panes; None over a dialog.
+    """
+    yield from _action_entries(screen, over_panes=source is not None)
     app = screen.app
     yield PaletteEntry("save", "Screenshot", "the screen as an SVG picture", app.deliver_screenshot)
-    if isinstance(screen, MainScreen):
-        yield from _pane_entries(screen)
+    if source is not None:
+        yield from _pane_entries(source.context)
     for name in sorted(app.available_themes):
         note = "the colours in use" if name == app.theme else "other colours"
         if app.no_color:
@@ -236,34 +253,33 @@ def listed_entries(screen: Screen[Any]) -> Iterator[ListedEntries]:
         yield PaletteEntry("theme", name, note, partial(setattr, app, "theme", name))
 
 
-def _pane_entries(screen: MainScreen) -> Iterator[ListedEntries]:
+def _pane_entries(context: ConsoleContext) -> Iterator[ListedEntries]:
     for title, change in PANE_ENTRIES:
-        yield PaletteEntry("go to", title, "", partial(screen.change, change))
-    state = screen.state
+        yield PaletteEntry("go to", title, "", partial(context.change, change))
+    state = context.state
     for key in state.view.keys if state.view is not None else ():
-        yield PaletteEntry("event", key, "compose it in the Fire mode", partial(screen.compose_event, key))
-    yield LazyEntries(lambda most: (_hook_entry(screen, row) for row in islice(state.rows, most)))
+        yield PaletteEntry("event", key, "compose it in the Fire mode", partial(context.compose_event, key))
+    yield LazyEntries(lambda most: (_hook_entry(context, row) for row in islice(state.rows, most)))
 
 
-def _hook_entry(screen: MainScreen, row: HookRow) -> PaletteEntry:
+def _hook_entry(context: ConsoleContext, row: HookRow) -> PaletteEntry:
     return PaletteEntry(
-        "hook", row.name, f"{row.look.word}, {row.source}", partial(_show_row, screen, row.id)
+        "hook", row.name, f"{row.look.word}, {row.source}", partial(_show_row, context, row.id)
     )
 
 
-def _show_row(screen: MainScreen, row: str) -> None:
-    screen.change(RowJumpedTo(row))
-    screen.change(SideChosen("why"))
+def _show_row(context: ConsoleContext, row: str) -> None:
+    context.change(RowJumpedTo(row))
+    context.change(SideChosen("why"))
 
 
-def _action_entries(screen: Screen[Any]) -> Iterator[PaletteEntry]:
+def _action_entries(screen: Screen[Any], *, over_panes: bool) -> Iterator[PaletteEntry]:
     """The focused widget's actions first: the same key may mean more there. Those that move come last."""
-    app = cast("Console", screen.app)
-    over = isinstance(screen, MainScreen)  # it has the same as the app, in its own name
+    app = screen.app
     found = [
         deed
-        for deed in available_actions_of(all_nodes(screen), app.keymap)
-        if deed.node is not app or not over
+        for deed in available_actions_of(all_nodes(screen), active_keymap())
+        if deed.node is not app or not over_panes  # they have the same as the app, in their own name
     ]
     named = Counter(deed.binding.description for deed in found)
     for deed in sorted(found, key=lambda deed: is_move(deed.binding)):
@@ -275,45 +291,46 @@ def _action_entries(screen: Screen[Any]) -> Iterator[PaletteEntry]:
         yield PaletteEntry(key_label(binding.key)[:6], title, told, partial(run_action, app, deed))
 
 
-async def stored_entries(screen: MainScreen) -> tuple[PaletteEntry, ...]:
+async def stored_entries(source: PaletteSource) -> tuple[PaletteEntry, ...]:
     """What lies on disk: saved events to load, runs to show, workspaces to open. Read in a thread."""
-    view, bench = screen.state.view, screen.bridge.bench
+    context = source.context
+    view, bench = context.state.view, context.bench
     if view is None:
         return ()
     saved = await asyncio.to_thread(saved_event_entries, view)
-    runs = await asyncio.to_thread(run_entries, bench, view, screen.fire_pane.runs.sheets)
+    runs = await asyncio.to_thread(run_entries, bench, view, context.panes.fire_pane.run_view.runs.sheets)
     recent = await asyncio.to_thread(stored_console().recent)
     others = [path for path in recent if path != view.host.workspace]
     return (
         *(
-            PaletteEntry("saved", one.name, one.about, partial(_load_saved_event, screen, one.file))
+            PaletteEntry("saved", one.name, one.about, partial(_load_saved_event, source, one.file))
             for one in saved
         ),
         *(
-            PaletteEntry("run", f"{run.number}  {run.key}", run.about, partial(_open_run, screen, run))
+            PaletteEntry("run", f"{run.number}  {run.key}", run.about, partial(_open_run, context, run))
             for run in runs
         ),
         *(
-            PaletteEntry("open", str(path), "this workspace", partial(screen.open_workspace, path))
+            PaletteEntry("open", str(path), "this workspace", partial(source.open_workspace, path))
             for path in others
         ),
     )
 
 
-def _load_saved_event(screen: MainScreen, file: Path) -> None:
-    screen.change(ModeChosen("fire"))
-    screen.saved.load(file)
+def _load_saved_event(source: PaletteSource, file: Path) -> None:
+    source.context.change(ModeChosen("fire"))
+    source.load_saved(file)
 
 
-def _open_run(screen: MainScreen, run: RunEntry) -> None:
-    pane = screen.fire_pane
+def _open_run(context: ConsoleContext, run: RunEntry) -> None:
+    pane = context.panes.fire_pane
     if run.past is not None:
-        pane.show_past(run.past)
-        screen.change(ModeChosen("fire"))
-    elif pane.show_run(run.number):
-        screen.change(ModeChosen("fire"))
+        pane.run_view.show_past(run.past)
+        context.change(ModeChosen("fire"))
+    elif pane.run_view.show_run(run.number):
+        context.change(ModeChosen("fire"))
     else:
-        screen.say(f"Run {run.number} is no longer kept.", "warning")
+        context.notify(f"Run {run.number} is no longer kept.", "warning")
 
 
 def entries_before_typing(listed: Iterable[ListedEntries]) -> tuple[PaletteEntry, ...]:
@@ -421,10 +438,10 @@ class PaletteScreen(Dialog[None]):
     }
     """
 
-    def __init__(self, below: Screen[Any]) -> None:
-        """`below`: the screen whose actions are found."""
+    def __init__(self, below: Screen[Any], source: PaletteSource | None = None) -> None:
+        """`below`: the screen whose actions are found; `source`: what is found among its panes."""
         super().__init__()
-        self._asked_in = below
+        self._asked_in, self._source = below, source
         self._listed: tuple[ListedEntries, ...] = ()
         self._all: tuple[PaletteEntry, ...] | None = None  # written out for the first search
         self._shown = ""  # what was typed for what is listed
@@ -445,19 +462,19 @@ class PaletteScreen(Dialog[None]):
 
     def on_mount(self) -> None:
         self._leave_room()
-        self._list((*listed_entries(self._asked_in),))
-        below = self._asked_in
-        if isinstance(below, MainScreen):
-            self._work(partial(self._complete, below), "complete")
+        self._list((*listed_entries(self._asked_in, self._source),))
+        if self._source is not None:
+            self._work(partial(self._complete, self._source), "complete")
 
-    async def _complete(self, below: MainScreen) -> None:
+    async def _complete(self, source: PaletteSource) -> None:
         """The actions of panes that are made on demand, then what lies on disk."""
-        if not (below.fire_pane.furnished and below.hosts_pane.furnished):
-            await below.fire_pane.with_its_parts()
-            await below.hosts_pane.with_its_parts()
-        on_disk = await stored_entries(below)
+        panes = source.context.panes
+        if not (panes.fire_pane.furnished and panes.hosts_pane.furnished):
+            await panes.fire_pane.with_its_parts()
+            await panes.hosts_pane.with_its_parts()
+        on_disk = await stored_entries(source)
         if self.stands:
-            self._list((*listed_entries(below), *on_disk))
+            self._list((*listed_entries(self._asked_in, source), *on_disk))
 
     def _list(self, entries: tuple[ListedEntries, ...]) -> None:
         """These can be found from now on; the cursor stays where it is."""

@@ -17,13 +17,12 @@ from textual.widgets import Button
 from hookscope.app.trust_requests import TrustRequest, trust_requests
 from hookscope.console.dialogs.base_dialogs import AnswerButton, AnswerRow, ButtonDialog
 from hookscope.console.keymap.active_keys import ENTER_KEY, key_hints, key_of, with_keys
-from hookscope.console.state.messages import NoticeShown
 from hookscope.console.theme.text_styles import MUTED, Sheet, counted, safe_paragraph
 from hookscope.console.widgets.lines import FittedText, ScrollBox
 
 if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
-    from hookscope.console.screens.main_frame import MainFrame
+    from hookscope.console.context import ConsoleContext
     from hookscope.model.hook import Hook
     from hookscope.model.trust import TrustTarget
 
@@ -32,7 +31,7 @@ TrustAnswer = Literal["trust", "without", "cancel"]
 
 
 def ask_trust(
-    screen: MainFrame,
+    context: ConsoleContext,
     targets: Sequence[TrustTarget],
     view: Snapshot,
     then: Callable[[TrustAnswer | None], None],
@@ -46,13 +45,13 @@ def ask_trust(
     short = view.host.surroundings.short
     for target in targets:
         if target.refused:
-            screen.post_message(NoticeShown(f"{target.offer(short)}.", "warning"))
+            context.notify(f"{target.offer(short)}.", "warning")
     asked = [target for target in targets if not target.refused]
     if asked:
-        screen.bridge.ask(
+        context.bridge.ask(
             "trust question",
             lambda: trust_requests(view, asked),
-            lambda requests: screen.app.push_screen(TrustScreen(requests, view, firing=firing), then),
+            lambda requests: context.push_dialog(TrustScreen(requests, view, firing=firing), then),
             opens=True,
             scans=True,
         )

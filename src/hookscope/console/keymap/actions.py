@@ -29,7 +29,7 @@ READING_SCOPES = ("hooks", "run", "hosts", "debug", "beside", "repeated", "help"
 # In the order in which help and `hookscope keys` show them. A test compares it with the open console.
 KEY_SCOPES = (
     KeyScope("app", "everywhere, in editors too", "app:Console", (), typing=True),
-    KeyScope("console", "in every pane", "screens.main_frame:MainFrame"),
+    KeyScope("console", "in every pane", "screens.main_screen:MainScreen"),
     KeyScope("hooks", "Hooks", "panes.hooks_pane:HooksPane", ("console",)),
     KeyScope("list", "the list of hooks", "panes.hook_list:HookList", ("hooks",)),
     KeyScope("filter", "the filter of hooks", "widgets.input_fields:FilterBox", ("hooks",), typing=True),

@@ -12,13 +12,13 @@ from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.message import Message
 from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
 from hookscope.console.keymap.active_keys import key_hints, share_a_key, with_keys
+from hookscope.console.state.console_message import ConsoleMessage
 from hookscope.console.state.log_entries import (
     LEVEL_ALIASES,
     LogEntry,
@@ -208,21 +208,21 @@ class LogPane(RemovableWidget, Widget):
     }
     """
 
-    class RunAsked(Message):
+    class RunAsked(ConsoleMessage):
         """The run that an entry tells of is to be shown."""
 
         def __init__(self, number: int) -> None:
             super().__init__()
             self.number = number
 
-    class RealAsked(Message):
+    class RealAsked(ConsoleMessage):
         """A real event is to be opened in the composer, or kept as a saved event."""
 
         def __init__(self, name: str, save: bool = False) -> None:
             super().__init__()
             self.name, self.save = name, save
 
-    class TapAsked(Message):
+    class TapAsked(ConsoleMessage):
         """How the tap stands is to be shown."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from textual.message import Message
 
+from hookscope.console.state.console_message import ConsoleMessage
 from hookscope.model.failure import FaultName
 from hookscope.values import dataclass
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 StepCommand = Literal["run_it", "pass_over", "run_all"]
 
 
-class FireRequested(Message):
+class FireRequested(ConsoleMessage):
     """This event is to be fired, at one hook only where `only` names it; on copies if `guarded`.
 
     `file` is the saved event that it is; `way` says how, where it is not simply fired. Of an event as it
@@ -43,7 +44,7 @@ class FireRequested(Message):
         self.written = written
 
 
-class StepRequested(Message):
+class StepRequested(ConsoleMessage):
     """What waits is to begin, to be passed over, or to begin with all that follow."""
 
     def __init__(self, word: StepCommand) -> None:
@@ -51,7 +52,7 @@ class StepRequested(Message):
         self.word: StepCommand = word
 
 
-class DebuggerRequested(Message):
+class DebuggerRequested(ConsoleMessage):
     """The handler that is debugged is to be shown."""
 
 
@@ -59,7 +60,7 @@ class PartsMounted(Message):
     """The pane has got its parts: it can take the focus."""
 
 
-class DraftChanged(Message):
+class DraftChanged(ConsoleMessage):
     """The composer holds another event; None while it holds none that is valid."""
 
     def __init__(self, event: Event | None, only: str | None) -> None:
@@ -70,7 +71,7 @@ class DraftChanged(Message):
         return isinstance(message, DraftChanged)
 
 
-class EnvironmentChosen(Message):
+class EnvironmentChosen(ConsoleMessage):
     """Events are to be filled from this environment; None: from none."""
 
     def __init__(self, name: str | None) -> None:
@@ -78,7 +79,7 @@ class EnvironmentChosen(Message):
         self.name = name
 
 
-class FireOnSaveRequested(Message):
+class FireOnSaveRequested(ConsoleMessage):
     """This event is to be fired again whenever a file is saved; or no longer."""
 
     def __init__(self, event: Event, only: str | None, file: Path | None = None) -> None:
@@ -86,7 +87,7 @@ class FireOnSaveRequested(Message):
         self.event, self.only, self.file = event, only, file
 
 
-class SaveEventRequested(Message):
+class SaveEventRequested(ConsoleMessage):
     """The composer's event is to be saved: over the file that it was loaded from, or as a new one.
 
     `draft` is what the composer holds of it: until it is written, other things may be typed.
@@ -97,11 +98,11 @@ class SaveEventRequested(Message):
         self.saved, self.file, self.draft = saved, file, draft
 
 
-class SavedEventsRequested(Message):
+class SavedEventsRequested(ConsoleMessage):
     """The list of saved events is wanted."""
 
 
-class FuzzRequested(Message):
+class FuzzRequested(ConsoleMessage):
     """The smallest events like this one that a hook fails at are to be looked for."""
 
     def __init__(self, event: Event, only: str | None) -> None:
@@ -109,7 +110,7 @@ class FuzzRequested(Message):
         self.event, self.only = event, only
 
 
-class ReplayRequested(Message):
+class ReplayRequested(ConsoleMessage):
     """The shown run is to be fired again, marked so; from its handler of the number `start` on."""
 
     def __init__(self, start: int | None = None) -> None:
@@ -117,11 +118,11 @@ class ReplayRequested(Message):
         self.start = start
 
 
-class ComparisonRequested(Message):
+class ComparisonRequested(ConsoleMessage):
     """The shown run is wanted beside another one."""
 
 
-class AcceptRequested(Message):
+class AcceptRequested(ConsoleMessage):
     """What happened in a run is to be what its saved event expects."""
 
     def __init__(self, number: int, checked: SavedEventResult) -> None:
@@ -129,7 +130,7 @@ class AcceptRequested(Message):
         self.number, self.checked = number, checked
 
 
-class SessionRequested(Message):
+class SessionRequested(ConsoleMessage):
     """A whole session is to be played, begun by this message of a user."""
 
     def __init__(self, text: str) -> None:
@@ -137,11 +138,11 @@ class SessionRequested(Message):
         self.text = text
 
 
-class CancelRequested(Message):
+class CancelRequested(ConsoleMessage):
     """The run that is going on is to be cancelled."""
 
 
-class SourceEditRequested(Message):
+class SourceEditRequested(ConsoleMessage):
     """The editor is wanted at a line of a file."""
 
     def __init__(self, path: Path, line: int) -> None:
@@ -149,7 +150,7 @@ class SourceEditRequested(Message):
         self.path, self.line = path, line
 
 
-class FoldersTrustRequested(Message):
+class FoldersTrustRequested(ConsoleMessage):
     """These folders are to be allowed to run."""
 
     def __init__(self, folders: tuple[TrustTarget, ...]) -> None:

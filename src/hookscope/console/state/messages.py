@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Literal
 from textual.message import Message
 from textual.message_pump import MessagePump
 
+from hookscope.console.state.console_message import ConsoleMessage
+
 if TYPE_CHECKING:
     from hookscope.app.runs.activation_links import Activity
     from hookscope.app.snapshot import PastRun
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 Severity = Literal["information", "warning", "error"]
 
 
-class StateChanged(Message):
+class StateChanged(ConsoleMessage):
     """Something is different now: the screen reduces it into its state."""
 
     def __init__(self, change: StateChange) -> None:
@@ -46,11 +48,11 @@ class NoticeShown(Message):
         super().__init__()
 
 
-class PreferencesSaved(Message):
+class PreferencesSaved(ConsoleMessage):
     """A file of keys or themes was saved."""
 
 
-class WorkbenchFailed(Message):
+class WorkbenchFailed(ConsoleMessage):
     """There is no workbench: the console has nothing to show."""
 
     def __init__(self, error: Exception) -> None:
@@ -58,7 +60,7 @@ class WorkbenchFailed(Message):
         super().__init__()
 
 
-class ThreadAnswered(Message):
+class ThreadAnswered(ConsoleMessage):
     """What a thread was asked for is there: the one who asked takes it, in the screen's own thread."""
 
     def __init__(self, take: Callable[[], object]) -> None:
@@ -66,7 +68,7 @@ class ThreadAnswered(Message):
         super().__init__()
 
 
-class HandlerStopped(Message):
+class HandlerStopped(ConsoleMessage):
     """A handler that is debugged stands, and waits for a word to its debugger."""
 
     def __init__(self, debugger: Debugger, stop: Stop) -> None:
@@ -74,11 +76,11 @@ class HandlerStopped(Message):
         super().__init__()
 
 
-class DebugEnded(Message):
+class DebugEnded(ConsoleMessage):
     """Nothing is debugged any more."""
 
 
-class ComposeForHookRequested(Message):
+class ComposeForHookRequested(ConsoleMessage):
     """Compose an event of this key, for the sake of that hook."""
 
     def __init__(self, key: str, hook: str) -> None:
@@ -86,7 +88,7 @@ class ComposeForHookRequested(Message):
         super().__init__()
 
 
-class ToggleRequested(Message):
+class ToggleRequested(ConsoleMessage):
     """Switch this hook on or off."""
 
     def __init__(self, name: str, on: bool) -> None:
@@ -94,7 +96,7 @@ class ToggleRequested(Message):
         super().__init__()
 
 
-class FixRequested(Message):
+class FixRequested(ConsoleMessage):
     """Find out what opens the checks that stop this hook, or make one of what is none."""
 
     def __init__(self, item: HookStatus | RejectedHook) -> None:
@@ -102,23 +104,23 @@ class FixRequested(Message):
         super().__init__()
 
 
-class NewHookRequested(Message):
+class NewHookRequested(ConsoleMessage):
     """Ask for a new hook, pack, plugin or module."""
 
 
-class PacksRequested(Message):
+class PacksRequested(ConsoleMessage):
     """Show the packs of this host."""
 
 
-class WhatIfRequested(Message):
+class WhatIfRequested(ConsoleMessage):
     """Show the bar of what is assumed."""
 
 
-class UndoRequested(Message):
+class UndoRequested(ConsoleMessage):
     """Take back the last change to the settings."""
 
 
-class TogglePlanned(Message):
+class TogglePlanned(ConsoleMessage):
     """What a toggle would write; or that it cannot be, and why."""
 
     def __init__(self, toggle: Toggle | None, problem: str = "") -> None:
@@ -126,7 +128,7 @@ class TogglePlanned(Message):
         super().__init__()
 
 
-class UndoPlanned(Message):
+class UndoPlanned(ConsoleMessage):
     """What taking back the last change would write; or that it cannot be, and why.
 
     `stuck`: the change that can be given up instead.
@@ -137,7 +139,7 @@ class UndoPlanned(Message):
         super().__init__()
 
 
-class SettingsWritten(Message):
+class SettingsWritten(ConsoleMessage):
     """The settings were changed; or could not be, and why. `files`: those of an edit that was taken back."""
 
     def __init__(self, subject: str, text: str, problem: str = "", files: tuple[Path, ...] = ()) -> None:
@@ -145,7 +147,7 @@ class SettingsWritten(Message):
         super().__init__()
 
 
-class TrustRequested(Message):
+class TrustRequested(ConsoleMessage):
     """Ask whether these folders may run."""
 
     def __init__(self, folders: tuple[TrustTarget, ...]) -> None:
@@ -153,7 +155,7 @@ class TrustRequested(Message):
         super().__init__()
 
 
-class EditorRequested(Message):
+class EditorRequested(ConsoleMessage):
     """Open the user's editor there."""
 
     def __init__(self, place: FilePosition) -> None:
@@ -161,7 +163,7 @@ class EditorRequested(Message):
         super().__init__()
 
 
-class QuarantineEndRequested(Message):
+class QuarantineEndRequested(ConsoleMessage):
     """End the quarantine of this hook."""
 
     def __init__(self, hook: Hook) -> None:
@@ -169,7 +171,7 @@ class QuarantineEndRequested(Message):
         super().__init__()
 
 
-class LateOutputReported(Message):
+class LateOutputReported(ConsoleMessage):
     """A handler printed or threw something after it had answered."""
 
     def __init__(self, who: str, text: str) -> None:
@@ -177,7 +179,7 @@ class LateOutputReported(Message):
         super().__init__()
 
 
-class UnprotectedReported(Message):
+class UnprotectedReported(ConsoleMessage):
     """What a run on copies, which begins now, does not protect."""
 
     def __init__(self, text: str) -> None:
@@ -185,7 +187,7 @@ class UnprotectedReported(Message):
         super().__init__()
 
 
-class CopyRequested(Message):
+class CopyRequested(ConsoleMessage):
     """Put this on the clipboard."""
 
     def __init__(self, text: str, what: str) -> None:
@@ -193,7 +195,7 @@ class CopyRequested(Message):
         super().__init__()
 
 
-class PastRunsLoaded(Message):
+class PastRunsLoaded(ConsoleMessage):
     """What was fired here before this sitting, oldest first; and of runs that are none of the dialect in
     force, the dialect of each."""
 
@@ -202,7 +204,7 @@ class PastRunsLoaded(Message):
         super().__init__()
 
 
-class FilesChanged(Message):
+class FilesChanged(ConsoleMessage):
     """Files that matter were saved, made or removed."""
 
     def __init__(self, paths: frozenset[Path]) -> None:
@@ -210,11 +212,11 @@ class FilesChanged(Message):
         super().__init__()
 
 
-class ScanRequested(Message):
+class ScanRequested(ConsoleMessage):
     """Look at everything again."""
 
 
-class TrustWritten(Message):
+class TrustWritten(ConsoleMessage):
     """Folders were allowed to run; or could not be, and why."""
 
     def __init__(self, folders: tuple[Path, ...], problem: str = "") -> None:
@@ -222,7 +224,7 @@ class TrustWritten(Message):
         super().__init__()
 
 
-class JobStarted(Message):
+class JobStarted(ConsoleMessage):
     """Something that fires is on its way: the run, the session, the tests."""
 
     def __init__(self, job: str) -> None:
@@ -230,11 +232,11 @@ class JobStarted(Message):
         super().__init__()
 
 
-class JobEnded(Message):
+class JobEnded(ConsoleMessage):
     """Nothing is on its way any more."""
 
 
-class FiringStarted(Message):
+class FiringStarted(ConsoleMessage):
     """A run is on its way; `asked` as, where it was asked for in the composer or is fired on save."""
 
     def __init__(self, number: int, plan: Plan, asked: ComposedEvent | None = None) -> None:
@@ -242,7 +244,7 @@ class FiringStarted(Message):
         super().__init__()
 
 
-class StepsReported(Message):
+class StepsReported(ConsoleMessage):
     """What a run did since the last time, in order."""
 
     def __init__(self, number: int, steps: tuple[Step, ...]) -> None:
@@ -250,7 +252,7 @@ class StepsReported(Message):
         super().__init__()
 
 
-class FiringEnded(Message):
+class FiringEnded(ConsoleMessage):
     """A run is complete; or there is none, and why. Number 0: it has not even begun."""
 
     def __init__(self, number: int, run: Run | None, problem: str = "") -> None:
@@ -258,7 +260,7 @@ class FiringEnded(Message):
         super().__init__()
 
 
-class SessionEnded(Message):
+class SessionEnded(ConsoleMessage):
     """A session was played to its rest; or could not be, and why."""
 
     def __init__(self, played: SimulationResult | None, problem: str = "") -> None:
@@ -266,7 +268,7 @@ class SessionEnded(Message):
         super().__init__()
 
 
-class RealEventsReported(Message):
+class RealEventsReported(ConsoleMessage):
     """Real events came into the spool, or runs of other programs on record: a line of the log each.
 
     `happened` says whom they are about.
@@ -279,7 +281,7 @@ class RealEventsReported(Message):
         super().__init__()
 
 
-class ConsoleTaskFailed(Message):
+class ConsoleTaskFailed(ConsoleMessage):
     """A worker of the console itself failed."""
 
     def __init__(self, subject: str, text: str) -> None:
@@ -298,7 +300,7 @@ def error_text(error: BaseException | None) -> str:
     return str(error) or type(error).__name__
 
 
-class HostsRequested(Message):
+class HostsRequested(ConsoleMessage):
     """Something that takes a thread or a run: choose, compare again, fire, cancel."""
 
     def __init__(self, what: str) -> None:

@@ -398,3 +398,18 @@ def _stepped_back(state: ConsoleState) -> ConsoleState:
     if state.start:
         return replace(state, start_hidden=True)
     return state
+
+
+class ConsoleStore:
+    """Holds the console's one state: every change goes through the reducer."""
+
+    def __init__(self, changed: Callable[[ConsoleState], object]) -> None:
+        """`changed` gets the state from before, after each change that made a difference."""
+        self.state = ConsoleState()
+        self._changed = changed
+
+    def change(self, change: StateChange) -> None:
+        """Reduce a change into the state."""
+        before, self.state = self.state, reduce(self.state, change)
+        if self.state is not before:
+            self._changed(before)

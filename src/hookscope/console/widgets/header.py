@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.message import Message
 from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Static
 
 from hookscope.console.keymap.active_keys import key_hints, key_of
+from hookscope.console.state.console_message import ConsoleMessage
 from hookscope.console.state.console_state import Mode
 from hookscope.console.state.messages import EditorRequested, WhatIfRequested
 from hookscope.console.theme.text_styles import (
@@ -123,7 +123,7 @@ def _state_count(number: int, look: StateStyle) -> Content:
 class ModeTab(Static):
     """One mode; a click goes there."""
 
-    class Clicked(Message):
+    class Clicked(ConsoleMessage):
         def __init__(self, mode: Mode) -> None:
             self.mode = mode
             super().__init__()

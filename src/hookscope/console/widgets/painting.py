@@ -14,11 +14,14 @@ from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.messages import Prune
+from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Static
+
+from hookscope.console.widgets.focus_targets import styled_by_focus
 
 LineGap: TypeAlias = tuple[
     int, int
@@ -261,6 +264,9 @@ class PaintedOnce(LaidOutOnce[ScreenAnswer]):
     """Waits a frame or two with a paint that the next one would paint over: until parts of another size have
     laid out what they show, and until what a subclass knows of is all there."""
 
+    # Who gets it, and who loses it, are painted; for Textual the whole screen is.
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._painted = False  # once: the first paint waits for nothing
@@ -273,6 +279,21 @@ class PaintedOnce(LaidOutOnce[ScreenAnswer]):
     def is_half_done(self) -> bool:
         """Is more on its way that belongs to what is painted."""
         return False
+
+    @property
+    def _gathers(self) -> bool:
+        """Does the app gather changes, as it does while it starts."""
+        return bool(getattr(self.app, "_batch_count", 0))
+
+    def _screen_resized(self, size: Size) -> None:
+        """Of the same size: what was asked for while the app gathers is laid out with what is drawn then."""
+        if size != self._compositor.size or not self._gathers:
+            super()._screen_resized(size)
+
+    def _update_focus_styles(self, focused: Widget | None = None, blurred: Widget | None = None) -> None:
+        """Style anew what has a rule for a focus within; Textual does so with all that lies beside it too."""
+        nodes = styled_by_focus(*(widget for widget in (focused, blurred) if widget is not None))
+        self.app.stylesheet.update_nodes(nodes, animate=True)
 
     def call_after_paint(self, callback: Callable[[], object]) -> None:
         """Do this once what was changed just now stands on the terminal.
@@ -314,6 +335,10 @@ class PaintedOnce(LaidOutOnce[ScreenAnswer]):
         )
 
     def _compositor_refresh(self) -> None:
+        """Textual throws away what is drawn while its app gathers, as it starts: it is drawn afterwards."""
+        if self._gathers:
+            self.refresh()
+            return
         if not self._laying_out:
             self._put_off, self._held, self._painted = False, 0, True
         super()._compositor_refresh()

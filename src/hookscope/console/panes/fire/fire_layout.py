@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from functools import partial, wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-from textual import events
-from textual.app import ComposeResult
 from textual.containers import Container
+from textual.geometry import Size
 from textual.widget import Widget
 
 from hookscope.console.panes.fire.composer import Composer, KeyField
@@ -95,39 +94,31 @@ FirePane {
 """
 
 
-Params = ParamSpec("Params")
-LazyPaneType = TypeVar("LazyPaneType", bound="LazyPane")
-
-
-class LazyPane(RemovableWidget):
-    """Mounts its parts when they are first needed."""
+class LazyParts:
+    """The parts of a pane, mounted when they are first needed."""
 
     def __init__(
         self,
+        pane: RemovableWidget,
+        make: Callable[[], Iterator[Widget]],
+        show_all: Callable[[], object],
         *,
         at_once: bool,
-        id: str | None = None,  # noqa: A002  (Textual's name)
-        classes: str | None = None,
     ) -> None:
-        """`at_once`: with its parts from the beginning."""
-        super().__init__(id=id, classes=classes)
+        """`make`: what the pane consists of; `show_all`: the parts are there now, show in them what is known
+        so far; `at_once`: they are there from the beginning."""
+        self._pane, self._make, self._show_all = pane, make, show_all
         self._at_once = self._furnishing = at_once
-        self._there = asyncio.Event()  # the parts are
+        self._there = asyncio.Event()
         self._waiting: list[Callable[[], None]] = []  # for the parts
 
-    def parts(self) -> Iterator[Widget]:
-        """What it consists of."""
-        raise NotImplementedError
-
-    def show_all(self) -> None:
-        """The parts are there now: show in them what is known so far."""
-        raise NotImplementedError
-
-    def compose(self) -> ComposeResult:
+    def compose(self) -> Iterator[Widget]:
+        """The parts, where they are there from the beginning."""
         if self._at_once:
-            yield from self.parts()
+            yield from self._make()
 
-    def on_mount(self) -> None:
+    def pane_mounted(self) -> None:
+        """The pane is there: so are parts that were composed."""
         if self._at_once:
             self._complete()
 
@@ -140,10 +131,10 @@ class LazyPane(RemovableWidget):
         """Mount the parts, if they are not there yet."""
         if not self._furnishing:
             self._furnishing = True
-            self.call_later(self._mount_parts)
+            self._pane.call_later(self._mount)
 
-    async def with_its_parts(self) -> None:
-        """Furnish it, and wait for that."""
+    async def wait(self) -> None:
+        """Mount the parts, and wait for them."""
         self.furnish()
         await self._there.wait()
 
@@ -154,88 +145,120 @@ class LazyPane(RemovableWidget):
         else:
             self._waiting.append(call)
 
-    async def _mount_parts(self) -> None:
-        await self.mount(*self.parts())
-        if self.leaving:
+    async def _mount(self) -> None:
+        await self._pane.mount(*self._make())
+        if self._pane.leaving:
             return  # as the console ends: none of them was mounted
         self._complete()
-        self.post_message(fire_requests.PartsMounted())
+        self._pane.post_message(fire_requests.PartsMounted())
 
     def _complete(self) -> None:
         self._there.set()
-        self.show_all()
+        self._show_all()
         waiting, self._waiting = self._waiting, []
         for call in waiting:
             call()
-        self.refresh_bindings()
+        self._pane.refresh_bindings()
+
+
+class HasLazyParts(Protocol):
+    """Whose methods need the parts of a pane."""
+
+    parts: LazyParts
+
+
+Params = ParamSpec("Params")
+Owner = TypeVar("Owner", bound=HasLazyParts)
 
 
 def when_parts_mounted(
-    method: Callable[Concatenate[LazyPaneType, Params], None],
-) -> Callable[Concatenate[LazyPaneType, Params], None]:
-    """A method that the parts carry out: without them it furnishes the pane, and is done then."""
+    method: Callable[Concatenate[Owner, Params], None],
+) -> Callable[Concatenate[Owner, Params], None]:
+    """A method that the parts carry out: without them it has them mounted, and is done then."""
 
     @wraps(method)
-    def done(pane: LazyPaneType, /, *given: Params.args, **named: Params.kwargs) -> None:
-        pane.once_furnished(partial(method, pane, *given, **named))
-        pane.furnish()
+    def done(owner: Owner, /, *given: Params.args, **named: Params.kwargs) -> None:
+        owner.parts.once_furnished(partial(method, owner, *given, **named))
+        owner.parts.furnish()
 
     return done
 
 
-class FireLayout(LazyPane):
+class FireLayout:
     """Composer, plan, runs and run: beside one another, one below the other, or one alone."""
 
-    def __init__(self, *, id: str | None, classes: str | None, at_once: bool) -> None:  # noqa: A002
-        super().__init__(at_once=at_once, id=id, classes=classes)
-        self.add_class("-plan")
-        self._zoomed: str | None = None
-        self._composer = Composer(id="fire-composer")
+    def __init__(
+        self,
+        pane: RemovableWidget,
+        composer: Composer,
+        show_all: Callable[[], object],
+        *,
+        at_once: bool,
+    ) -> None:
+        self._pane, self._composer = pane, composer
+        self.parts = LazyParts(pane, self._make_parts, show_all, at_once=at_once)
+        self.zoomed: str | None = None  # the part that has all the room
+        pane.add_class("-plan")
 
-    def parts(self) -> Iterator[Widget]:
+    def _make_parts(self) -> Iterator[Widget]:
+        """What the pane consists of."""
         side = Container(PlanView(id="fire-plan"), History(id="fire-runs"), id="fire-side")
         yield Container(self._composer, side, id="fire-top")
         yield RunPane(id="fire-run")
 
-    def on_resize(self, event: events.Resize) -> None:
-        now = layout_classes(event.size.width, event.size.height)
-        self.update_classes({f"-{name}": name in now for name in LAYOUT_CLASSES})
-
-    def on_descendant_focus(self) -> None:
-        self.make_room_to_write()
+    def fit(self, size: Size) -> None:
+        """Arrange the parts in this room."""
+        now = layout_classes(size.width, size.height)
+        self._pane.update_classes({f"-{name}": name in now for name in LAYOUT_CLASSES})
 
     def make_room_to_write(self) -> None:
         """Whoever writes gets more lines, where there are few; after a fire, with the next letter."""
-        self.set_class(self.query_one(Composer).sheet.has_focus_within, "-writing")
+        self._pane.set_class(self._composer.sheet.has_focus_within, "-writing")
+
+    def end_writing(self) -> None:
+        """The other parts get their lines back."""
+        self._pane.remove_class("-writing")
 
     @property
     def part_in_focus(self) -> str | None:
-        focused = self.screen.focused
+        """The part that has the focus."""
+        focused = self._pane.screen.focused
         ids = {node.id for node in focused.ancestors_with_self} if focused is not None else set()
         return next((part for part in PART_NAMES if f"fire-{part}" in ids), None)
 
-    def _focus_key(self) -> None:
+    def focus_key(self) -> None:
         """Not an editor: the next key is a command."""
-        if self.display:  # and the user has not gone elsewhere meanwhile
-            self.query_one(KeyField).focus()
+        if self._pane.display:  # and the user has not gone elsewhere meanwhile
+            self._pane.query_one(KeyField).focus()
 
-    def _zoom(self, part: str | None) -> None:
-        self._zoomed = part
-        self.update_classes({f"-zoom-{name}": name == part for name in PART_NAMES})
+    def zoom(self, part: str | None) -> None:
+        """Give one part all the room; None: all of them have room again."""
+        self.zoomed = part
+        self._pane.update_classes({f"-zoom-{name}": name == part for name in PART_NAMES})
 
-    def _prefer_plan(self, plan: bool) -> None:
+    def prefer_plan(self, plan: bool) -> None:
         """Where there is room for one of them, show the plan or the run."""
-        if not self.furnished:
-            self.set_class(plan, "-plan")
+        pane = self._pane
+        if not self.parts.furnished:
+            pane.set_class(plan, "-plan")
             return
-        leaving = self.query_one(PlanView) if not plan else self.query_one(RunPane)
+        leaving = pane.query_one(PlanView) if not plan else pane.query_one(RunPane)
         had_focus = leaving.has_focus or leaving.has_focus_within
-        self.set_class(plan, "-plan")
-        if had_focus and self.has_class("-stacked"):
+        pane.set_class(plan, "-plan")
+        if had_focus and pane.has_class("-stacked"):
             self._focus_lower()
 
+    def swap(self) -> None:
+        """Go to the plan, or from there to the run; where there is room for one, show that one."""
+        pane = self._pane
+        if pane.has_class("-stacked"):
+            pane.set_class(not pane.has_class("-plan"), "-plan")
+            self._focus_lower()
+        else:
+            plan = pane.query_one(PlanView)
+            (pane.query_one("#fire-run Waterfall") if plan.has_focus else plan).focus()
+
     def _focus_lower(self) -> None:
-        target = (
-            self.query_one(PlanView) if self.has_class("-plan") else self.query_one("#fire-run Waterfall")
-        )
-        self.call_after_refresh(target.focus)
+        pane = self._pane
+        lower = pane.query_one(PlanView) if pane.has_class("-plan") else pane.query_one("#fire-run Waterfall")
+        pane.call_after_refresh(lower.focus)

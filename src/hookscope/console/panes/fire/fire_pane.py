@@ -1,18 +1,19 @@
-"""The Fire pane's keys and actions: fire, step, replay, compare, save, choose.
-
-Each becomes a request to the screen.
-"""
+"""The Fire pane: answers its keys (fire, step, replay, compare, save, choose). Each asks the screen."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from textual import events, on
 from textual.actions import SkipAction
-from textual.binding import Binding, BindingType
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.reactive import reactive
 from textual.widgets import Input, TextArea
 
 from hookscope.console.dialogs.event_choosers import EnvironmentScreen, EventPicker
@@ -24,16 +25,18 @@ from hookscope.console.panes.fire.event_draft import (
     same_event,
     saved_draft_of,
 )
-from hookscope.console.panes.fire.fire_display import FireRunDisplay
-from hookscope.console.panes.fire.fire_layout import FIRE_CSS, WIDE_SCREEN
+from hookscope.console.panes.fire.fire_display import EventView, RunView
+from hookscope.console.panes.fire.fire_keys import FIRE_BINDINGS
+from hookscope.console.panes.fire.fire_layout import FIRE_CSS, WIDE_SCREEN, FireLayout, LazyParts
 from hookscope.console.panes.fire.plan_view import PlanView
 from hookscope.console.panes.fire.run_history import History
 from hookscope.console.panes.fire.run_pane import RunPane
 from hookscope.console.state import fire_requests
 from hookscope.console.state.fire_requests import FireOptions
-from hookscope.console.state.messages import CopyRequested, UndoRequested
+from hookscope.console.state.messages import CopyRequested, Severity, UndoRequested
 from hookscope.console.theme.text_styles import safe_word
 from hookscope.console.widgets.lines import LineList
+from hookscope.console.widgets.painting import RemovableWidget
 from hookscope.model.run import Event
 from hookscope.model.uncalled_hooks import event_kinds
 
@@ -41,19 +44,136 @@ if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
 
 
-class FireRunActions(FireRunDisplay):
-    """Knows what goes on, and asks the screen to fire."""
+DEFAULT_SESSION_MESSAGE = "hi"  # of a session that is played with no message in the composer
+
+
+TURN_ACTIONS = {"turn_run(-1)": -1, "turn_run(1)": 1}
+
+
+def hooks_for_event(view: Snapshot, event: Event) -> tuple[str, ...]:
+    """The hooks of the event's kind, each by its name."""
+    rows = (row for row in view.inventory.hooks if row.verdict.shadowed_by is None)
+    return tuple(dict.fromkeys(row.hook.name for row in rows if event.kind in event_kinds(row)))
+
+
+class FirePane(RemovableWidget):
+    """Answers keys and parts: it asks the screen, and runs nothing."""
+
+    BINDINGS: ClassVar[list[BindingType]] = FIRE_BINDINGS
+    DEFAULT_CSS = FIRE_CSS
+
+    view: reactive[Snapshot | None] = reactive(None, init=False)
+    job: reactive[str] = reactive("", init=False)  # what is on its way, as the beginning of a sentence
+
+    def __init__(
+        self,
+        *,
+        id: str | None = None,  # noqa: A002  (Textual's name)
+        classes: str | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        at_once: bool = True,
+    ) -> None:
+        """`at_once`: with its parts from the beginning."""
+        super().__init__(id=id, classes=classes)
+        self._composer = Composer(id="fire-composer")
+        self._arrangement = FireLayout(self, self._composer, self._show_all, at_once=at_once)
+        self.event_view = EventView(self._composer, self._arrangement, lambda: self.view)
+        self.run_view = RunView(
+            self, self._arrangement, self.event_view, clock, lambda: self.view, lambda: self.job
+        )
+        self._told: fire_requests.DraftChanged | None = None
+        self._way = FireOptions()  # as it was last chosen
+
+    # Its parts.
 
     @property
-    def _going(self) -> str:
-        """What is on its way, as the beginning of a sentence; empty where nothing is."""
-        running = self.runs.running
-        return f"Run {running}" if running is not None else self.job
+    def _parts(self) -> LazyParts:
+        return self._arrangement.parts
+
+    @property
+    def furnished(self) -> bool:
+        """Are the parts there."""
+        return self._parts.furnished
+
+    def furnish(self) -> None:
+        """Mount the parts, if they are not there yet."""
+        self._parts.furnish()
+
+    async def with_its_parts(self) -> None:
+        """Furnish it, and wait for that."""
+        await self._parts.wait()
+
+    def compose(self) -> ComposeResult:
+        yield from self._parts.compose()
+
+    def on_mount(self) -> None:
+        self._parts.pane_mounted()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._arrangement.fit(event.size)
+
+    def on_descendant_focus(self) -> None:
+        self._arrangement.make_room_to_write()
+
+    @property
+    def part_in_focus(self) -> str | None:
+        """The part that has the focus: composer, plan or run."""
+        return self._arrangement.part_in_focus
+
+    # What it shows.
+
+    def _show_all(self) -> None:
+        self.event_view.show_all()
+        self._show_view()
+        self.run_view.draw_run()
+
+    def watch_view(self) -> None:
+        if self.furnished:
+            self._show_view()
+            self.refresh_bindings()
+
+    def watch_job(self, before: str, job: str) -> None:
+        self.run_view.show_job(before, job)
+
+    def _show_view(self) -> None:
+        self.query_one(RunPane).view = self.view
+        self._told = None  # the same event may now mean another plan
+        self.event_view.show_view()
+        if self.view is not None:
+            self.run_view.draw_plan()
+
+    def name_keys(self) -> None:
+        """Write the keys in force."""
+        if self.furnished:
+            self._composer.read()
+            self.run_view.draw_plan()
+            self.query_one(RunPane).forget()
+            self.run_view.draw_run()
+
+    def cannot(self, action: str) -> str:
+        """Why this cannot be done now; the line of keys leaves it out."""
+        host = self.view.host.dialect if self.view is not None else None
+        if action == "play" and (host is None or "stream" not in host.kinds):
+            other = key_of("console.dialect")
+            sends = f"{host.product} sends no stream of events" if host is not None else "Still looking"
+            return f"{sends}: there is no session to play. {other} goes on to another dialect."
+        if action == "part" and self.furnished:
+            ctx = has_second_argument(self._composer.draft.key, self.view)
+            return "" if ctx else "Handlers of this event get no second argument."
+        if action in TURN_ACTIONS and self.run_view.runs.neighbour(TURN_ACTIONS[action]) is None:
+            return self._no_neighbour(TURN_ACTIONS[action])
+        if action in ("pass_over", "run_all") and not self.run_view.waits:
+            return self._nobody_waits()
+        if action == "cancel" and not self.run_view.going:
+            return with_keys("Nothing is running: {fire.fire} fires the event.")
+        return ""
 
     def _busy(self) -> bool:
-        if self._going:
-            self._say(f"{self._going} is still going on: {key_of('fire.cancel')} cancels it.", "warning")
-        return bool(self._going)
+        if self.run_view.going:
+            self._say(
+                f"{self.run_view.going} is still going on: {key_of('fire.cancel')} cancels it.", "warning"
+            )
+        return bool(self.run_view.going)
 
     def _fire(
         self,
@@ -71,18 +191,17 @@ class FireRunActions(FireRunDisplay):
 
     def _composed(self) -> Composer:
         """The composer, which has read what was typed a moment ago, too."""
-        composer = self.query_one(Composer)
-        composer.read()
-        return composer
+        self._composer.read()
+        return self._composer
 
     def action_step(self) -> None:
-        if self._waits:
+        if self.run_view.waits:
             self.post_message(fire_requests.StepRequested("run_it"))
         else:
             self._fire_slowly(stepped=True)
 
     def action_debug(self) -> None:
-        if self._going:
+        if self.run_view.going:
             self.post_message(fire_requests.DebuggerRequested())
         else:
             self._fire_slowly(debugged=True)
@@ -105,7 +224,7 @@ class FireRunActions(FireRunDisplay):
         self._word("run_all")
 
     def _word(self, said: fire_requests.StepCommand) -> None:
-        if self._waits:
+        if self.run_view.waits:
             self.post_message(fire_requests.StepRequested(said))
         else:
             self._say(self._nobody_waits())
@@ -113,16 +232,16 @@ class FireRunActions(FireRunDisplay):
     @on(LineList.Chosen, "#fire-runs")
     def _run_chosen(self, event: LineList.Chosen) -> None:
         event.stop()
-        self.show_run(self.query_one(History).number_at(event.index))
+        self.run_view.show_run(self.query_one(History).number_at(event.index))
 
     def action_again(self) -> None:
-        sheet = self.runs.current
+        sheet = self.run_view.runs.current
         if sheet is None:
             self._say(with_keys("Nothing was fired yet, so there is nothing to repeat: {fire.fire} fires."))
         elif not self._busy():
             file = sheet.checked.file if sheet.checked is not None else None
             guarded = sheet.run is not None and sheet.run.guarded is not None
-            how = self._asked.get(sheet.number)
+            how = self.run_view.asked.get(sheet.number)
             if how is None:
                 self._fire(sheet.plan.event, None, guarded, file)
             else:
@@ -130,7 +249,7 @@ class FireRunActions(FireRunDisplay):
                 self._fire(sheet.plan.event, how.only, guarded or how.guarded, file, way)
 
     def action_replay(self, from_here: bool = False) -> None:
-        sheet = self.runs.current
+        sheet = self.run_view.runs.current
         row = self.query_one(RunPane).row
         if sheet is None:
             self._say(with_keys("Nothing was fired yet, so there is nothing to replay: {fire.fire} fires."))
@@ -147,12 +266,14 @@ class FireRunActions(FireRunDisplay):
         self.post_message(fire_requests.ComparisonRequested())
 
     def action_accept(self) -> None:
-        sheet = self.runs.current
+        sheet = self.run_view.runs.current
         if sheet is None:
             self._say(with_keys("Nothing was fired yet, so there is nothing to accept: {fire.fire} fires."))
         elif sheet.checked is None:
             then = (
-                "load it and fire" if self.loaded else f"{key_of('fire.save')} saves the event, then fire it"
+                "load it and fire"
+                if self.event_view.loaded
+                else f"{key_of('fire.save')} saves the event, then fire it"
             )
             self._say(f"Run {sheet.number} is of no saved event: {then}.")
         elif sheet.checked.accepted:
@@ -161,218 +282,35 @@ class FireRunActions(FireRunDisplay):
             self.post_message(fire_requests.AcceptRequested(sheet.number, sheet.checked))
 
     def action_turn_run(self, by: int) -> None:
-        number = self.runs.neighbour(by)
+        number = self.run_view.runs.neighbour(by)
         if number is None:
             self._say(self._no_neighbour(by))
         else:
-            self.show_run(number)
+            self.run_view.show_run(number)
 
     def _nobody_waits(self) -> str:
         return with_keys("No handler waits: {fire.step} fires the event handler by handler.")
 
     def _no_neighbour(self, by: int) -> str:
-        if self.runs.current is None:
+        if self.run_view.runs.current is None:
             return with_keys("Nothing was fired yet, so there are no runs to turn: {fire.fire} fires.")
         return "There is no older run in memory." if by < 0 else "This is the newest run."
-
-
-FIRE_BINDINGS: list[BindingType] = [
-    Binding("ctrl+r,f5", "fire", "Fire", id="fire.fire", tooltip="Fire the event of the composer"),
-    Binding(
-        "r",
-        "again",
-        "Re-fire",
-        id="fire.again",
-        tooltip="Fire the event of the shown run again, as it was fired",
-    ),
-    Binding(
-        "b",
-        "step",
-        "Step",
-        id="fire.step",
-        tooltip="Fire handler by handler: wait before each one; then let the one that waits begin",
-    ),
-    Binding(
-        "i", "pass_over", "Pass over", id="fire.pass_over", tooltip="Go on without the handler that waits"
-    ),
-    Binding(
-        "f",
-        "run_all",
-        "The rest",
-        id="fire.run_all",
-        tooltip="Run the handler that waits and all that follow",
-    ),
-    Binding(
-        "B",
-        "debug",
-        "By line",
-        id="fire.debug",
-        show=False,
-        tooltip="Fire line by line: stop in each handler; then show again where it stands",
-    ),
-    Binding(
-        "x",
-        "cancel",
-        "Cancel",
-        id="fire.cancel",
-        show=False,
-        tooltip="Stop the run, session, test or search that goes on",
-    ),
-    Binding(
-        "escape",
-        "leave",
-        "Cancel",
-        id="fire.leave",
-        show=False,
-        tooltip="Stop what goes on; else out of an editor, then back",
-    ),
-    Binding(
-        "w,f6", "arm", "On save", id="fire.arm", tooltip="Fire this event again whenever a file is saved"
-    ),
-    Binding(
-        "g,f7",
-        "guarded",
-        "On copies",
-        id="fire.guarded",
-        show=False,
-        tooltip="Fire on copies of your files, and see what handlers did to them",
-    ),
-    Binding(
-        "m,f9",
-        "play",
-        "Play",
-        id="fire.play",
-        tooltip="Play a whole session: the composer's message, the scripted model, every event",
-    ),
-    Binding(
-        "ctrl+t",
-        "template",
-        "Template",
-        id="fire.template",
-        tooltip="Write the event's realistic example",
-    ),
-    Binding("ctrl+s", "save", "Save", id="fire.save", tooltip="Save the event, over the file it came from"),
-    Binding("S", "save(True)", "Save as", id="fire.save_as", show=False, tooltip="Save under another name"),
-    Binding("s,f2", "saved", "Saved", id="fire.saved", tooltip="The saved events: load one, test all"),
-    Binding(
-        "o,f3",
-        "otherwise",
-        "Otherwise",
-        id="fire.otherwise",
-        show=False,
-        tooltip="Fire forced, with a fault, several times, in other orders, by steps, by lines",
-    ),
-    Binding(
-        "Z,f10",
-        "fuzz",
-        "Fuzz",
-        id="fire.fuzz",
-        show=False,
-        tooltip="Fire strange events like this one on copies, and keep the smallest that fails",
-    ),
-    Binding(
-        "R", "replay", "Replay", id="fire.replay", show=False, tooltip="Fire the shown run again, marked so"
-    ),
-    Binding(
-        "K",
-        "replay(True)",
-        "From here",
-        id="fire.from_here",
-        show=False,
-        tooltip="Replay from the handler under the cursor on, with the event as it was then",
-    ),
-    Binding("d", "compare", "Diff", id="fire.compare", show=False, tooltip="This run beside another one"),
-    Binding(
-        "A", "accept", "Accept", id="fire.accept", show=False, tooltip="Expect from now on what happened"
-    ),
-    Binding("v,f4", "face", "Form", id="fire.form", tooltip="The context as a form, or as JSON again"),
-    Binding(
-        "c,f12",
-        "part",
-        "ctx",
-        id="fire.ctx",
-        tooltip="The second argument of the event's handlers, or its context again",
-    ),
-    Binding(
-        "V",
-        "environment",
-        "Environment",
-        id="fire.environment",
-        show=False,
-        tooltip="Whose variables fill the event: one of the workspace's environments",
-    ),
-    Binding("ctrl+space,ctrl+@", "pick", "Events", id="fire.keys", tooltip="Choose the event to fire"),
-    Binding("left_square_bracket", "turn_run(-1)", "Older", id="fire.older", tooltip="Show the run before"),
-    Binding("right_square_bracket", "turn_run(1)", "Newer", id="fire.newer", tooltip="Show the run after"),
-    Binding(
-        "y",
-        "copy_tab",
-        "Copy",
-        id="fire.copy",
-        tooltip="Copy what has the focus: the event, the plan, or the open tab of the run",
-    ),
-    Binding("u", "undo", "Undo", id="hooks.undo", show=False, tooltip="Take back the last such change"),
-    Binding("z", "zoom", "Zoom", id="fire.zoom", show=False, tooltip="This part alone, or all again"),
-    Binding("p", "swap", "Plan", id="fire.plan", tooltip="Go to the plan, or back to the run"),
-    Binding(
-        "a,f8", "everyone", "All hooks", id="fire.everyone", show=False, tooltip="Fire at all hooks again"
-    ),
-]
-
-
-DEFAULT_SESSION_MESSAGE = "hi"  # of a session that is played with no message in the composer
-
-
-TURN_ACTIONS = {"turn_run(-1)": -1, "turn_run(1)": 1}
-
-
-def hooks_for_event(view: Snapshot, event: Event) -> tuple[str, ...]:
-    """The hooks of the event's kind, each by its name."""
-    rows = (row for row in view.inventory.hooks if row.verdict.shadowed_by is None)
-    return tuple(dict.fromkeys(row.hook.name for row in rows if event.kind in event_kinds(row)))
-
-
-class FirePane(FireRunActions):
-    """Answers keys and parts: it asks the screen, and runs nothing."""
-
-    BINDINGS: ClassVar[list[BindingType]] = FIRE_BINDINGS
-    DEFAULT_CSS = FIRE_CSS
-
-    def cannot(self, action: str) -> str:
-        """Why this cannot be done now; the line of keys leaves it out."""
-        host = self.view.host.dialect if self.view is not None else None
-        if action == "play" and (host is None or "stream" not in host.kinds):
-            other = key_of("console.dialect")
-            sends = f"{host.product} sends no stream of events" if host is not None else "Still looking"
-            return f"{sends}: there is no session to play. {other} goes on to another dialect."
-        if action == "part" and self.furnished:
-            ctx = has_second_argument(self.query_one(Composer).draft.key, self.view)
-            return "" if ctx else "Handlers of this event get no second argument."
-        if action in TURN_ACTIONS and self.runs.neighbour(TURN_ACTIONS[action]) is None:
-            return self._no_neighbour(TURN_ACTIONS[action])
-        if action in ("pass_over", "run_all") and not self._waits:
-            return self._nobody_waits()
-        if action == "cancel" and not self._going:
-            return with_keys("Nothing is running: {fire.fire} fires the event.")
-        return ""
 
     @on(Composer.Changed)
     def _draft_changed(self, event: Composer.Changed) -> None:
         event.stop()
-        if self._loaded is not None and self._loaded.draft.key != event.draft.key:
-            self._loaded = None  # another event: saved under a name of its own
-        self._draw_title()
-        self.make_room_to_write()
+        self.event_view.changed(event.draft)
+        self._arrangement.make_room_to_write()
         told = fire_requests.DraftChanged(event.checked.event, event.draft.only)
         before = self._told
         if before is not None and before.only == told.only and same_event(before.event, told.event):
             return
         if before is not None and before.event and told.event and before.event.key != told.event.key:
-            self._prefer_plan(True)
+            self._arrangement.prefer_plan(True)
         self._told = told
         self.post_message(told)
         if told.event is None and event.checked.problem:
-            self.show_plan(None)
+            self.run_view.show_plan(None)
 
     @on(KeyField.PickAsked)
     def _pick_asked(self, event: KeyField.PickAsked) -> None:
@@ -411,7 +349,7 @@ class FirePane(FireRunActions):
             self._say(f"Not fired: {place}{safe_word(composer.checked.problem)}.", "warning")
             composer.go_to_mistake()
             return
-        self._fire(event, composer.draft.only, guarded, self._unchanged, written=True)
+        self._fire(event, composer.draft.only, guarded, self.event_view.unchanged, written=True)
 
     def action_otherwise(self) -> None:
         composer = self._composed()
@@ -420,17 +358,19 @@ class FirePane(FireRunActions):
             self._say(f"Not fired: {safe_word(composer.checked.problem or 'still looking')}.", "warning")
             composer.go_to_mistake()
             return
-        listening = list(dict.fromkeys(call.name for call in self._plan.calls)) if self._plan else []
+        listening = (
+            list(dict.fromkeys(call.name for call in self.run_view.plan.calls)) if self.run_view.plan else []
+        )
         chosen = replace(self._way, only=composer.draft.only)
         screen = FireOptionsScreen(event.key, chosen, hooks_for_event(self.view, event), listening)
         self.app.push_screen(screen, self._otherwise)
 
     def _otherwise(self, way: FireOptions | None) -> None:
-        event = self.query_one(Composer).checked.event
+        event = self._composer.checked.event
         if way is None or event is None or self._busy():
             return
         self._way = way
-        file = self._unchanged if way.plain and way.only is None else None
+        file = self.event_view.unchanged if way.plain and way.only is None else None
         self._fire(event, way.only, way.guarded, file, way, written=True)
 
     def action_play(self) -> None:
@@ -453,7 +393,7 @@ class FirePane(FireRunActions):
         else:
             self.post_message(
                 fire_requests.FireOnSaveRequested(
-                    composer.checked.event, composer.draft.only, self._unchanged
+                    composer.checked.event, composer.draft.only, self.event_view.unchanged
                 )
             )
 
@@ -464,8 +404,8 @@ class FirePane(FireRunActions):
             self._say(f"Not saved: {safe_word(composer.checked.problem or 'still looking')}.", "warning")
             composer.go_to_mistake()
             return
-        file = None if anew else self.loaded
-        if file is not None and self._unchanged is not None:
+        file = None if anew else self.event_view.loaded
+        if file is not None and self.event_view.unchanged is not None:
             self._say(f"{safe_word(file.name)} says just that already.")
             return
         saved = saved_draft_of(composer.draft, event, self.view)
@@ -483,20 +423,20 @@ class FirePane(FireRunActions):
             self.post_message(fire_requests.FuzzRequested(event, composer.draft.only))
 
     def action_cancel(self) -> None:
-        if self._going:
+        if self.run_view.going:
             self.post_message(fire_requests.CancelRequested())
-        elif self.just_over:
-            self._say(f"{self.just_over} is over already.")
+        elif self.run_view.just_over:
+            self._say(f"{self.run_view.just_over} is over already.")
         elif share_a_key("fire.cancel", "console.export"):
             raise SkipAction  # the key means that while nothing runs
         else:
             self._say(self.cannot("cancel"))
 
     async def action_leave(self) -> None:
-        if self._going:
+        if self.run_view.going:
             self.post_message(fire_requests.CancelRequested())
-        elif self._zoomed is not None:
-            self._zoom(None)
+        elif self._arrangement.zoomed is not None:
+            self._arrangement.zoom(None)
         elif isinstance(self.screen.focused, Input | TextArea):
             self.query_one(KeyField).focus()  # out of the editor: letters are keys again
         else:
@@ -504,11 +444,11 @@ class FirePane(FireRunActions):
 
     async def action_zoom(self) -> None:
         part = self.part_in_focus
-        zoomed = self._zoomed is not None
+        zoomed = self._arrangement.zoomed is not None
         if zoomed:
-            self._zoom(None)
+            self._arrangement.zoom(None)
         elif part is not None and self.size.width >= self.screen.size.width:
-            self._zoom(part)
+            self._arrangement.zoom(part)
             return
         if (
             not zoomed or self.screen.size.width >= WIDE_SCREEN
@@ -516,7 +456,7 @@ class FirePane(FireRunActions):
             await self.run_action("screen.zoom")
 
     def action_template(self) -> None:
-        composer = self.query_one(Composer)
+        composer = self._composer
         if self.view is None:
             self._say("The hooks are still being looked at.")
         elif not composer.draft.key:
@@ -528,10 +468,10 @@ class FirePane(FireRunActions):
                 self._say(f"The example of {safe_word(before.key)} stands there already.")
 
     def action_face(self) -> None:
-        self.query_one(Composer).turn_face()
+        self._composer.turn_face()
 
     def action_environment(self) -> None:
-        filling = self.query_one(Composer).filling
+        filling = self._composer.filling
         if filling is None or not filling.environments:
             self._say("There is no environment. A file .hookscope/environments/dev.yaml makes one.")
         else:
@@ -542,30 +482,30 @@ class FirePane(FireRunActions):
             self.post_message(chosen)
 
     def action_part(self) -> None:
-        if not self.query_one(Composer).turn_part():
+        if not self._composer.turn_part():
             self._say(self.cannot("part"))
 
     def action_pick(self) -> None:
         if self.view is None:
             self._say("The hooks are still being looked at.")
             return
-        self.app.push_screen(EventPicker(self.view, self.query_one(Composer).draft.key), self._picked)
+        self.app.push_screen(EventPicker(self.view, self._composer.draft.key), self._picked)
 
     def _picked(self, key: str | None) -> None:
         if key is not None:
-            self.query_one(Composer).rekey(key)
-            self._prefer_plan(True)
+            self._composer.rekey(key)
+            self._arrangement.prefer_plan(True)
 
     def action_undo(self) -> None:
         self.post_message(UndoRequested())
 
     def action_copy_tab(self) -> None:
-        plan = self.shown_plan()
+        plan = self.run_view.shown_plan()
         if self.part_in_focus == "plan" and plan is not None:
             self.post_message(CopyRequested(plan.text, "plan"))
             return
         if self.part_in_focus == "composer":
-            self.post_message(CopyRequested(self.query_one(Composer).sheet.text, "event"))
+            self.post_message(CopyRequested(self._composer.sheet.text, "event"))
             return
         text = self.query_one(RunPane).copied_text()
         if not text:
@@ -575,16 +515,14 @@ class FirePane(FireRunActions):
         self._say("Copied what the open tab says.")
 
     def action_swap(self) -> None:
-        if self.has_class("-stacked"):
-            self.set_class(not self.has_class("-plan"), "-plan")
-            self._focus_lower()
-        else:
-            plan = self.query_one(PlanView)
-            (self.query_one("#fire-run Waterfall") if plan.has_focus else plan).focus()
+        self._arrangement.swap()
 
     def action_everyone(self) -> None:
-        composer = self.query_one(Composer)
+        composer = self._composer
         if composer.draft.only is None:
             self._say("The event goes to all hooks already.")
         else:
             composer.limit(None)
+
+    def _say(self, text: str, severity: Severity = "information") -> None:
+        self.app.notify(text, severity=severity, markup=False)

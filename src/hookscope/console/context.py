@@ -1,0 +1,155 @@
+"""What a controller may use of the console: its state, the workbench, its panes, and ways to answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from hookscope.console.state.log_entries import LogEntry
+from hookscope.console.state.messages import NoticeShown, Severity, post_to
+from hookscope.console.state.state_changes import ModeChosen
+from hookscope.model.text import local_now
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from textual.app import App
+    from textual.message import Message
+    from textual.screen import Screen
+    from textual.timer import Timer
+    from textual.widget import Widget
+
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.app.workbench import Workbench
+    from hookscope.console.controllers.bridge import Bridge
+    from hookscope.console.controllers.job_runner import JobRunner
+    from hookscope.console.panes.pane_set import PaneSet
+    from hookscope.console.state.console_state import ConsoleState
+    from hookscope.console.state.state_changes import ConsoleStore, StateChange
+    from hookscope.console.theme.theme_manager import ThemeManager
+    from hookscope.console.widgets.painting import PaintedOnce
+
+DialogAnswer = TypeVar("DialogAnswer")
+
+
+@dataclass(frozen=True)
+class ConsoleContext:
+    """Handed to each controller in place of the screen."""
+
+    store: ConsoleStore
+    bridge: Bridge
+    panes: PaneSet
+    _screen: PaintedOnce[None]  # gets the messages, and owns timers and workers
+
+    @property
+    def state(self) -> ConsoleState:
+        """The state that is shown."""
+        return self.store.state
+
+    def change(self, change: StateChange) -> None:
+        """Reduce a change into the state, and show it."""
+        self.store.change(change)
+
+    @property
+    def bench(self) -> Workbench:
+        """The workbench; whoever asks first opens it."""
+        return self.bridge.bench
+
+    def scanned(self) -> Snapshot | None:
+        """The last snapshot. Before the first scan has ended: None, and a notice that says so."""
+        if self.state.view is None:
+            self.notify("Still looking.", "warning")
+        return self.state.view
+
+    @cached_property
+    def runner(self) -> JobRunner:
+        """Runs what fires, one job at a time."""
+        from hookscope.console.controllers.job_runner import JobRunner  # the first paint does without
+
+        return JobRunner(self._screen, self.bridge)
+
+    # Answers to the user.
+
+    def notify(self, text: str, severity: Severity = "information") -> None:
+        """Show one line over the panes. Safe from any thread."""
+        self.post(NoticeShown(text, severity))
+
+    def log_line(self, kind: str, text: str, level: str = "info", subject: str = "") -> None:
+        """Write one line to the log."""
+        self.log_entries([LogEntry(local_now(), kind, subject, text, level)])
+
+    def log_entries(self, entries: Sequence[LogEntry]) -> None:
+        """Write lines to the log."""
+        if entries:
+            self.panes.log.add(entries)
+
+    def push_dialog(
+        self,
+        dialog: Screen[DialogAnswer],
+        then: Callable[[DialogAnswer | None], None] | None = None,
+    ) -> None:
+        """Open a dialog over the panes; `then` gets its answer."""
+        self._screen.app.push_screen(dialog, then)
+
+    @property
+    def focused(self) -> Widget | None:
+        """The part of the panes that has the focus."""
+        return self._screen.focused
+
+    @property
+    def is_covered(self) -> bool:
+        """Does another screen lie over the panes."""
+        return not self._screen.is_current
+
+    def copy(self, text: str) -> None:
+        """Put this on the clipboard."""
+        self._screen.app.copy_to_clipboard(text)
+
+    def compose_event(self, key: str, only: str | None = None, first: str = "") -> None:
+        """Go to the composer with a fresh event of this key. Its runs are opened at the hook `first`."""
+        self.change(ModeChosen("fire"))
+        self.panes.fire_pane.event_view.compose_event(key, only, first)
+
+    # Messages, timers and workers.
+
+    def post(self, message: Message) -> None:
+        """Send a message to whichever controller it is routed to. Safe from any thread."""
+        post_to(self._screen, message)
+
+    @property
+    def is_mounted(self) -> bool:
+        """Are the panes there."""
+        return self._screen.is_mounted
+
+    def after(self, seconds: float, call: Callable[[], object], name: str) -> Timer:
+        """Call this later."""
+        return self._screen.set_timer(seconds, call, name=name)
+
+    def after_paint(self, call: Callable[[], object]) -> None:
+        """Call this once the terminal shows what was changed just now."""
+        self._screen.call_after_paint(call)
+
+    def after_refresh(self, call: Callable[[], object]) -> None:
+        """Call this once widgets are laid out."""
+        self._screen.call_after_refresh(call)
+
+    def run(self, work: Coroutine[Any, Any, object], name: str, group: str) -> None:
+        """Run this beside everything else; a failure becomes a message."""
+        self._screen.run_worker(work, name=name, group=group, exit_on_error=False)
+
+    def batch(self) -> AbstractContextManager[None]:
+        """Paint once what is changed within."""
+        return self._screen.app.batch_update()
+
+
+@dataclass(frozen=True)
+class AppServices:
+    """What the app hands to its main screen."""
+
+    app: App[Any]
+    themes: ThemeManager
+    give_up: Callable[[Exception], object]  # there is no workbench: the console ends
+    open_workspace: Callable[[Path], Coroutine[Any, Any, object]]  # in place of the one that is shown

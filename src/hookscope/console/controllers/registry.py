@@ -1,0 +1,183 @@
+"""All controllers of the main screen: made when they are first needed, and each handed what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hookscope.console.controllers.preferences_controller import PreferencesController
+from hookscope.console.controllers.restore_controller import RestoreController
+from hookscope.console.controllers.scan_controller import ScanController
+from hookscope.console.controllers.source_reader import SourceReader
+from hookscope.console.controllers.trust_controller import TrustController
+from hookscope.console.controllers.workspace_controller import WorkspaceController
+
+if TYPE_CHECKING:
+    from hookscope.app.snapshot import Snapshot
+    from hookscope.console.context import AppServices, ConsoleContext
+    from hookscope.console.controllers.edit_controller import EditorController, FixController
+    from hookscope.console.controllers.export_controller import ExportController
+    from hookscope.console.controllers.fire_controller import FireController
+    from hookscope.console.controllers.hosts_controller import HostsController
+    from hookscope.console.controllers.packs_controller import PacksController
+    from hookscope.console.controllers.real_events_controller import RealEventsController
+    from hookscope.console.controllers.run_inspection import CompareController, DebugController
+    from hookscope.console.controllers.saved_events_controller import SavedEventsController
+    from hookscope.console.controllers.scaffold_controller import ScaffoldController
+    from hookscope.console.controllers.toggle_controller import EditController
+    from hookscope.console.controllers.what_if_controller import WhatIfController
+
+
+class Controllers:
+    """Owns the controllers. None of them knows this class, nor the screen."""
+
+    def __init__(self, context: ConsoleContext, services: AppServices, *, watches: bool) -> None:
+        self._context, self._services, self._watches = context, services, watches
+        self.last_time = RestoreController(context)
+        self.preferences = PreferencesController(context, services.themes)
+        self.source = SourceReader(context)
+        self.scan = ScanController(context, self, watches=watches)
+        self.trust = TrustController(context, self.look_failed)
+        self.workspaces = WorkspaceController(context, services.app, services.open_workspace)
+
+    def is_made(self, controller: str) -> bool:
+        """Was this controller needed before."""
+        return controller in self.__dict__
+
+    @property
+    def firing(self) -> bool:
+        """Is an event on its way, or about to be: here, or at several hosts."""
+        return self._context.runner.busy or (self.is_made("hosts") and self.hosts.firing)
+
+    # Made when first needed: the first paint does without.
+
+    @cached_property
+    def desk(self) -> FireController:
+        from hookscope.console.controllers.fire_controller import FireController
+
+        return FireController(self._context, lambda: self.saved, watches=self._watches)
+
+    @cached_property
+    def edits(self) -> EditController:
+        from hookscope.console.controllers.toggle_controller import EditController
+
+        return EditController(self._context, self._taken_back)
+
+    def _taken_back(self, files: Sequence[Path]) -> None:
+        if self.is_made("saved"):
+            self.saved.taken_back(files)
+
+    @cached_property
+    def fixes(self) -> FixController:
+        from hookscope.console.controllers.edit_controller import FixController
+
+        return FixController(self._context)
+
+    @cached_property
+    def editor(self) -> EditorController:
+        from hookscope.console.controllers.edit_controller import EditorController
+
+        return EditorController(self._context, self._services.app)
+
+    @cached_property
+    def new(self) -> ScaffoldController:
+        from hookscope.console.controllers.scaffold_controller import ScaffoldController
+
+        return ScaffoldController(self._context)
+
+    @cached_property
+    def packs(self) -> PacksController:
+        from hookscope.console.controllers.packs_controller import PacksController
+
+        return PacksController(self._context)
+
+    @cached_property
+    def saved(self) -> SavedEventsController:
+        from hookscope.console.controllers.saved_events_controller import SavedEventsController
+
+        return SavedEventsController(self._context)
+
+    @cached_property
+    def comparing(self) -> CompareController:
+        from hookscope.console.controllers.run_inspection import CompareController
+
+        return CompareController(self._context)
+
+    @cached_property
+    def real(self) -> RealEventsController:
+        from hookscope.console.controllers.real_events_controller import RealEventsController
+
+        return RealEventsController(self._context, self.source.happened)
+
+    @cached_property
+    def debugging(self) -> DebugController:
+        from hookscope.console.controllers.run_inspection import DebugController
+
+        return DebugController(self._context, self.desk.cancel)
+
+    @cached_property
+    def hosts(self) -> HostsController:
+        from hookscope.console.controllers.hosts_controller import HostsController
+
+        return HostsController(self._context)
+
+    @cached_property
+    def whatif(self) -> WhatIfController:
+        from hookscope.console.controllers.what_if_controller import WhatIfController
+
+        return WhatIfController(
+            self._context, lambda: self.firing, lambda places: self.hosts.compare_places(places)
+        )
+
+    @cached_property
+    def export(self) -> ExportController:
+        from hookscope.console.controllers.export_controller import ExportController
+
+        return ExportController(self._context, self._services.app)
+
+    # Scans: the ScanController tells of them here.
+
+    def looked(self, view: Snapshot) -> None:
+        """A scan has ended: those that were made act on it."""
+        self.whatif.looked(view)
+        if self.is_made("hosts"):
+            self.hosts.looked()
+        if self.is_made("new"):
+            self.new.looked()
+        if self.is_made("packs"):
+            self.packs.looked()
+        self._context.bridge.look_ended()
+        if self.is_made("desk"):
+            self.desk.looked()
+
+    def look_failed(self) -> None:
+        """What a fire waits for does not come."""
+        if self.is_made("desk"):
+            self.desk.trust_failed()
+
+    def first_looked(self, view: Snapshot) -> None:
+        """Find out what was fired, and shown, before this sitting."""
+        self._context.runner.remember(view)
+        self.last_time.looked(view)
+
+    def follow(self, view: Snapshot) -> None:
+        """Follow what taps and other programs record; where saves are noticed, the user's own files too."""
+        self.real.looked(view)
+        if self._watches:
+            self.preferences.follow()
+
+    def saved_files(self, paths: frozenset[Path]) -> None:
+        """Files were saved: an armed event may fire."""
+        self.desk.saved(paths)
+
+    def close(self) -> None:
+        """The screen goes: nothing is followed any more, and what was changed is kept."""
+        self.last_time.close()
+        self._context.bridge.close()
+        if self.is_made("real"):
+            self.real.close()
+        if self.is_made("packs"):
+            self.packs.close()
+        self.preferences.close()

@@ -1,0 +1,69 @@
+"""Chooses what the workbench looks at: another workspace, dialect or environment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hookscope.console.keymap.active_keys import key_of
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+    from hookscope.console.context import ConsoleContext
+
+
+class WorkspaceController:
+    """Each choice is followed by a scan."""
+
+    def __init__(
+        self,
+        context: ConsoleContext,
+        app: App[Any],
+        show_workspace: Callable[[Path], Coroutine[Any, Any, object]],
+    ) -> None:
+        """`show_workspace`: show another one in place of this."""
+        self.context = context
+        self._app, self._show_workspace = app, show_workspace
+
+    def ask(self) -> None:
+        """Ask which workspace to open: one that was open lately, or a folder."""
+        view = self.context.scanned()
+        if view is None:
+            return
+
+        def ask(recent: tuple[Path, ...]) -> None:
+            from hookscope.console.dialogs.choosers import WorkspaceScreen
+
+            there = WorkspaceScreen(recent, view.host.workspace, view.host.surroundings.cwd)
+            self.context.push_dialog(there, self.open)
+
+        def recent() -> tuple[Path, ...]:
+            from hookscope.app.console_files import stored_console
+
+            return stored_console().recent()
+
+        self.context.bridge.ask("workspaces", recent, ask, opens=True)
+
+    def open(self, folder: Path | None) -> None:
+        """Show another one in place of this."""
+        if folder is not None:
+            self._app.call_later(self._show_workspace, folder)
+
+    def next_dialect(self) -> None:
+        """The next one: each guide, then the program of that host as it ships."""
+        view = self.context.scanned()
+        if view is None:
+            return
+        from hookscope.app.host_detection import dialect_after
+
+        then = dialect_after(view.host.dialect)
+        self.context.bench.use_dialect(then.name)
+        self.context.notify(f"{then.name}: {then.title}. {key_of('console.dialect')} goes on to the next.")
+        self.context.bridge.look()
+
+    def use_environment(self, name: str | None) -> None:
+        """Fill events with the variables of this environment from now on."""
+        self.context.bench.use_environment(name)
+        self.context.bridge.look()
