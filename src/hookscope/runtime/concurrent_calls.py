@@ -29,12 +29,12 @@ from hookscope.runtime.failures import Phase
 from hookscope.runtime.handler_code import HandlerRequest
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.payloads import is_hook_event
-from hookscope.runtime.python_worker.protocol import LIMIT, Message, encode
+from hookscope.runtime.python_worker.protocol import MAX_BODY, Message, encode
 from hookscope.runtime.worker_handle import WorkerHandle, WorkerLost
 
 MIXED_OUTPUT_NOTE = "it ran beside other handlers of its plugin: some of what it printed may be theirs"
 MAX_PAYLOADS_SIZE = (
-    LIMIT - 1024 * 1024
+    MAX_BODY - 1024 * 1024
 )  # bytes for the views of one message; the rest is for what says whom to call
 
 OnCallAnswer = Callable[[int, Message, Limits | None], None]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from hookscope.model.failure import Failure, Frame
-from hookscope.runtime.python_worker.faults import describe
+from hookscope.runtime.python_worker.safe_values import describe_exception
 
 Phase = Literal["spawn", "load", "run"]
 
@@ -28,7 +28,7 @@ def failure_of(error: BaseException, phase: Phase = "run", target: object = None
     """What a handler in this process raised. `target` is the handler, if it was called. Never raises."""
     if type(error) is LoadFailed:  # isinstance would ask a hostile class for its `__class__`
         return error.failure
-    return failure_from(describe(error, target), phase)
+    return failure_from(describe_exception(error, target), phase)
 
 
 def failure_from(document: Mapping[str, Any], phase: Phase) -> Failure:

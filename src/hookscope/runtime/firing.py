@@ -44,7 +44,7 @@ from hookscope.runtime.dispatch import dispatch
 from hookscope.runtime.ignored_results import with_ignored_notes
 from hookscope.runtime.orphan_processes import worker_depth
 from hookscope.runtime.payloads import messages_in
-from hookscope.runtime.python_worker.faults import safe_text
+from hookscope.runtime.python_worker.safe_values import safe_text
 from hookscope.values import dataclass
 
 _unrecorded_ids = count(1)  # of runs that nobody records, unique in this process

@@ -45,7 +45,7 @@ from hookscope.runtime.payloads import (
     new_messages,
     patch_of,
 )
-from hookscope.runtime.python_worker.faults import never_ran
+from hookscope.runtime.python_worker.safe_values import generator_error
 from hookscope.values import dataclass
 
 WATCH_INTERVAL = 0.02  # seconds: how late a limit may be noticed
@@ -182,7 +182,7 @@ class ResultBuilder:
         began, cell.began, asked = cell.began, ended, cell.asked
         took = ended - began
         if returned is not None and error is None:
-            error = never_ran(returned, target)
+            error = generator_error(returned, target)
         status, failure, notes = SUCCESS
         if error is not None or asked or (self.limit is not None and took >= self.limit):
             status, failure, notes = _outcome_of(error, asked, took, self.limit, target)

@@ -23,7 +23,7 @@ from hookscope.runtime.batch import (
 from hookscope.runtime.handler_code import HandlerRequest, RequestNumbers
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.payloads import is_hook_event
-from hookscope.runtime.python_worker.protocol import Message, encode, framed
+from hookscope.runtime.python_worker.protocol import Message, encode, frame_of
 from hookscope.runtime.worker_handle import WorkerHandle, WorkerLost
 
 QUIET_PERIOD = 0.005  # seconds in which most handlers have ended: so long nobody reads what they print
@@ -107,7 +107,7 @@ class SequentialCalls:
         quiet = f',"quiet":{self._quiet!r}' if worker.keeps_time else ""
         numbers, new = self._numbers.of(self._orders)
         know = f',"know":[{new}]' if new else ""
-        return framed(
+        return frame_of(
             f'{{"do":"run","id":"{self._id}","fence":{encode(worker.fence)},{kind}{quiet}{know},'
             f'"calls":[{numbers}],"view":{self._course.packed()}}}'
         )

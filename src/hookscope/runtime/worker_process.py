@@ -17,7 +17,7 @@ from secrets import token_hex
 from hookscope.runtime import worker_guard
 from hookscope.runtime.debugger import Debugger
 from hookscope.runtime.orphan_processes import MARK_VARIABLE, host_mark, new_worker_mark
-from hookscope.runtime.python_worker.protocol import SPOILT, Message, pack
+from hookscope.runtime.python_worker.protocol import LINE_LOST, Message, pack
 from hookscope.runtime.worker_handle import (
     LateEvent,
     LateHandler,
@@ -405,7 +405,7 @@ class WorkerProcess:
 
     async def _check(self) -> None:
         """Raises WorkerLost where nothing more can be heard."""
-        garbled = self._hearing.garbled
+        garbled = self._hearing.protocol_error
         if garbled:
             raise WorkerLost(f"wrote into the line between its worker and Hookscope: {garbled}")
         if self._ended() or (self._hearing.mute and not self._hearing.inbox):
@@ -434,7 +434,7 @@ class WorkerProcess:
             return WorkerLost("closed the line between its worker and Hookscope")
         if self._program.walled and 128 < code <= 128 + LAST_SIGNAL:
             code = 128 - code
-        if code == SPOILT:
+        if code == LINE_LOST:
             return WorkerLost("closed the line between its worker and Hookscope")
         return WorkerLost(exit_in_words(code), died=True)
 
