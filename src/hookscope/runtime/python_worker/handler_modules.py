@@ -30,7 +30,7 @@ AUTHORING_API, HANDLER_ARGUMENTS = "hookscope.model.authoring_api", "hookscope.m
 PACKAGE, MODEL = "hookscope", "hookscope.model"
 # What `import hookscope` offers to authors, where it is not installed: the name there and in authoring_api.
 AUTHOR_NAMES = {
-    "PluginApi": "PluginApi",
+    "PluginApi": "RecordingPluginApi",
     **{name: name for name in ("define_agent", "define_channel", "define_connection", "define_dynamic")},
     **{name: name for name in ("define_hook", "define_tool", "mock_model", "tool_result_from")},
 }

@@ -124,7 +124,7 @@ class _ModuleLoader:
         if shape == "stream":
             return self._stream((yield from self._definition(module, STREAM_NAMES)))
         if shape == "plugin":
-            api = self._authoring.PluginApi(os.path.basename(code["root"]), code.get("config"))
+            api = self._authoring.RecordingPluginApi(os.path.basename(code["root"]), code.get("config"))
             api.config = self._authoring.Record(code.get("settings") or {})
             yield self._register_function(module)(api)
             made = self._plugin(api.declared)
