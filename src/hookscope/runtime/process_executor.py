@@ -25,7 +25,6 @@ from hookscope.model.run import Code, Declared, Module, OnStep, Registration, Re
 from hookscope.runtime.async_helpers import await_uninterrupted, since_run_start
 from hookscope.runtime.background_work import NO_BACKGROUND_WORK, BackgroundWork, WaitTime
 from hookscope.runtime.batch import Batch, LimitExceeded, time_limit
-from hookscope.runtime.concurrent_calls import count_fitting
 from hookscope.runtime.content_digests import ContentNames, with_digest
 from hookscope.runtime.fault_counter import FaultCounter
 from hookscope.runtime.handler_code import (
@@ -37,6 +36,7 @@ from hookscope.runtime.handler_code import (
 )
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.orphan_processes import resident_memory
+from hookscope.runtime.worker_calls import count_fitting
 from hookscope.runtime.worker_handle import (
     LateHandler,
     WorkerHandle,

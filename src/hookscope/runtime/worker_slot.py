@@ -33,7 +33,6 @@ from hookscope.runtime.batch import (
     time_limit,
     timed_out_result,
 )
-from hookscope.runtime.concurrent_calls import MIXED_OUTPUT_NOTE, ConcurrentCalls
 from hookscope.runtime.content_digests import ContentNames
 from hookscope.runtime.failures import CANCELLED, WORKER_ENDED, Phase, frames_in_dump, has_dump
 from hookscope.runtime.fault_counter import FaultCounter
@@ -48,7 +47,7 @@ from hookscope.runtime.handler_code import (
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.orphan_processes import kill_marked, may_still_run
 from hookscope.runtime.python_worker.protocol import Message
-from hookscope.runtime.sequential_calls import SequentialCalls
+from hookscope.runtime.worker_calls import MIXED_OUTPUT_NOTE, ConcurrentCalls, SequentialCalls
 from hookscope.runtime.worker_handle import (
     NOTHING_PRINTED,
     LateEvent,
@@ -262,7 +261,7 @@ class WorkerSlot:
         try:
             with worker.listening(outputs=False):
                 await self._tell_settings(worker, orders[0])
-                await self._talk(worker, course, orders)
+                await self._run_in_sequence(worker, course, orders)
             if course.spoilt or course.worn:
                 await self.drop()
         except (LimitExceeded, MemoryExceeded) as over:
@@ -305,34 +304,34 @@ class WorkerSlot:
             self._hold(orders[number])
 
         limits = [self._shared.limits.of(course.left[0]) for course in courses]
-        talk = ConcurrentCalls(worker, courses, limits, self._shared.dump, take)
+        concurrent = ConcurrentCalls(worker, courses, limits, self._shared.dump, take)
         try:
             with worker.listening():
                 await self._tell_settings(worker, orders[0])
-                await talk.talk(orders)
+                await concurrent.run(orders)
             if any(course.spoilt or course.worn for course in courses):
                 await self.drop()
         except (LimitExceeded, MemoryExceeded) as over:
             status: Status = "timeout" if isinstance(over, LimitExceeded) else "crashed"
-            await self._drop_under(worker, talk.ended_by(status, over.failure))
+            await self._drop_under(worker, concurrent.ended_by(status, over.failure))
         except WorkerLost as lost:
             if lost.ours:
-                left = [courses[number] for number in talk.left]
+                left = [courses[number] for number in concurrent.left]
                 await self._drop_under(
                     worker, [(course, course.lost("cancelled", WORKER_ENDED)) for course in left]
                 )
                 return
-            if used and lost.died and not talk.begun:  # dead before these calls: nobody is to blame
+            if used and lost.died and not concurrent.has_begun:  # dead before these calls: nobody is to blame
                 self._note_death(lost)
                 for course in courses:
                     course.begun = None
                 await self.drop()
                 return
-            phase: Phase = "run" if talk.begun else "load"
+            phase: Phase = "run" if concurrent.has_begun else "load"
             failure = Failure("Crashed", f"{lost.text} before it answered", phase=phase)
-            await self._drop_under(worker, talk.ended_by("crashed", failure, lost.text))
+            await self._drop_under(worker, concurrent.ended_by("crashed", failure, lost.text))
         except asyncio.CancelledError:
-            left = [courses[number] for number in talk.left]
+            left = [courses[number] for number in concurrent.left]
             await self._drop_under(worker, [(course, course.lost("cancelled", CANCELLED)) for course in left])
             raise
 
@@ -439,8 +438,10 @@ class WorkerSlot:
         after = self._traces.last or "the last handler"
         self._shared.news.append(f"the worker {lost.text} after {after}")
 
-    async def _talk(self, worker: WorkerHandle, course: Batch, orders: Sequence[HandlerRequest]) -> None:
-        """Go through the orders, until the last or until one spoils the worker."""
+    async def _run_in_sequence(
+        self, worker: WorkerHandle, course: Batch, orders: Sequence[HandlerRequest]
+    ) -> None:
+        """Run the calls, until the last one or until one spoils the worker."""
         shared = self._shared
         await SequentialCalls(
             worker,
@@ -452,7 +453,7 @@ class WorkerSlot:
             self._hold,
             self._alarm,
             self._numbers,
-        ).talk()
+        ).run()
 
     def _hold(self, order: HandlerRequest) -> None:
         self.held.add((order.code.path, order.code.export))
