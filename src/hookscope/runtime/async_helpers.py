@@ -29,59 +29,24 @@ async def await_uninterrupted(work: Coroutine[object, object, T]) -> T:
     return task.result()
 
 
-class EndSignal:
-    """Rung by a task in the step that ends it, it wakes who waits a turn of the loop before asyncio would."""
+async def wait_until_done(task: asyncio.Future[Any], cancel: Callable[[], None]) -> None:
+    """Wait for a task. Raises CancelledError only for a cancel of the caller, and never what the task raises.
 
-    __slots__ = ("_waiters",)
-
-    def __init__(self) -> None:
-        self._waiters: list[asyncio.Future[None]] = []
-
-    def ring(self, _: object = None) -> None:
-        """Wake all who wait now."""
-        for waiter in self._waiters:
-            if not waiter.done():
-                waiter.set_result(None)
-
-    async def wait(self) -> None:
-        """Until it is rung. Being cancelled is the caller's own affair."""
-        waiter = asyncio.get_running_loop().create_future()
-        self._waiters.append(waiter)
-        try:
-            await waiter
-        finally:
-            self._waiters.remove(waiter)
-
-
-async def wait_until_done(
-    task: asyncio.Future[Any], cancel: Callable[[], None], bell: EndSignal | None = None
-) -> None:
-    """Wait for a task that `cancel` asks to end. Who is cancelled meanwhile asks it, and leaves when it has.
-
-    `bell` is one that the task itself rings, where it has one. Raises CancelledError for a cancel of the
-    caller's own, and never what the task raised.
+    If the caller is cancelled meanwhile, `cancel` asks the task to end, and the wait continues until it has.
     """
-    await wait_until_all_done((task,), cancel, bell or EndSignal())
+    await wait_until_all_done((task,), cancel)
 
 
-async def wait_until_all_done(
-    tasks: Collection[asyncio.Future[Any]], cancel: Callable[[], None], bell: EndSignal
-) -> None:
-    """As `until_over`, for tasks that `cancel` asks to end all together."""
-    cancelled = False
-    for task in tasks:  # also where it was cancelled before its first step, and never rings
-        task.add_done_callback(bell.ring)
-    try:
-        while not all(task.done() for task in tasks):
-            try:
-                await bell.wait()  # not the task: a cancel of ours would be one of its own
-            except asyncio.CancelledError:
-                cancelled = True
-                cancel()
-    finally:
-        for task in tasks:
-            task.remove_done_callback(bell.ring)
-    if cancelled:
+async def wait_until_all_done(tasks: Collection[asyncio.Future[Any]], cancel: Callable[[], None]) -> None:
+    """Do the same for tasks that `cancel` asks to end all together."""
+    is_cancelled = False
+    while not all(task.done() for task in tasks):
+        try:
+            await asyncio.wait(tasks)
+        except asyncio.CancelledError:
+            is_cancelled = True
+            cancel()
+    if is_cancelled:
         raise asyncio.CancelledError
 
 
