@@ -10,7 +10,6 @@ from time import perf_counter
 from hookscope.model.failure import Failure
 from hookscope.model.payload import Arguments
 from hookscope.model.run import Registration, Result, Status
-from hookscope.runtime.async_helpers import ReusableTimer
 from hookscope.runtime.batch import (
     DUMP_TIMEOUT,
     POLL_INTERVAL,
@@ -58,7 +57,6 @@ class SequentialCalls:
         dump: int,
         on_answer: OnAnswer,
         on_loaded: Callable[[HandlerRequest], object],
-        timer: ReusableTimer,
         numbers: RequestNumbers,
     ) -> None:
         """Prepare the run.
@@ -71,7 +69,6 @@ class SequentialCalls:
             dump: signal at which the worker prints its stack, 0 for none.
             on_answer: receives each answer; with the call's limits if the host asked the call to end.
             on_loaded: receives each request that the worker has loaded.
-            timer: of the worker's slot.
             numbers: of the requests that this worker knows.
         """
         self._worker = worker
@@ -86,7 +83,7 @@ class SequentialCalls:
         self._limits = limits_of(batch.left[0])
         self._has_warned = False
         self._error: Exception | None = None  # found when the timer rang
-        self._timer = timer
+        self._timer: asyncio.TimerHandle | None = None
         self._rings_at = 0.0  # of perf_counter; 0: not set
         self._pause = QUIET_PERIOD  # seconds from one check to the next
         self._numbers = numbers
@@ -115,8 +112,8 @@ class SequentialCalls:
                 else:
                     self._watch(POLL_INTERVAL)
         finally:
-            if self._rings_at:
-                self._timer.still()
+            if self._timer is not None:
+                self._timer.cancel()
 
     def _frame(self) -> bytes:
         """Return the run message. Parts that are the same in every batch are packed once."""
@@ -186,7 +183,7 @@ class SequentialCalls:
 
     def _start_watching(self) -> None:
         """The answers did not come at once: set the timer."""
-        if not self._rings_at:
+        if self._timer is None:
             self._watch(QUIET_PERIOD)
 
     def _watch(self, seconds: float) -> None:
@@ -194,7 +191,9 @@ class SequentialCalls:
         now = perf_counter()
         moments = (now + seconds, self._deadline(), self._warns_at())
         self._rings_at = min(moment for moment in moments if moment is not None)
-        self._timer.set(self._rings_at - now, self._on_timer)
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(self._rings_at - now, self._on_timer)
 
     def _watch_earlier(self) -> None:
         """A new limit applies. It may end before the timer would ring."""

@@ -12,7 +12,7 @@ from secrets import token_hex
 from hookscope.model.failure import Failure
 from hookscope.model.hook import LogLine
 from hookscope.model.run import Code, Module, Result, Status
-from hookscope.runtime.async_helpers import ReusableTimer, await_uninterrupted
+from hookscope.runtime.async_helpers import await_uninterrupted
 from hookscope.runtime.background_work import (
     NO_BACKGROUND_WORK,
     BackgroundWork,
@@ -212,7 +212,6 @@ class WorkerSlot:
         self._shared = shared
         self._traces = WorkerLeftovers()
         self._reports = ResultReporter(shared, self._traces)
-        self._alarm = ReusableTimer()  # of the limits of what runs
         self._numbers = RequestNumbers()  # under which the present worker knows what it is asked to run
         self._between = LateListener(self._traces)  # its runs
 
@@ -451,7 +450,6 @@ class WorkerSlot:
             shared.dump,
             partial(self._reports.take, worker, course),
             self._hold,
-            self._alarm,
             self._numbers,
         ).run()
 
