@@ -74,8 +74,8 @@ async def _ask_worker(worker: WorkerHandle) -> str:
     question = token_hex(8)
     try:
         async with asyncio.timeout(ANSWER_TIMEOUT):
-            await worker.tell({"do": "rest", "id": question})
-            message = await worker.hear()
+            await worker.send_message({"do": "rest", "id": question})
+            message = await worker.receive()
     except TimeoutError:
         raise WorkerLost("answered no more") from None
     left = message.get("rest")
@@ -194,7 +194,7 @@ class WorkerLeftovers:
         news: list[tuple[str, str]] = []
         if text := printed_on_one_line(worker):
             news.append((self.last or "a handler", f"printed late: {text}"))
-        return [*news, *map(late_note, worker.late())]
+        return [*news, *map(late_note, worker.take_late_events())]
 
 
 def _escaped_note(found: Sequence[MarkedProcess]) -> str:
@@ -205,7 +205,7 @@ def _escaped_note(found: Sequence[MarkedProcess]) -> str:
 
 def printed_on_one_line(worker: WorkerHandle) -> str:
     """What it printed since somebody last asked, on one line."""
-    printed = worker.printed()
+    printed = worker.take_output()
     lines = (line.strip() for line in (printed.stdout + printed.stderr).splitlines())
     return _excerpt(" · ".join(line for line in lines if line))
 
@@ -262,7 +262,7 @@ class LateListener:
             if self._due is None:
                 self._due = loop.call_later(GATHER_TIME, tell)
 
-        worker.attend(news)
+        worker.keep_reading(news)
         tell()  # what came between the last answer and now has nobody else to tell it
 
     def hush(self) -> None:

@@ -226,8 +226,8 @@ async def stop_handler(worker: WorkerHandle, run: str, number: int, limits: Limi
     frames: tuple[Frame, ...] = ()
     try:
         async with asyncio.timeout(STOP_TIMEOUT):
-            await worker.urge({"do": "stack", "id": run})
-            message = await worker.hear()
+            await worker.send_urgent({"do": "stack", "id": run})
+            message = await worker.receive()
             if is_answer(message, run, "result", number):
                 return message
             frames = frames_in_answer(message, run)

@@ -349,7 +349,7 @@ class Debugger:
 
     async def _tell_all(self, word: Message) -> None:
         for worker in tuple(self._workers):
-            await worker.urge({"do": "word", **word})
+            await worker.send_urgent({"do": "word", **word})
 
     def _copy_of(self, file: str) -> str:
         return file if self._sandbox is None else str(self._sandbox.copy_of(Path(file)))
@@ -370,7 +370,7 @@ class Debugger:
             return
         if word not in INSPECT_COMMANDS:
             self._next()
-        await worker.urge({"do": "word", "word": word, **more})
+        await worker.send_urgent({"do": "word", "word": word, **more})
 
     def heard_by(
         self, worker: WorkerHandle, printed: Callable[[], tuple[str, str]]

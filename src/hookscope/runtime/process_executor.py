@@ -67,7 +67,7 @@ async def start_worker(make: Callable[[], WorkerHandle], limits: Limits) -> Work
         raise WorkerNotStarted(late.failure) from None
     except WorkerLost as lost:
         await await_uninterrupted(worker.end())
-        said = worker.printed().stderr.strip()
+        said = worker.take_output().stderr.strip()
         text = f"{lost.text} before it was ready" + (f": {said[-MAX_QUOTED_OUTPUT:]}" if said else "")
         raise WorkerNotStarted(Failure("Crashed", text, phase="spawn")) from None
     except BaseException:
@@ -102,7 +102,7 @@ class SpareWorker:
         ahead = self._ahead
         if ahead is None or not ahead.done() or ahead.cancelled() or ahead.exception():
             return None
-        return ahead.result() if ahead.result().alive else None
+        return ahead.result() if ahead.result().is_alive else None
 
     def provide(self) -> None:
         """Start one behind a batch, when nobody waits for the processor."""
@@ -151,12 +151,12 @@ MALFORMED_ERRORS = (AttributeError, KeyError, OverflowError, TypeError, ValueErr
 
 def count_late_handlers(workers: Iterable[WorkerHandle | None]) -> int:
     """How many there are in all of these."""
-    return sum(len(worker.added) for worker in workers if worker is not None)
+    return sum(len(worker.late_handlers) for worker in workers if worker is not None)
 
 
 def late_handlers(worker: WorkerHandle | None, code: Code, name: str) -> tuple[Declared, ...]:
     """Those of the content of that name, in order. What is no declaration is left out."""
-    told = worker.added if worker is not None else ()
+    told = worker.late_handlers if worker is not None else ()
     return tuple(one for added in told if added.name == name for one in _read_late_handler(added, code))
 
 
@@ -369,7 +369,7 @@ class ProcessExecutor:
         facts = [
             _worker_facts(seat.worker, seat.owner or "shared", seat.calls)
             for seat in self._seats()
-            if seat.worker is not None and seat.worker.alive
+            if seat.worker is not None and seat.worker.is_alive
         ]
         if self._spare.waiting is not None:
             facts.append(_worker_facts(self._spare.waiting, "spare", 0))
@@ -436,7 +436,9 @@ class ProcessExecutor:
 
 
 def _worker_facts(worker: WorkerHandle, role: str, calls: int) -> WorkerFacts:
-    return WorkerFacts(worker.pid, role, time.monotonic() - worker.born, resident_memory(worker.pid), calls)
+    return WorkerFacts(
+        worker.pid, role, time.monotonic() - worker.started_at, resident_memory(worker.pid), calls
+    )
 
 
 def code_of(call: Registration) -> Code:

@@ -96,13 +96,13 @@ class SequentialCalls:
         """
         self._next_call()
         self._quiet_until = perf_counter() + QUIET_PERIOD
-        rest = self._worker.send_now(self._frame())
+        rest = self._worker.send_available(self._frame())
         if rest:
             async with time_limit(self._limits, "load"):
-                await self._worker.send(rest)
+                await self._worker.send_frame(rest)
         try:
             while self._number < len(self._requests):
-                await self._worker.converse(self._on_message, self._start_watching)
+                await self._worker.receive_each(self._on_message, self._start_watching)
                 if self._error is not None:
                     raise self._error
                 if self._number == len(self._requests):
@@ -120,7 +120,7 @@ class SequentialCalls:
         view, worker = self._batch.view, self._worker
         hook, arguments = _JSON_BOOLEANS[is_hook_event(view)], _JSON_BOOLEANS[isinstance(view, Arguments)]
         kind = f'"hook":{hook},"arguments":{arguments}'
-        quiet = f',"quiet":{self._quiet_until!r}' if worker.keeps_time else ""
+        quiet = f',"quiet":{self._quiet_until!r}' if worker.shares_clock else ""
         numbers, new = self._numbers.of(self._requests)
         know = f',"know":[{new}]' if new else ""
         return frame_of(
@@ -206,12 +206,12 @@ class SequentialCalls:
 
     def _on_timer(self) -> None:
         """Check the running call, and read its output from now on."""
-        has_read = self._worker.look()
+        has_read = self._worker.read_available()
         if self._number == len(self._requests):
             return
         now = perf_counter()
         if now >= self._quiet_until:
-            self._worker.hear_outputs()
+            self._worker.read_outputs()
         try:
             warns_at = self._warns_at()
             if warns_at is not None and now >= warns_at:
@@ -222,7 +222,7 @@ class SequentialCalls:
         except Exception as error:  # MemoryExceeded, or of a listener: `run` raises it
             self._error = error
         if self._error is not None or self._is_overdue():
-            self._worker.interrupt()
+            self._worker.stop_receiving()
         else:
             # Answers that do not ring the bell may follow: check again, less and less often.
             self._pause = QUIET_PERIOD if has_read else min(2 * self._pause, POLL_INTERVAL)
@@ -270,9 +270,9 @@ class ConcurrentCalls:
         """Run the calls. Raises LimitExceeded, MemoryExceeded, WorkerLost."""
         self._sent_at = perf_counter()
         async with time_limit(self._limits[0], "load"):
-            await self._worker.tell(self._message(requests))
+            await self._worker.send_message(self._message(requests))
         while self._left:
-            message = self._worker.heard()
+            message = self._worker.take_received()
             if message is None:
                 message = await self._receive()
             if message is not None:
@@ -301,7 +301,7 @@ class ConcurrentCalls:
         due = [moment - now for _, moment in (*self._deadlines(), *self._warnings())]
         try:
             async with asyncio.timeout(max(min([*due, POLL_INTERVAL]), 0)):
-                return await self._worker.hear()
+                return await self._worker.receive()
         except TimeoutError:
             pass
         now = perf_counter()
@@ -356,9 +356,9 @@ class ConcurrentCalls:
             raise LimitExceeded(limit_failure(limits, "load"))
         try:
             async with asyncio.timeout(STOP_TIMEOUT):
-                await self._worker.urge({"do": "stack", "id": self._id, "call": number})
+                await self._worker.send_urgent({"do": "stack", "id": self._id, "call": number})
                 while number in self._left:
-                    message = await self._worker.hear()
+                    message = await self._worker.receive()
                     if message.get("id") == self._id and "stack" in message:
                         frames = frames_in_answer(message, self._id)
                         raise LimitExceeded(limit_failure(limits, "run", frames))

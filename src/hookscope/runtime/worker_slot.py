@@ -120,7 +120,7 @@ class ResultReporter:
             self._shared.news
             or course.notes
             or course.company
-            or worker.has_late
+            or worker.has_late_events
             or traces.may_have_escaped(len(course.left) > 1, took)
         )
 
@@ -140,10 +140,10 @@ class ResultReporter:
         `shared`: what earlier handlers left running may have printed beside this one. `answered`: the
         worker goes on meanwhile, and what it prints is no longer of this one. `printed`: it may have.
         """
-        output = worker.printed(of_one=answered) if printed else NOTHING_PRINTED
+        output = worker.take_output(of_one=answered) if printed else NOTHING_PRINTED
         if not shared:
             self._traces.nothing_left()
-        traces, late = self._traces, worker.late()
+        traces, late = self._traces, worker.take_late_events()
         escaped = traces.escapes(worker, len(course.left) > 1) if answered else traces.ended_with_it()
         traces.last = result.call.name
         if (
@@ -237,7 +237,7 @@ class WorkerSlot:
         self.held.clear()
         if worker is None:
             return
-        if not worker.alive:  # it died by itself: what is behind it takes no turn of the loop
+        if not worker.is_alive:  # it died by itself: what is behind it takes no turn of the loop
             await worker.end()
             if not self._may_have_left(worker):
                 return
@@ -388,10 +388,10 @@ class WorkerSlot:
         with worker.listening():
             async with time_limit(limits, "load"):
                 await self._tell_settings(worker, order, anew=True)
-                await worker.tell(
+                await worker.send_message(
                     {"do": "load", "id": run, "code": {**order.document(), "env": dict(order.code.env)}}
                 )
-                message = await worker.hear()
+                message = await worker.receive()
         if message.get("id") != run or "loaded" not in message:
             raise WorkerLost("answered what nobody had asked")
         self._traces.last = order.code.root.name
@@ -419,7 +419,7 @@ class WorkerSlot:
     ) -> None:
         """Before a plugin is loaded there; `anew`: they may be others since."""
         if order.code.shape == "plugin" and (anew or not self._knows_settings):
-            await worker.tell(settings_message(order.code))
+            await worker.send_message(settings_message(order.code))
             self._knows_settings = True
 
     async def _drop_under(self, worker: WorkerHandle, ends: Iterable[tuple[Batch, Result]]) -> None:
