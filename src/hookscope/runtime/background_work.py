@@ -242,8 +242,8 @@ GATHER_TIME = 0.1  # seconds in which late output is gathered before it is told
 class LateListener:
     """Attends to one worker at a time, from the end of a batch until the next one begins."""
 
-    def __init__(self, traces: WorkerLeftovers) -> None:
-        self._traces = traces
+    def __init__(self, leftovers: WorkerLeftovers) -> None:
+        self._leftovers = leftovers
         self._due: asyncio.TimerHandle | None = None  # when what came late is told
         self._worker: WorkerHandle | None = None  # that is attended to
 
@@ -255,7 +255,7 @@ class LateListener:
         def tell() -> None:
             self._due = None
             if worker is self._worker:
-                for who, text in self._traces.late_news(worker):
+                for who, text in self._leftovers.late_news(worker):
                     told(who, text)
 
         def news() -> None:
