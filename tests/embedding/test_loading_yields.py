@@ -9,7 +9,7 @@ import pytest
 
 from hookscope import load_hooks, register_hook, registered_keys, trigger_hook
 from hookscope.embedding.library import create_hook_event, process_engine
-from hookscope.runtime.python_worker.modules import PREFIX
+from hookscope.runtime.python_worker.handler_modules import PREFIX
 
 MakeHook = Callable[..., Path]
 NEW = "{openclaw: {events: ['command:new']}}"

@@ -115,7 +115,9 @@ class HostileDict(dict):
     def refuse(self, *args, **kwargs): raise SystemExit("hostile")
     __iter__ = __len__ = __eq__ = items = keys = values = __getitem__ = refuse
 """
-WORKER = "import gc, sys\nworker, line = sys.modules['__main__'], sys.modules['_hookscope_line']\n"
+WORKER = (
+    "import gc, sys\nworker, line = sys.modules['__main__'], sys.modules['_hookscope_worker.host_line']\n"
+)
 
 HANGS = row(
     "sync loop; async loop without await; time.sleep; regex blow-up",
@@ -1435,14 +1437,18 @@ ATTACKS = row(
     ),
     dies(
         "its classes changed",
-        body("worker.Worker._call = worker.Worker._run = line.Line.put = None", WORKER),
+        body(
+            "worker.HandlerWorker._call_handler = worker.HandlerWorker._run = None\n"
+            "line.HostLine.send_frame = None",
+            WORKER,
+        ),
     ),
     dies(
         "its objects found by the collector",
         body(
             """
         for thing in gc.get_objects():
-            if type(thing).__name__ in ("Worker", "Line"):
+            if type(thing).__name__ in ("HandlerWorker", "HostLine"):
                 vars(thing).clear()
     """,
             WORKER,

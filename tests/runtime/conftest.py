@@ -23,7 +23,7 @@ from hookscope.model.run import (
     Result,
     Step,
 )
-from hookscope.runtime import batch, concurrent_calls
+from hookscope.runtime import batch, worker_calls
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.process_executor import ProcessExecutor, python_executor
 
@@ -136,7 +136,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """
 
     def have() -> None:
-        for module in (batch, concurrent_calls):
+        for module in (batch, worker_calls):
             monkeypatch.setattr(module, "STOP_TIMEOUT", LONG)
 
     return have

@@ -22,6 +22,14 @@ WriteHook = Callable[..., Registration]
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 EXITS = "import os\ndef handler(event):\n    os.write(1, b'last words')\n    os._exit(3)"
 IS_KILLED = "import os, signal\ndef handler(event):\n    os.kill(os.getpid(), signal.SIGSEGV)"
+CRASHES_BESIDE_A_THREAD = """
+import os, signal, threading, time
+def waits():
+    time.sleep(60)
+def handler(event):
+    threading.Thread(target=waits, daemon=True).start()
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGSEGV)
+"""
 LEAVES = """
 import os, subprocess
 def handler(event):
@@ -97,6 +105,16 @@ async def test_of_two_in_a_row_each_is_told_with_what_it_printed_and_how_it_ende
         "was killed by signal 11 (SIGSEGV) before it answered",
     ]
     assert results(steps)[2].messages == ("fine",)
+
+
+async def test_the_stack_after_a_crash_is_that_of_the_handler_not_of_its_threads(
+    lane: ProcessExecutor, hook: WriteHook
+) -> None:
+    steps: list[Step] = []
+    await lane.run((hook("crashes", CRASHES_BESIDE_A_THREAD),), HookEvent("command", "new"), steps.append)
+    (result,) = results(steps)
+    assert result.error is not None
+    assert [frame.function for frame in result.error.frames] == ["handler"]
 
 
 @LINUX

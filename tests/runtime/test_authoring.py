@@ -19,7 +19,7 @@ from hookscope.model import authoring_api
 from hookscope.model import handler_arguments as for_handlers
 from hookscope.model.authoring_api import (
     Declaration,
-    PluginApi,
+    RecordingPluginApi,
     define_connection,
     define_tool,
     forget_names,
@@ -200,7 +200,7 @@ def test_definitions_are_what_was_written_and_equal_to_themselves_only() -> None
 
 def test_registrations_are_noted_and_told_in_order() -> None:
     told: list[Declaration] = []
-    api = PluginApi("my-plugin", {"maxItems": 3}, told=told.append)
+    api = RecordingPluginApi("my-plugin", {"maxItems": 3}, told=told.append)
 
     @api.on("before_tool_call", priority=3, timeout_ms=1500)
     def guard(event: Any) -> None: ...

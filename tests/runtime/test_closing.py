@@ -32,14 +32,14 @@ SAID = "was stopped because its worker was ended"
 
 
 @pytest.fixture
-def ledger() -> FaultCounter:
+def fault_counter() -> FaultCounter:
     return FaultCounter()
 
 
 @pytest.fixture
-async def lane(tmp_path: Path, ledger: FaultCounter) -> AsyncIterator[ProcessExecutor]:
+async def lane(tmp_path: Path, fault_counter: FaultCounter) -> AsyncIterator[ProcessExecutor]:
     limits = Limits(spawn=LONG, load=LONG, run=LONG)
-    lane = python_executor(env=dict(os.environ), cwd=tmp_path, limits=limits, ledger=ledger)
+    lane = python_executor(env=dict(os.environ), cwd=tmp_path, limits=limits, fault_counter=fault_counter)
     yield lane
     await lane.close()
 
@@ -53,7 +53,7 @@ async def close_once_busy(lane: ProcessExecutor, code: Code) -> None:
 
 
 async def test_a_handler_that_runs_is_cancelled(
-    lane: ProcessExecutor, ledger: FaultCounter, hook: WriteHook
+    lane: ProcessExecutor, fault_counter: FaultCounter, hook: WriteHook
 ) -> None:
     calls = [hook("busy", HANDLER), hook("next", "def handler(event): pass")]
     steps: list[Step] = []
@@ -64,11 +64,11 @@ async def test_a_handler_that_runs_is_cancelled(
     assert (busy.status, busy.error, busy.notes) == ("cancelled", Failure("Cancelled", SAID), ())
     assert behind.error is not None
     assert behind.error.message == "this lane is closed"
-    assert ledger.is_blank
+    assert fault_counter.is_blank
 
 
 async def test_so_are_those_of_a_plugin_that_run_beside_each_other(
-    lane: ProcessExecutor, ledger: FaultCounter, tmp_path: Path
+    lane: ProcessExecutor, fault_counter: FaultCounter, tmp_path: Path
 ) -> None:
     (tmp_path / "plugin.py").write_text(PLUGIN)
     codes = [
@@ -84,14 +84,14 @@ async def test_so_are_those_of_a_plugin_that_run_beside_each_other(
     assert [(result.status, result.error and result.error.message) for result in results] == [
         ("cancelled", SAID), ("cancelled", SAID),
     ]  # fmt: skip
-    assert ledger.is_blank
+    assert fault_counter.is_blank
 
 
 async def test_what_is_being_loaded_is_not_loaded(
-    lane: ProcessExecutor, ledger: FaultCounter, hook: WriteHook
+    lane: ProcessExecutor, fault_counter: FaultCounter, hook: WriteHook
 ) -> None:
     code = code_of(hook("busy", BUSY))
     loading = asyncio.create_task(lane.load(code))
     await close_once_busy(lane, code)
     assert await loading == Failure("Cancelled", SAID, phase="load")
-    assert ledger.is_blank
+    assert fault_counter.is_blank

@@ -20,9 +20,8 @@ from hookscope.runtime.batch import Batch
 from hookscope.runtime.in_process_executor import InProcessExecutor
 from hookscope.runtime.payloads import apply_changes, document_of
 from hookscope.runtime.process_executor import ProcessExecutor
-from hookscope.runtime.python_worker.faults import describe
-from hookscope.runtime.python_worker.plain import plain_event
-from hookscope.runtime.python_worker.protocol import LIMIT, pack
+from hookscope.runtime.python_worker.protocol import MAX_BODY, pack
+from hookscope.runtime.python_worker.safe_values import describe_exception, event_to_plain
 from hookscope.runtime.worker_handle import WorkerLost
 
 WriteHook = Callable[..., Registration]
@@ -65,11 +64,11 @@ def test_an_events_document_always_has_all_its_keys_and_fits_into_a_frame(messag
     assert list(document) == ["type", "action", "sessionKey", "timestamp", "messages", "context"]
     assert list(document["context"]) == ["big"]
     assert notes
-    assert len(pack({"view": document})) < LIMIT - 2 * 1024 * 1024
+    assert len(pack({"view": document})) < MAX_BODY - 2 * 1024 * 1024
 
 
 def test_a_long_message_is_cut_and_the_others_stay() -> None:
-    document, notes = plain_event({"messages": ["Z" * 5_000_000, "hi"], "context": {"a": 1}})
+    document, notes = event_to_plain({"messages": ["Z" * 5_000_000, "hi"], "context": {"a": 1}})
     assert document["messages"][1:] == ["hi"]
     assert document["messages"][0] == "Z" * 256 * 1024
     assert document["context"] == {"a": 1}
@@ -77,7 +76,7 @@ def test_a_long_message_is_cut_and_the_others_stay() -> None:
 
 
 def test_of_too_many_messages_the_first_and_the_last_are_kept() -> None:
-    document, notes = plain_event({"messages": [str(n) for n in range(300_000)], "context": {}})
+    document, notes = event_to_plain({"messages": [str(n) for n in range(300_000)], "context": {}})
     kept = [*range(19_000), *range(299_000, 300_000)]
     assert document["messages"] == [str(n) for n in kept]
     assert notes == ["messages is cut short: of 300,000 the first 19,000 and the last 1,000 are kept"]
@@ -121,7 +120,7 @@ async def test_a_handler_that_lies_about_the_event_is_not_asked(
     hook: WriteHook, outcome_of: OutcomeOf
 ) -> None:
     lies = one(
-        "sys.modules['_hookscope_plain'].plain_event = lie; event.messages.append('true')",
+        "sys.modules['_hookscope_worker.safe_values'].event_to_plain = lie; event.messages.append('true')",
         top="import sys\ndef lie(_): return {'type': 'x'}, []",
     )
     outcome = await outcome_of(hook("lies", lies), hook("good", HI))
@@ -205,14 +204,14 @@ def test_source_lines_come_from_regular_files_only(tmp_path: Path) -> None:
     large.write_text("1 / 0\n" + "#" * 1024 * 1024)
     odd.write_text("# -*- coding: rot13 -*-\n1 / 0\n")
     for file in (fifo, large, odd, "/dev/zero", "/proc/kmsg", tmp_path):
-        frame = describe(raised_by("1 / 0", os.fspath(file)))["frames"][-1]
+        frame = describe_exception(raised_by("1 / 0", os.fspath(file)))["frames"][-1]
         assert (frame["file"], frame["line"], frame["source"]) == (os.fspath(file), 1, "")
 
 
 def test_a_source_line_is_found_behind_a_form_feed(tmp_path: Path) -> None:
     file = tmp_path / "fed.py"
     file.write_bytes(b"\x0c\r\n1 / 0\r\n")
-    frame = describe(raised_by("\n1 / 0", str(file)))["frames"][-1]
+    frame = describe_exception(raised_by("\n1 / 0", str(file)))["frames"][-1]
     assert frame["source"] == "1 / 0"
 
 
@@ -293,7 +292,7 @@ async def test_a_handler_that_takes_no_event_is_shown(
     ids=repr,
 )
 def test_a_message_is_never_empty(error: BaseException, words: str) -> None:
-    assert describe(error)["message"] == words
+    assert describe_exception(error)["message"] == words
 
 
 # What stays behind

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hookscope.runtime.python_worker.modules import PREFIX, NoHandler, forget, import_handler
+from hookscope.runtime.python_worker.handler_modules import PREFIX, NoHandler, forget, import_handler
 
 Write = Callable[..., Path]
 
@@ -32,7 +32,7 @@ def _nothing_stays_loaded() -> Iterator[None]:
     yield
     assert sys.path == path
     for name in [name for name in sys.modules if name.startswith(PREFIX)]:
-        forget(name.removeprefix(PREFIX).partition(".")[0])
+        forget([name.removeprefix(PREFIX).partition(".")[0]])
     assert not {name for name in set(sys.modules) - names if "util" in name}
 
 
@@ -96,7 +96,7 @@ def test_another_name_loads_everything_anew(write: Write) -> None:
     assert load(root, name="first")(None) == 1
     write("one", util="X = 2")
     assert load(root, name="first")(None) == 1
-    forget("first")
+    forget(["first"])
     assert load(root, name="second")(None) == 2
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from hookscope import create_hook_event, load_hooks, trigger_hook
 from hookscope.model.run import Run
-from hookscope.runtime.python_worker.modules import PREFIX
+from hookscope.runtime.python_worker.handler_modules import PREFIX
 
 MakeHook = Callable[..., Path]
 NEW = "{openclaw: {events: ['command:new']}}"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.runtime.python_worker.plain import plain
-from hookscope.runtime.python_worker.protocol import LIMIT, pack
+from hookscope.runtime.python_worker.protocol import MAX_BODY, pack
+from hookscope.runtime.python_worker.safe_values import to_plain
 
 
 class Colour(IntEnum):
@@ -46,7 +46,7 @@ anything = st.recursive(
 
 @given(anything)
 def test_anything_becomes_json_that_a_frame_can_hold(value: Any) -> None:
-    copy, _ = plain(value)
+    copy, _ = to_plain(value)
     packed = pack({"value": copy})
     assert json.loads(packed[4:])["value"] == copy
     json.dumps(copy, allow_nan=False, ensure_ascii=False).encode("utf-8")
@@ -54,8 +54,8 @@ def test_anything_becomes_json_that_a_frame_can_hold(value: Any) -> None:
 
 @given(anything)
 def test_plain_values_are_left_as_they_are_and_nothing_is_said(value: Any) -> None:
-    once, _ = plain(value)
-    again, notes = plain(once)
+    once, _ = to_plain(value)
+    again, notes = to_plain(once)
     assert (again, notes) == (once, [])
 
 
@@ -76,12 +76,12 @@ def test_plain_values_are_left_as_they_are_and_nothing_is_said(value: Any) -> No
     ids=lambda value: type(value).__name__,
 )
 def test_what_json_cannot_hold_is_named_by_its_type(value: Any, copy: Any, note: str) -> None:
-    assert plain(value) == (copy, [note])
+    assert to_plain(value) == (copy, [note])
 
 
 @pytest.mark.parametrize("value", [Colour.RED, OrderedDict(a=1), HostileDict(a=1), (1, 2)], ids=type)
 def test_subclasses_of_jsons_types_are_no_news(value: Any) -> None:
-    copy, notes = plain(value)
+    copy, notes = to_plain(value)
     assert notes == []
     assert type(copy) in (int, dict, list)
 
@@ -89,31 +89,31 @@ def test_subclasses_of_jsons_types_are_no_news(value: Any) -> None:
 def test_a_cycle_is_named_where_it_closes() -> None:
     value: dict[str, Any] = {"a": []}
     value["a"].append(value)
-    assert plain(value, "context") == ({"a": ["<cycle: dict>"]}, ["context.a[0] holds itself"])
+    assert to_plain(value, "context") == ({"a": ["<cycle: dict>"]}, ["context.a[0] holds itself"])
 
 
 def test_the_same_value_twice_is_no_cycle() -> None:
     shared = [1]
-    assert plain([shared, shared]) == ([[1], [1]], [])
+    assert to_plain([shared, shared]) == ([[1], [1]], [])
 
 
 def test_depth_is_limited() -> None:
     value: Any = []
     for _ in range(100_000):
         value = [value]
-    copy, notes = plain(value)
+    copy, notes = to_plain(value)
     assert "too deep" in str(copy)
     assert notes[0].endswith("is nested more than 64 deep")
 
 
 @pytest.mark.parametrize("value", ["x" * 50_000_000, "\x00" * 5_000_000, ["\U0001f40d" * 100] * 90_000])
 def test_however_large_a_value_it_fits_into_a_frame(value: Any) -> None:
-    copy, notes = plain(value)
-    assert len(pack({"value": copy})) < LIMIT
+    copy, notes = to_plain(value)
+    assert len(pack({"value": copy})) < MAX_BODY
     assert notes
 
 
 def test_many_changes_are_counted() -> None:
-    _, notes = plain([b""] * 100)
+    _, notes = to_plain([b""] * 100)
     assert len(notes) == 13
     assert notes[-1] == "and 88 more such changes"

@@ -44,11 +44,11 @@ class Fake:
     mark: str = "a fake's mark"
     fence: str = "a fake's fence"
     pid: int = 0
-    alive: bool = True
-    has_late: bool = False
-    added: Sequence[LateHandler] = ()
-    keeps_time: bool = False
-    born: float = 0.0
+    is_alive: bool = True
+    has_late_events: bool = False
+    late_handlers: Sequence[LateHandler] = ()
+    shares_clock: bool = False
+    started_at: float = 0.0
 
     async def start(self) -> None:
         return None
@@ -57,17 +57,17 @@ class Fake:
     def listening(self, *, outputs: bool = True) -> Iterator[None]:
         yield
 
-    def hear_outputs(self) -> None:
+    def read_outputs(self) -> None:
         """All that it prints is there from the beginning."""
 
-    def send_now(self, frame: bytes) -> bytes | memoryview:
+    def send_available(self, frame: bytes) -> bytes | memoryview:
         return frame  # a pipe that is full
 
-    async def send(self, frame: bytes | memoryview) -> None:
+    async def send_frame(self, frame: bytes | memoryview) -> None:
         for message in Unpacker().feed(bytes(frame)):
-            await self.tell(message)
+            await self.send_message(message)
 
-    async def tell(self, message: Message) -> None:
+    async def send_message(self, message: Message) -> None:
         if message["do"] == "settings":
             return
         assert message["do"] == "run"
@@ -87,12 +87,12 @@ class Fake:
             }
             self.answers.append({**base, **answer, "next": number < last})
 
-    async def converse(self, take: Callable[[Message], bool], waits: Callable[[], object]) -> None:
+    async def receive_each(self, take: Callable[[Message], bool], waits: Callable[[], object]) -> None:
         waits()
         self.interrupted.clear()
         over = asyncio.create_task(self.interrupted.wait())
         while True:
-            hearing = asyncio.create_task(self.hear())
+            hearing = asyncio.create_task(self.receive())
             try:
                 await asyncio.wait([hearing, over], return_when=asyncio.FIRST_COMPLETED)
             finally:
@@ -102,13 +102,13 @@ class Fake:
                 over.cancel()
                 return
 
-    def look(self) -> bool:
+    def read_available(self) -> bool:
         return False
 
-    def interrupt(self) -> None:
+    def stop_receiving(self) -> None:
         self.interrupted.set()
 
-    async def hear(self) -> Message:
+    async def receive(self) -> Message:
         message = self.answers.popleft()
         name = Path(self.run["calls"][message.get("result", 0)]["code"]["path"]).stem
         if name == "dies as it loads":
@@ -129,19 +129,19 @@ class Fake:
                 message["id"] = "something else"
         return message
 
-    def heard(self) -> Message | None:
+    def take_received(self) -> Message | None:
         return None
 
-    def printed(self, *, of_one: bool = False) -> PrintedOutput:
+    def take_output(self, *, of_one: bool = False) -> PrintedOutput:
         return self.prints.popleft() if self.prints else PrintedOutput()
 
-    def attend(self, news: Callable[[], None]) -> None:
+    def keep_reading(self, news: Callable[[], None]) -> None:
         """It says nothing late."""
 
-    def late(self) -> tuple[LateEvent, ...]:
+    def take_late_events(self) -> tuple[LateEvent, ...]:
         return ()
 
-    async def urge(self, message: Message) -> None:
+    async def send_urgent(self, message: Message) -> None:
         """It hangs, and hears nothing."""
 
     def signal(self, number: int) -> None:
@@ -263,7 +263,7 @@ async def test_a_worker_that_died_between_two_batches_is_replaced_and_nobody_is_
     async def gone(_: Message) -> None:
         raise WorkerLost("was killed by signal 9 (SIGKILL)", died=True)
 
-    workers[0].tell = gone  # type: ignore[method-assign, assignment]  # this one only
+    workers[0].send_message = gone  # type: ignore[method-assign, assignment]  # this one only
     results = await run(lane, call("b"))
     assert results["b"].status == "ok"
     assert results["b"].notes == ("the worker was killed by signal 9 (SIGKILL) after a",)
@@ -332,8 +332,8 @@ async def test_nobody_is_told_that_it_takes_long_at_the_moment_when_it_is_stoppe
 
 async def test_a_worker_is_kept_behind_one_that_did_nothing_but_return(workers: list[Fake]) -> None:
     class Quiet(Fake):
-        async def hear(self) -> Message:
-            message = await super().hear()
+        async def receive(self) -> Message:
+            message = await super().receive()
             if "result" not in message or "dirty" in message:
                 return message
             return {name: message[name] for name in ("id", "result", "took", "next")}

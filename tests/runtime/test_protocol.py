@@ -8,13 +8,13 @@ from hookscope.runtime.python_worker.protocol import (
     BEGUN,
     ENDED,
     LENGTH,
-    LIMIT,
+    MAX_BODY,
     NEXT,
-    Garbled,
     Message,
+    ProtocolError,
     Unpacker,
     pack,
-    short,
+    short_frame,
 )
 
 values = st.recursive(
@@ -37,7 +37,11 @@ def test_any_messages_survive_any_cutting(sent: list[Message], data: st.DataObje
 @given(st.integers(0, 2**32 - 1), st.floats(allow_nan=False), st.integers(0, 40))
 def test_a_short_message_says_what_json_says_in_words(number: int, seconds: float, cut: int) -> None:
     run = "0123456789abcdef"
-    wire = short(BEGUN, run, number, seconds) + short(NEXT, run, number, seconds) + short(ENDED, run, 0, 0.0)
+    wire = (
+        short_frame(BEGUN, run, number, seconds)
+        + short_frame(NEXT, run, number, seconds)
+        + short_frame(ENDED, run, 0, 0.0)
+    )
     unpacker = Unpacker()
     heard = [message for piece in (wire[:cut], wire[cut:]) for message in unpacker.feed(piece)]
     assert heard == [
@@ -68,23 +72,23 @@ def test_half_characters_survive() -> None:
     ],
 )
 def test_what_is_no_object_is_garbled(body: bytes) -> None:
-    with pytest.raises(Garbled):
+    with pytest.raises(ProtocolError):
         list(Unpacker().feed(LENGTH.pack(len(body)) + body))
 
 
 def test_what_was_said_before_the_junk_is_heard() -> None:
     heard: list[Message] = []
-    with pytest.raises(Garbled):
+    with pytest.raises(ProtocolError):
         heard.extend(Unpacker().feed(pack({"started": 0}) + b"junkjunk"))
     assert heard == [{"started": 0}]
 
 
 def test_a_frame_that_says_it_is_huge_is_refused_before_it_is_read() -> None:
-    with pytest.raises(Garbled, match="the limit is 8,388,608"):
-        list(Unpacker().feed(LENGTH.pack(LIMIT + 1)))
+    with pytest.raises(ProtocolError, match="the limit is 8,388,608"):
+        list(Unpacker().feed(LENGTH.pack(MAX_BODY + 1)))
 
 
-@pytest.mark.parametrize("value", [float("nan"), "x" * LIMIT])
+@pytest.mark.parametrize("value", [float("nan"), "x" * MAX_BODY])
 def test_what_no_frame_can_hold_is_not_sent(value: Any) -> None:
     with pytest.raises(ValueError, match=r"limit|JSON"):
         pack({"value": value})

@@ -450,4 +450,4 @@ def test_a_second_worker_compiles_nothing_of_ours(tmp_path: Path) -> None:
     first, second = loaded(), loaded()
     assert {Path(path).suffix for path in first} == {".py"}
     assert {Path(path).suffix for path in second} == {".pyc"}
-    assert len(first) == len(second) > 10
+    assert len(first) == len(second) > 5

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.runtime.python_worker import library, restore
+from hookscope.runtime.python_worker import process_baseline, standard_library
 
 COUNTED = pytest.mark.skipif(
     sys.implementation.name != "cpython" or sys.version_info >= (3, 13),
@@ -44,7 +44,7 @@ def do(what: str, names: dict[str, Any], key: str, value: object) -> None:
 @given(st.lists(st.tuples(st.sampled_from(CHANGES + LOOKS), st.sampled_from("abc"), st.integers(0, 3))))
 def test_a_version_tells_every_change_and_no_look(steps: list[tuple[str, str, int]]) -> None:
     names: dict[str, Any] = {"a": 0}
-    version = restore._version_of(names)
+    version = process_baseline.dict_version(names)
     for what, key, value in steps:
         before, number = dict(names), version.value
         do(what, names, key, value)
@@ -60,17 +60,17 @@ def test_what_nobody_has_touched_is_not_compared_and_what_is_touched_is_put_back
 ) -> None:
     compared: list[str] = []
 
-    class Noted(library._Noted):
-        def differing(self) -> list[str]:
+    class Recorded(standard_library._ModuleSnapshot):
+        def changed_names(self) -> list[str]:
             compared.append(self.name)
-            return super().differing()
+            return super().changed_names()
 
-    monkeypatch.setattr(library, "_Noted", Noted)
+    monkeypatch.setattr(standard_library, "_ModuleSnapshot", Recorded)
     module = ModuleType("textwrap")
     vars(module)["used"] = used = len
-    monkeypatch.setattr(library.Library, "_restore_modules", lambda *_: None)
-    noted = library.Library(restore._version_of)
-    noted.note("textwrap", module)
+    monkeypatch.setattr(standard_library.StandardLibrary, "_restore_modules", lambda *_: None)
+    noted = standard_library.StandardLibrary(process_baseline.dict_version)
+    noted.record("textwrap", module)
     changed: list[str] = []
     lost: list[str] = []
     noted.restore(changed, lost)

@@ -20,7 +20,7 @@ from hookscope.runtime.bounded_copy import CopyBounds
 from hookscope.runtime.in_process_executor import InProcessExecutor
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.process_executor import python_executor
-from hookscope.runtime.python_worker.plain import plain
+from hookscope.runtime.python_worker.safe_values import to_plain
 from hookscope.runtime.sandbox import Sandbox
 from hookscope.runtime.sandboxed_executor import SandboxedExecutor
 
@@ -509,7 +509,7 @@ async def test_whatever_a_handler_does_the_next_one_runs(
     first, second = await results_of(lane, view, *(one.target for one in module.declares))
     assert (first.status, second.status, second.returned) == (status, "ok", "fine")
     if returned is not None:
-        assert plain(first.returned) == (returned, [])
+        assert to_plain(first.returned) == (returned, [])
     if event is not None:
         assert view["event"] == event
 

@@ -30,7 +30,7 @@ from hookscope.runtime.payloads import (
     new_messages,
     patch_of,
 )
-from hookscope.runtime.python_worker.faults import describe, safe_text
+from hookscope.runtime.python_worker.safe_values import describe_exception, safe_text
 from hookscope.runtime.worker_handle import WorkerLost
 from hookscope.runtime.worker_process import exit_in_words
 from hookscope.runtime.worker_reader import HEAD_SIZE, TAIL_SIZE, BoundedOutput
@@ -195,7 +195,7 @@ def caught(function: Callable[[], object]) -> dict[str, Any]:
     try:
         function()
     except BaseException as error:
-        return describe(error)
+        return describe_exception(error)
     raise AssertionError
 
 

@@ -12,7 +12,7 @@ from tests.runtime.conftest import SHORT
 
 from hookscope.model.hook_event import HookEvent
 from hookscope.model.run import Code, Registration, Result, Started, Step
-from hookscope.runtime import sequential_calls
+from hookscope.runtime import worker_calls
 from hookscope.runtime.content_digests import ContentNames
 from hookscope.runtime.handler_code import MAX_KNOWN_REQUESTS, RequestCache, RequestNumbers
 from hookscope.runtime.limits import Limits
@@ -28,7 +28,7 @@ NEVER = 60.0  # seconds
 @pytest.fixture
 def seldom(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody looks by himself for a minute, but for the first moment."""
-    monkeypatch.setattr(sequential_calls, "POLL_INTERVAL", NEVER)
+    monkeypatch.setattr(worker_calls, "POLL_INTERVAL", NEVER)
 
 
 def patient(folder: Path) -> ProcessExecutor:

@@ -179,25 +179,25 @@ async def test_the_third_fault_within_five_minutes_is_the_last_automatic_one(
     hook: WriteHook, tmp_path: Path
 ) -> None:
     now = [1000.0]
-    ledger = FaultCounter(lambda: now[0])
-    lane = lane_of(tmp_path, ledger=ledger)
+    fault_counter = FaultCounter(lambda: now[0])
+    lane = lane_of(tmp_path, fault_counter=fault_counter)
     bad = hook("bad", "import os\ndef handler(event): os._exit(3)")
     path = bad.target.path  # type: ignore[union-attr]
     try:
         notes = []
         for _ in range(3):
-            assert not ledger.quarantined(path)
+            assert not fault_counter.quarantined(path)
             (result,) = await results_of(lane, bad)
             notes.append(any("only a fire by hand runs it" in note for note in result.notes))
         assert notes == [False, False, True]
-        assert ledger.quarantined(path)
+        assert fault_counter.quarantined(path)
         assert (await results_of(lane, bad))[0].status == "crashed", "by hand it always runs"
-        assert ledger.lift(path)
-        assert not ledger.lift(path)
+        assert fault_counter.lift(path)
+        assert not fault_counter.lift(path)
         await results_of(lane, bad)
         now[0] += 301
         await results_of(lane, bad)
-        assert not ledger.quarantined(path), "old faults are forgotten"
+        assert not fault_counter.quarantined(path), "old faults are forgotten"
     finally:
         await lane.close()
 

@@ -43,13 +43,15 @@ def limits() -> Limits:
 
 
 @pytest.fixture
-def ledger() -> FaultCounter:
+def fault_counter() -> FaultCounter:
     return FaultCounter()
 
 
 @pytest.fixture
-async def worker_lane(tmp_path: Path, limits: Limits, ledger: FaultCounter) -> AsyncIterator[ProcessExecutor]:
-    made = python_executor(env=dict(os.environ), cwd=tmp_path, limits=limits, ledger=ledger)
+async def worker_lane(
+    tmp_path: Path, limits: Limits, fault_counter: FaultCounter
+) -> AsyncIterator[ProcessExecutor]:
+    made = python_executor(env=dict(os.environ), cwd=tmp_path, limits=limits, fault_counter=fault_counter)
     try:
         yield made
     finally:
@@ -235,7 +237,7 @@ async def test_what_brings_the_worker_down_ends_those_that_run_and_no_others(
     messages: list[str],
     worker_lane: ProcessExecutor,
     plugin: Plugin,
-    ledger: FaultCounter,
+    fault_counter: FaultCounter,
     patience: Callable[[], None],
 ) -> None:
     if handlers == "waits, fine":
@@ -253,7 +255,7 @@ async def test_what_brings_the_worker_down_ends_those_that_run_and_no_others(
         said = result.error.message if result.error is not None else ""
         assert said.startswith(message) if message else said == ""
     path = calls[0].target.path if isinstance(calls[0].target, Code) else Path()
-    assert not ledger.quarantined(path)  # one fault, however many ended with it
+    assert not fault_counter.quarantined(path)  # one fault, however many ended with it
     again = await run(worker_lane, plugin("p", HARM.format("fine, fine"), 2))
     assert [result.returned for result in again.values()] == ["fine", "fine"]
 

@@ -141,8 +141,10 @@ async def test_a_handler_that_fails_beside_a_leftover_names_it_and_is_not_to_bla
 ) -> None:
     found = find_node(shutil.which("node"))
     assert isinstance(found, Node)
-    ledger = FaultCounter()
-    lane = node_executor(env=dict(os.environ), cwd=tmp_path, node=found.path, limits=LIMITS, ledger=ledger)
+    fault_counter = FaultCounter()
+    lane = node_executor(
+        env=dict(os.environ), cwd=tmp_path, node=found.path, limits=LIMITS, fault_counter=fault_counter
+    )
     ends = 'setInterval(() => fs.existsSync("go") && process.exit(7), 1)'
     bad = written(
         tmp_path, "bad", f'import fs from "node:fs";\nexport default () => {{ {ends}; }};\n', ".mjs"
@@ -157,7 +159,7 @@ async def test_a_handler_that_fails_beside_a_leftover_names_it_and_is_not_to_bla
     assert result.error.message == "exited with status 7 before it answered"
     assert "1 timer of bad still ran in this worker, and may be the cause" in result.notes
     assert isinstance(good.target, Code)
-    assert not ledger._recent(good.target.path)
+    assert not fault_counter._recent(good.target.path)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of them")

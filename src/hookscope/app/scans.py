@@ -202,7 +202,7 @@ class Scanner:
         inventory = self._with_notes(looked, host, languages, without, last.differences)
         inventory = self._modules.shown(inventory, host)
         self._generation += 1
-        kept = self._crew.ledger.all_quarantined()
+        kept = self._crew.fault_counter.all_quarantined()
         return Snapshot(
             host=host,
             inventory=inventory,

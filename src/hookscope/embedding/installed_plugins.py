@@ -12,7 +12,7 @@ from hookscope.embedding.plugin_api import PluginApi
 from hookscope.engine.argument_checks import NONE_TYPE, expect
 from hookscope.engine.hook_engine import HookEngine
 from hookscope.model.text import printable
-from hookscope.runtime.python_worker.faults import safe_text
+from hookscope.runtime.python_worker.safe_values import safe_text
 from hookscope.values import dataclass
 
 GROUP = "hookscope.plugins"

@@ -15,7 +15,7 @@ from hookscope.model.handler_arguments import Handler, adapted
 from hookscope.model.run import Registration
 
 
-class PluginApi(authoring_api.PluginApi):
+class PluginApi(authoring_api.RecordingPluginApi):
     """The `api` of the seeds, for a plugin that is part of this program.
 
     `api.register_hook({"event": "message-sent", "handler": fn, "priority": 100})`, the same by name, or

@@ -175,7 +175,7 @@ class Declaration(NamedTuple):
     options: dict[str, Any]
 
 
-class PluginApi:
+class RecordingPluginApi:
     """What a plugin's `register(api)` gets: it notes what the plugin registers, and calls nothing.
 
     `register_hook({"event": …, "handler": …, "priority": …})` is the form of seed 003, `on` that of seed 004;

@@ -1,13 +1,10 @@
-"""Helpers for asyncio.
-
-waits that a cancel cannot interrupt, a broadcast, a reusable timer, and the clock of a run.
-"""
+"""Helpers for asyncio: waits that a cancel cannot interrupt, a broadcast, and the clock of a run."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine
-from contextvars import Context, ContextVar, copy_context
+from contextvars import ContextVar
 from time import perf_counter
 from typing import Any, Generic, TypeVar
 
@@ -15,73 +12,38 @@ T = TypeVar("T")
 
 
 async def await_uninterrupted(work: Coroutine[object, object, T]) -> T:
-    """Await what cancellation may delay but not interrupt.
+    """Await work that a cancel must not interrupt.
 
-    A cancel that came meanwhile is raised once the work has ended, also where the work failed.
+    A cancel that came meanwhile is raised when the work has ended, even if the work failed.
     """
     task = asyncio.ensure_future(work)
     try:
         await wait_until_done(task, lambda: None)
     except asyncio.CancelledError:
         if not task.cancelled():
-            task.exception()  # looked at, so that asyncio does not complain
+            task.exception()  # retrieved, so that asyncio does not complain
         raise
     return task.result()
 
 
-class EndSignal:
-    """Rung by a task in the step that ends it, it wakes who waits a turn of the loop before asyncio would."""
+async def wait_until_done(task: asyncio.Future[Any], cancel: Callable[[], None]) -> None:
+    """Wait for a task. Raises CancelledError for a cancel of the caller, and never what the task raises.
 
-    __slots__ = ("_waiters",)
-
-    def __init__(self) -> None:
-        self._waiters: list[asyncio.Future[None]] = []
-
-    def ring(self, _: object = None) -> None:
-        """Wake all who wait now."""
-        for waiter in self._waiters:
-            if not waiter.done():
-                waiter.set_result(None)
-
-    async def wait(self) -> None:
-        """Until it is rung. Being cancelled is the caller's own affair."""
-        waiter = asyncio.get_running_loop().create_future()
-        self._waiters.append(waiter)
-        try:
-            await waiter
-        finally:
-            self._waiters.remove(waiter)
-
-
-async def wait_until_done(
-    task: asyncio.Future[Any], cancel: Callable[[], None], bell: EndSignal | None = None
-) -> None:
-    """Wait for a task that `cancel` asks to end. Who is cancelled meanwhile asks it, and leaves when it has.
-
-    `bell` is one that the task itself rings, where it has one. Raises CancelledError for a cancel of the
-    caller's own, and never what the task raised.
+    If the caller is cancelled meanwhile, `cancel` asks the task to end, and the wait continues until it has.
     """
-    await wait_until_all_done((task,), cancel, bell or EndSignal())
+    await wait_until_all_done((task,), cancel)
 
 
-async def wait_until_all_done(
-    tasks: Collection[asyncio.Future[Any]], cancel: Callable[[], None], bell: EndSignal
-) -> None:
-    """As `until_over`, for tasks that `cancel` asks to end all together."""
-    cancelled = False
-    for task in tasks:  # also where it was cancelled before its first step, and never rings
-        task.add_done_callback(bell.ring)
-    try:
-        while not all(task.done() for task in tasks):
-            try:
-                await bell.wait()  # not the task: a cancel of ours would be one of its own
-            except asyncio.CancelledError:
-                cancelled = True
-                cancel()
-    finally:
-        for task in tasks:
-            task.remove_done_callback(bell.ring)
-    if cancelled:
+async def wait_until_all_done(tasks: Collection[asyncio.Future[Any]], cancel: Callable[[], None]) -> None:
+    """Do the same for tasks that `cancel` asks to end all together."""
+    is_cancelled = False
+    while not all(task.done() for task in tasks):
+        try:
+            await asyncio.wait(tasks)
+        except asyncio.CancelledError:
+            is_cancelled = True
+            cancel()
+    if is_cancelled:
         raise asyncio.CancelledError
 
 
@@ -89,32 +51,32 @@ Item = TypeVar("Item")
 
 
 class Broadcast(Generic[Item]):
-    """What was told so far. Each listener hears all of it, and leaving disturbs nobody."""
+    """Items in order. Each listener gets all of them from the beginning, and may leave at any time."""
 
     def __init__(self) -> None:
         self.told: list[Item] = []
-        self._news: asyncio.Event | None = None  # where somebody waits: most runs are awaited, not watched
-        self._over = False
+        self._news: asyncio.Event | None = None  # made for the first who waits: most runs are not watched
+        self._has_ended = False
 
     def tell(self, item: Item) -> None:
-        """Tell it to all who listen, and to all who come later."""
+        """Add an item, for present and later listeners."""
         self.told.append(item)
         self.stir()
 
     def stir(self) -> None:
-        """Let those who wait in `news` look again."""
+        """Wake those who wait in `news`."""
         if self._news is not None:
             self._news.set()
             self._news = None
 
     def end(self) -> None:
-        """Nothing more is told: listeners leave when they have heard what there is."""
-        self._over = True
+        """Add no more: listeners leave when they have received all items."""
+        self._has_ended = True
         self.stir()
 
     async def news(self) -> None:
-        """Wait for the next that is told, for a stir or for the end; not at all behind the end."""
-        if self._over:
+        """Wait for the next item, for `stir` or for `end`. Returns at once after `end`."""
+        if self._has_ended:
             return
         if self._news is None:
             self._news = asyncio.Event()
@@ -123,66 +85,26 @@ class Broadcast(Generic[Item]):
     async def __aiter__(self) -> AsyncIterator[Item]:
         seen = 0
         while True:
-            while seen < len(self.told):  # more may come while a listener is busy
+            while seen < len(self.told):  # more may be added while a listener is busy
                 yield self.told[seen]
                 seen += 1
-            if self._over:
+            if self._has_ended:
                 return
             await self.news()
 
 
-class ReusableTimer:
-    """Rings once, at the moment it was set to last.
-
-    A timer of the loop costs more than most handlers, to be made and to be taken back. Here it stays where it
-    would ring early enough: then it is only moved on.
-    """
-
-    def __init__(self) -> None:
-        self._ring: Callable[[], object] | None = None
-        self._context: Context | None = None  # of who set it
-        self._moment = 0.0  # of the loop's clock
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._timer: asyncio.TimerHandle | None = None
-
-    def set(self, seconds: float, ring: Callable[[], object]) -> None:
-        """Call `ring` in so many seconds, and not what it was set to before."""
-        loop = asyncio.get_running_loop()
-        self._ring, self._context, self._moment = ring, copy_context(), loop.time() + max(seconds, 0.0)
-        if self._timer is not None and (loop is not self._loop or self._timer.when() > self._moment):
-            if self._loop is not None and not self._loop.is_closed():
-                self._timer.cancel()
-            self._timer = None
-        if self._timer is None:
-            self._loop, self._timer = loop, loop.call_at(self._moment, self._rung)
-
-    def still(self) -> None:
-        """Call nothing."""
-        self._ring = self._context = None
-
-    def _rung(self) -> None:
-        self._timer, ring, context = None, self._ring, self._context
-        if ring is None or context is None or self._loop is None:
-            return
-        if self._loop.time() < self._moment:
-            self._timer = self._loop.call_at(self._moment, self._rung)
-            return
-        self.still()
-        context.run(ring)
-
-
-# Set by a Firing in its task, and inherited by every task below it; unset where a lane is used alone.
+# Set by a Firing in its task and inherited by all tasks below it; unset if an executor is used alone.
 _run_started: ContextVar[float | None] = ContextVar("hookscope_run_began", default=None)
 
 
 def start_run_clock() -> float:
-    """From now on times count from now. Returns now, in seconds of perf_counter."""
+    """Let the times of this run count from now. Returns the present perf_counter time."""
     now = perf_counter()
     _run_started.set(now)
     return now
 
 
 def since_run_start(moment: float) -> float:
-    """A moment of perf_counter in seconds from the start of the run; as it is where there is no run."""
+    """Return a perf_counter time as seconds since the run started; unchanged outside of a run."""
     began = _run_started.get()
     return moment if began is None else moment - began

@@ -74,8 +74,8 @@ async def _ask_worker(worker: WorkerHandle) -> str:
     question = token_hex(8)
     try:
         async with asyncio.timeout(ANSWER_TIMEOUT):
-            await worker.tell({"do": "rest", "id": question})
-            message = await worker.hear()
+            await worker.send_message({"do": "rest", "id": question})
+            message = await worker.receive()
     except TimeoutError:
         raise WorkerLost("answered no more") from None
     left = message.get("rest")
@@ -194,7 +194,7 @@ class WorkerLeftovers:
         news: list[tuple[str, str]] = []
         if text := printed_on_one_line(worker):
             news.append((self.last or "a handler", f"printed late: {text}"))
-        return [*news, *map(late_note, worker.late())]
+        return [*news, *map(late_note, worker.take_late_events())]
 
 
 def _escaped_note(found: Sequence[MarkedProcess]) -> str:
@@ -205,7 +205,7 @@ def _escaped_note(found: Sequence[MarkedProcess]) -> str:
 
 def printed_on_one_line(worker: WorkerHandle) -> str:
     """What it printed since somebody last asked, on one line."""
-    printed = worker.printed()
+    printed = worker.take_output()
     lines = (line.strip() for line in (printed.stdout + printed.stderr).splitlines())
     return _excerpt(" · ".join(line for line in lines if line))
 
@@ -242,8 +242,8 @@ GATHER_TIME = 0.1  # seconds in which late output is gathered before it is told
 class LateListener:
     """Attends to one worker at a time, from the end of a batch until the next one begins."""
 
-    def __init__(self, traces: WorkerLeftovers) -> None:
-        self._traces = traces
+    def __init__(self, leftovers: WorkerLeftovers) -> None:
+        self._leftovers = leftovers
         self._due: asyncio.TimerHandle | None = None  # when what came late is told
         self._worker: WorkerHandle | None = None  # that is attended to
 
@@ -255,14 +255,14 @@ class LateListener:
         def tell() -> None:
             self._due = None
             if worker is self._worker:
-                for who, text in self._traces.late_news(worker):
+                for who, text in self._leftovers.late_news(worker):
                     told(who, text)
 
         def news() -> None:
             if self._due is None:
                 self._due = loop.call_later(GATHER_TIME, tell)
 
-        worker.attend(news)
+        worker.keep_reading(news)
         tell()  # what came between the last answer and now has nobody else to tell it
 
     def hush(self) -> None:

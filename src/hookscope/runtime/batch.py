@@ -44,7 +44,7 @@ class Batch:
     step: OnStep
     document: Any = None
     begun: Registration | None = None
-    order: HandlerRequest | None = None  # of the call that is begun
+    request: HandlerRequest | None = None  # of the call that is begun
     phase: Phase = "load"
     started: float = 0.0  # of perf_counter
     since: float = 0.0  # the same, from the start of the run
@@ -63,9 +63,9 @@ class Batch:
         self.text = self.text or encode(self.document)
         return self.text
 
-    def begin(self, call: Registration, order: HandlerRequest | None = None) -> None:
+    def begin(self, call: Registration, request: HandlerRequest | None = None) -> None:
         """This call, the first that is left, is loaded or run from now on."""
-        self.begun, self.order = call, order
+        self.begun, self.request = call, request
         self.phase, self.loaded, self.started = "load", 0.0, perf_counter()
 
     def start(self, loaded: float, ended: float = 0.0) -> None:
@@ -226,8 +226,8 @@ async def stop_handler(worker: WorkerHandle, run: str, number: int, limits: Limi
     frames: tuple[Frame, ...] = ()
     try:
         async with asyncio.timeout(STOP_TIMEOUT):
-            await worker.urge({"do": "stack", "id": run})
-            message = await worker.hear()
+            await worker.send_urgent({"do": "stack", "id": run})
+            message = await worker.receive()
             if is_answer(message, run, "result", number):
                 return message
             frames = frames_in_answer(message, run)

@@ -17,7 +17,7 @@ from hookscope.values import dataclass
 if TYPE_CHECKING:
     from hookscope.runtime.python_worker.protocol import Message
     from hookscope.runtime.sandbox import Sandbox
-    from hookscope.runtime.worker_process import WorkerProcess
+    from hookscope.runtime.worker_handle import WorkerHandle
 
 
 StopReason: TypeAlias = Literal["begin", "breakpoint", "line", "step", "pause", "error"]
@@ -265,12 +265,12 @@ class Debugger:
     ) -> None:
         self.begins, self._errors, self._bound, self._logged = begins, errors, bound, logged
         self._lines: dict[str, tuple[int | Message, ...]] = {}
-        self._workers: list[WorkerProcess] = []  # that run
-        self._worker: WorkerProcess | None = (
+        self._workers: list[WorkerHandle] = []  # that run
+        self._worker: WorkerHandle | None = (
             None  # in which the handler stands that is told of, or is asked just now
         )
         self._stop: Stop | None = None
-        self._others: deque[tuple[WorkerProcess, Stop]] = (
+        self._others: deque[tuple[WorkerHandle, Stop]] = (
             deque()
         )  # which stand meanwhile: workers run side by side
         self._told = self._number = 0  # stops so far; of the one that is told of
@@ -349,7 +349,7 @@ class Debugger:
 
     async def _tell_all(self, word: Message) -> None:
         for worker in tuple(self._workers):
-            await worker.urge({"do": "word", **word})
+            await worker.send_urgent({"do": "word", **word})
 
     def _copy_of(self, file: str) -> str:
         return file if self._sandbox is None else str(self._sandbox.copy_of(Path(file)))
@@ -370,10 +370,10 @@ class Debugger:
             return
         if word not in INSPECT_COMMANDS:
             self._next()
-        await worker.urge({"do": "word", "word": word, **more})
+        await worker.send_urgent({"do": "word", "word": word, **more})
 
     def heard_by(
-        self, worker: WorkerProcess, printed: Callable[[], tuple[str, str]]
+        self, worker: WorkerHandle, printed: Callable[[], tuple[str, str]]
     ) -> tuple[Message, Callable[[Message], None]]:
         """What a worker that starts is told, what takes what it says of stops; `printed`: by it so far."""
         self._workers.append(worker)
@@ -401,7 +401,7 @@ class Debugger:
 
         return asked, heard
 
-    def gone(self, worker: WorkerProcess) -> None:
+    def gone(self, worker: WorkerHandle) -> None:
         """This worker has ended: nothing stands in it any more."""
         self._workers = [other for other in self._workers if other is not worker]
         self._others = deque(other for other in self._others if other[0] is not worker)
@@ -414,6 +414,6 @@ class Debugger:
         if self._others:
             self._tell(*self._others.popleft())
 
-    def _tell(self, worker: WorkerProcess, stop: Stop) -> None:
+    def _tell(self, worker: WorkerHandle, stop: Stop) -> None:
         self._worker, self._stop, self._number = worker, stop, stop.number
         self._news.set()

@@ -25,7 +25,7 @@ from hookscope.model.run import (
     Step,
     not_recorded_message,
 )
-from hookscope.runtime.python_worker.faults import safe_text
+from hookscope.runtime.python_worker.safe_values import safe_text
 
 RecordEvent: TypeAlias = Callable[[], Awaitable[object]]
 ExecutorCalls: TypeAlias = tuple[Executor, tuple[Registration, ...]]

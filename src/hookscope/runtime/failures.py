@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from hookscope.model.failure import Failure, Frame
-from hookscope.runtime.python_worker.faults import describe
+from hookscope.runtime.python_worker.safe_values import describe_exception
 
 Phase = Literal["spawn", "load", "run"]
 
@@ -28,7 +28,7 @@ def failure_of(error: BaseException, phase: Phase = "run", target: object = None
     """What a handler in this process raised. `target` is the handler, if it was called. Never raises."""
     if type(error) is LoadFailed:  # isinstance would ask a hostile class for its `__class__`
         return error.failure
-    return failure_from(describe(error, target), phase)
+    return failure_from(describe_exception(error, target), phase)
 
 
 def failure_from(document: Mapping[str, Any], phase: Phase) -> Failure:
@@ -78,6 +78,7 @@ _OWN_FILES = (
     str(_MODEL_FOLDER / "authoring_api.py"),
     str(_MODEL_FOLDER / "handler_arguments.py"),
 )
+_WORKER_FILE = str(_RUNTIME_FOLDER / "python_worker" / "worker.py")
 _DUMP_START = re.compile(
     r"^(?:Current thread|Thread) 0x[0-9a-f]+.*\(most recent call first\):$", re.MULTILINE
 )
@@ -92,12 +93,12 @@ def has_dump(text: str) -> bool:
 def frames_in_dump(text: str) -> tuple[Frame, ...]:
     """The stack of the thread that ran a handler, outermost first, without our own lines.
 
-    Of several threads it is the one that came through the worker's call; else the first with any code
-    of others. Empty where there is none.
+    Of several threads it is the worker's main thread, else the first with any code of others. Empty where
+    there is none.
     """
     parts = _DUMP_START.split(text)[1:]
     stacks = [[match.groupdict() for match in _DUMP_FRAME.finditer(part)] for part in parts]
-    through_worker = [stack for stack in stacks if any(frame["function"] == "_call" for frame in stack)]
+    through_worker = [stack for stack in stacks if any(frame["file"] == _WORKER_FILE for frame in stack)]
     for stack in (*through_worker, *stacks):
         others = [frame for frame in stack if not frame["file"].startswith(_OWN_FILES)]
         if others:

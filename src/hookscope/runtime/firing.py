@@ -35,7 +35,6 @@ from hookscope.model.run import (
 )
 from hookscope.runtime.async_helpers import (
     Broadcast,
-    EndSignal,
     await_uninterrupted,
     start_run_clock,
     wait_until_done,
@@ -44,7 +43,7 @@ from hookscope.runtime.dispatch import dispatch
 from hookscope.runtime.ignored_results import with_ignored_notes
 from hookscope.runtime.orphan_processes import worker_depth
 from hookscope.runtime.payloads import messages_in
-from hookscope.runtime.python_worker.faults import safe_text
+from hookscope.runtime.python_worker.safe_values import safe_text
 from hookscope.values import dataclass
 
 _unrecorded_ids = count(1)  # of runs that nobody records, unique in this process
@@ -334,7 +333,6 @@ class Firing:
         self._so_far: RunInProgress | None = None  # of the event itself, not of what it causes
         self._run: Run | None = None
         self._nested: NestedFiring | None = None
-        self._over = EndSignal()
         self._task = _running_loop().create_task(self._fire(plan))
         UNFINISHED_FIRINGS.add(self._task)
         self._task.add_done_callback(UNFINISHED_FIRINGS.discard)
@@ -376,7 +374,7 @@ class Firing:
         return self._awaited().__await__()
 
     async def _awaited(self) -> Run:
-        await wait_until_done(self._task, self.cancel, self._over)
+        await wait_until_done(self._task, self.cancel)
         return self._task.result()
 
     def __aiter__(self) -> AsyncIterator[Step]:
@@ -391,7 +389,6 @@ class Firing:
         finally:
             nested.leave()
         self._steps.end()
-        self._over.ring()
         return self._run
 
     async def _fired(self, plan: Plan, depth: int, endless: str = "") -> Run:

@@ -92,7 +92,7 @@ def _declaration_from(one: Mapping[str, Any], target: Callable[[str], Handler | 
     )
 
 
-MAX_KNOWN_REQUESTS = 2048  # calls whose orders are kept
+MAX_KNOWN_REQUESTS = 2048  # calls whose requests are kept
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class HandlerRequest:
 
 
 class RequestCache:
-    """Makes the orders of calls. One that was made before stays while its content is the same."""
+    """Makes the requests of calls, and keeps each while its content is the same."""
 
     def __init__(self, contents: ContentNames, code_of: Callable[[Registration], Code]) -> None:
         self._contents = contents
@@ -138,7 +138,7 @@ class RequestCache:
         self._lessons = 0  # of the contents, when these were made
 
     def of(self, call: Registration, shared: str) -> HandlerRequest:
-        """The order of a call as its files are now. `shared` names what hooks share with each other."""
+        """The request of a call as its files are now. `shared` names what hooks share with each other."""
         known, lessons = self._known.get(id(call)), self._contents.lessons
         if (
             known is not None
@@ -157,27 +157,27 @@ class RequestCache:
             return known
         if len(self._known) >= MAX_KNOWN_REQUESTS:
             self._known.clear()
-        order = self._known[id(call)] = HandlerRequest(
+        request = self._known[id(call)] = HandlerRequest(
             code, name, shared, call
         )  # it holds its call: the id stays taken
-        return order
+        return request
 
 
 class RequestNumbers:
-    """The numbers under which a worker knows orders: it is told each once. For one worker, from its start."""
+    """The numbers under which one worker knows requests: it receives each of them once."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[HandlerRequest, int]] = {}
 
-    def of(self, orders: Sequence[HandlerRequest]) -> tuple[str, str]:
+    def of(self, requests: Sequence[HandlerRequest]) -> tuple[str, str]:
         """Their numbers as the protocol's `calls`, and as its `know` what the worker does not know yet."""
         known, numbers, new = self._known, list[str](), list[str]()
-        if len(known) + len(orders) > MAX_KNOWN_REQUESTS:
+        if len(known) + len(requests) > MAX_KNOWN_REQUESTS:
             known.clear()  # it begins anew: what has a number twice is what it was told last
-        for order in orders:
-            found = known.get(id(order))
+        for request in requests:
+            found = known.get(id(request))
             if found is None:
-                found = known[id(order)] = order, len(known)  # it holds its order: the id stays taken
-                new.append(f"[{found[1]},{order.packed}]")
+                found = known[id(request)] = request, len(known)  # it holds its request: the id stays taken
+                new.append(f"[{found[1]},{request.packed}]")
             numbers.append(str(found[1]))
         return ",".join(numbers), ",".join(new)

@@ -18,8 +18,8 @@ from hookscope.model.run import Code, Declared, Handler, Module
 from hookscope.runtime.content_digests import content_name
 from hookscope.runtime.failures import LoadFailed, failure_of
 from hookscope.runtime.handler_code import code_document, module_from
-from hookscope.runtime.python_worker import modules, shapes
-from hookscope.runtime.python_worker.modules import PREFIX
+from hookscope.runtime.python_worker.handler_modules import PREFIX, NoHandler, forget
+from hookscope.runtime.python_worker.loaded_handlers import HandlerModule, load_module, member_of
 from hookscope.values import dataclass
 
 COLLECT_EVERY = 16  # times that modules were forgotten: modules refer to themselves, and a search frees them
@@ -129,16 +129,16 @@ class ImportedModules:
         self._names: set[str] = set()
         self._lasting: set[str] = set()
         self._failed: set[str] = set()  # what is left of them goes with the next `keep_only`
-        self._known: dict[tuple[str, Path, str, str], shapes.Made] = {}
-        self._late: dict[Path, tuple[shapes.Made, list[Any]]] = {}  # as loaded last, and declared since
+        self._known: dict[tuple[str, Path, str, str], HandlerModule] = {}
+        self._late: dict[Path, tuple[HandlerModule, list[Any]]] = {}  # as loaded last, and declared since
 
     async def target_of(self, code: Code) -> Handler:
         """What to call. A Code that cannot be loaded becomes a handler that says so."""
         try:
-            return shapes.member_of(await self._made(code), code.member, modules.NoHandler)
+            return member_of(await self._made(code), code.member)
         except LoadFailed as failed:
             return _failing_handler(failed)
-        except modules.NoHandler as missing:
+        except NoHandler as missing:
             return _failing_handler(LoadFailed(failure_of(missing, "load")))
 
     async def load(self, code: Code) -> Handler | Module:
@@ -148,7 +148,7 @@ class ImportedModules:
             return made.targets[""]
         return module_from(made.module, made.targets.__getitem__)
 
-    async def _made(self, code: Code) -> shapes.Made:
+    async def _made(self, code: Code) -> HandlerModule:
         """Raises LoadFailed."""
         name = content_name(code)
         key = (name, code.path, code.export, code.shape)
@@ -187,12 +187,12 @@ class ImportedModules:
         names = gone - {key[0] for key in self._known} - self._lasting
         self._old.add(names, firings)
 
-    def _is_latest_plugin(self, path: Path, made: shapes.Made) -> bool:
+    def _is_latest_plugin(self, path: Path, made: HandlerModule) -> bool:
         """A plugin may register handlers later, whatever it has registered so far."""
         return path in self._late and self._late[path][0] is made
 
     def _forget(self, names: Collection[str]) -> None:
-        modules.forget_all(names)
+        forget(names)
         for name in names:
             authoring_api.forget_names(name)
 
@@ -223,22 +223,14 @@ def _is_task_cancelled() -> bool:
     return task is not None and bool(task.cancelling())
 
 
-async def _load_module(code: Code, name: str, late: list[Any]) -> shapes.Made:
-    making, value = (
-        shapes.make(
-            {**code_document(code, name), "settings": code.settings},
-            modules,
-            authoring_api,
-            handler_arguments,
-            late.append,
-        ),
-        None,
-    )
+async def _load_module(code: Code, name: str, late: list[Any]) -> HandlerModule:
+    document = {**code_document(code, name), "settings": code.settings}
+    steps, value = load_module(document, authoring_api, handler_arguments, late.append), None
     while True:
         try:
-            wanted = making.send(value)
+            wanted = steps.send(value)
         except StopIteration as made:
-            finished: shapes.Made = made.value
+            finished: HandlerModule = made.value
             return finished
         value = await wanted if isawaitable(wanted) else wanted
 

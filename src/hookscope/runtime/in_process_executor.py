@@ -34,7 +34,7 @@ from hookscope.model.run import (
     Started,
     Status,
 )
-from hookscope.runtime.async_helpers import EndSignal, since_run_start, wait_until_all_done
+from hookscope.runtime.async_helpers import since_run_start, wait_until_all_done
 from hookscope.runtime.failures import CANCELLED, LoadFailed, failure_of, timeout_failure
 from hookscope.runtime.firing import UNFINISHED_FIRINGS
 from hookscope.runtime.imported_modules import ImportedModules
@@ -45,7 +45,7 @@ from hookscope.runtime.payloads import (
     new_messages,
     patch_of,
 )
-from hookscope.runtime.python_worker.faults import never_ran
+from hookscope.runtime.python_worker.safe_values import generator_error
 from hookscope.values import dataclass
 
 WATCH_INTERVAL = 0.02  # seconds: how late a limit may be noticed
@@ -182,7 +182,7 @@ class ResultBuilder:
         began, cell.began, asked = cell.began, ended, cell.asked
         took = ended - began
         if returned is not None and error is None:
-            error = never_ran(returned, target)
+            error = generator_error(returned, target)
         status, failure, notes = SUCCESS
         if error is not None or asked or (self.limit is not None and took >= self.limit):
             status, failure, notes = _outcome_of(error, asked, took, self.limit, target)
@@ -444,10 +444,10 @@ class InProcessExecutor:
 
 async def _run_in_tasks(works: Sequence[tuple[BatchWork, BatchControl]]) -> None:
     """Each in a task of its own, so that a cancel from outside is never mistaken for a handler's own."""
-    over, loop = EndSignal(), asyncio.get_running_loop()
+    loop = asyncio.get_running_loop()
     tasks = []
     for work, cell in works:
-        cell.task = loop.create_task(_run_and_signal(work, over))
+        cell.task = loop.create_task(work())
         tasks.append(cell.task)
     beat, limited = limit_watch(), [cell for _, cell in works if cell.limit]
     for cell in limited:
@@ -458,21 +458,13 @@ async def _run_in_tasks(works: Sequence[tuple[BatchWork, BatchControl]]) -> None
             cell.stop()
 
     try:
-        await wait_until_all_done(tasks, stop, over)
+        await wait_until_all_done(tasks, stop)
         for task in tasks:
             if not task.cancelled():  # a last handler that cancelled its own task cancelled nobody else
                 task.result()
     finally:
         for cell in limited:
             beat.leave(cell)
-
-
-async def _run_and_signal(work: BatchWork, over: EndSignal) -> None:
-    """The work, whose end rings."""
-    try:
-        await work()
-    finally:
-        over.ring()
 
 
 def _ignore_late_news(who: str, text: str) -> None:

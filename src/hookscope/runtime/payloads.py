@@ -15,9 +15,14 @@ from typing import Any, TypeAlias
 from hookscope.model.hook_event import HookEvent, from_iso, put_back, to_document
 from hookscope.model.payload import EVENT, FROZEN, REPLACED, REQUESTS, Arguments
 from hookscope.model.run import Event, Patch
-from hookscope.runtime.python_worker.faults import safe_text
-from hookscope.runtime.python_worker.plain import DEPTH, DIGITS, plain, plain_event
 from hookscope.runtime.python_worker.protocol import decode, encode
+from hookscope.runtime.python_worker.safe_values import (
+    MAX_BITS,
+    MAX_DEPTH,
+    event_to_plain,
+    safe_text,
+    to_plain,
+)
 
 Operation: TypeAlias = dict[str, Any]
 
@@ -155,7 +160,7 @@ def _replace(path: str, value: Any) -> Operation:
 
 SMALL_SIZE = 16 * 1024  # bytes; what is larger is measured part by part
 _MARSHAL_FORMAT = 2  # of marshal's formats
-_LONG_NUMBER = re.compile(rf"\d{{{DIGITS // 4}}}")  # digits of a number that may be too large
+_LONG_NUMBER = re.compile(rf"\d{{{MAX_BITS // 4}}}")  # digits of a number that may be too large
 
 
 def copy_if_plain(value: Any) -> tuple[Any, str] | None:
@@ -169,7 +174,11 @@ def copy_if_plain(value: Any) -> tuple[Any, str] | None:
         copy = decode(text)
     except (ValueError, TypeError, RecursionError):
         return None
-    if "\\ud" in text or text.count("[") + text.count("{") >= DEPTH or _LONG_NUMBER.search(text) is not None:
+    if (
+        "\\ud" in text
+        or text.count("[") + text.count("{") >= MAX_DEPTH
+        or _LONG_NUMBER.search(text) is not None
+    ):
         return None  # half a character perhaps; deep perhaps; a large number
     return (copy, text) if copy == value else None
 
@@ -195,9 +204,9 @@ def packed_document(view: Any) -> tuple[Any, list[str], str]:
             view.type, view.action, view.session_key, dict(view.context), view.timestamp, list(view.messages)
         )
     if not isinstance(view, HookEvent):
-        return _pack_document(view, plain, [])
+        return _pack_document(view, to_plain, [])
     deleted = put_back(view)
-    return _pack_document(to_document(view), plain_event, deleted)
+    return _pack_document(to_document(view), event_to_plain, deleted)
 
 
 def _pack_document(

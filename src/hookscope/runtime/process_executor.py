@@ -25,7 +25,6 @@ from hookscope.model.run import Code, Declared, Module, OnStep, Registration, Re
 from hookscope.runtime.async_helpers import await_uninterrupted, since_run_start
 from hookscope.runtime.background_work import NO_BACKGROUND_WORK, BackgroundWork, WaitTime
 from hookscope.runtime.batch import Batch, LimitExceeded, time_limit
-from hookscope.runtime.concurrent_calls import count_fitting
 from hookscope.runtime.content_digests import ContentNames, with_digest
 from hookscope.runtime.fault_counter import FaultCounter
 from hookscope.runtime.handler_code import (
@@ -37,6 +36,7 @@ from hookscope.runtime.handler_code import (
 )
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.orphan_processes import resident_memory
+from hookscope.runtime.worker_calls import count_fitting
 from hookscope.runtime.worker_handle import (
     LateHandler,
     WorkerHandle,
@@ -67,7 +67,7 @@ async def start_worker(make: Callable[[], WorkerHandle], limits: Limits) -> Work
         raise WorkerNotStarted(late.failure) from None
     except WorkerLost as lost:
         await await_uninterrupted(worker.end())
-        said = worker.printed().stderr.strip()
+        said = worker.take_output().stderr.strip()
         text = f"{lost.text} before it was ready" + (f": {said[-MAX_QUOTED_OUTPUT:]}" if said else "")
         raise WorkerNotStarted(Failure("Crashed", text, phase="spawn")) from None
     except BaseException:
@@ -102,7 +102,7 @@ class SpareWorker:
         ahead = self._ahead
         if ahead is None or not ahead.done() or ahead.cancelled() or ahead.exception():
             return None
-        return ahead.result() if ahead.result().alive else None
+        return ahead.result() if ahead.result().is_alive else None
 
     def provide(self) -> None:
         """Start one behind a batch, when nobody waits for the processor."""
@@ -151,12 +151,12 @@ MALFORMED_ERRORS = (AttributeError, KeyError, OverflowError, TypeError, ValueErr
 
 def count_late_handlers(workers: Iterable[WorkerHandle | None]) -> int:
     """How many there are in all of these."""
-    return sum(len(worker.added) for worker in workers if worker is not None)
+    return sum(len(worker.late_handlers) for worker in workers if worker is not None)
 
 
 def late_handlers(worker: WorkerHandle | None, code: Code, name: str) -> tuple[Declared, ...]:
     """Those of the content of that name, in order. What is no declaration is left out."""
-    told = worker.added if worker is not None else ()
+    told = worker.late_handlers if worker is not None else ()
     return tuple(one for added in told if added.name == name for one in _read_late_handler(added, code))
 
 
@@ -207,16 +207,16 @@ class ProcessExecutor:
         make: Callable[[], WorkerHandle],
         limits: Limits = Limits(),
         *,
-        ledger: FaultCounter | None = None,
+        fault_counter: FaultCounter | None = None,
         spare: bool = False,
         told_late: Callable[[str, str], None] | None = None,
         dump: int = 0,
     ) -> None:
-        self._ledger = FaultCounter() if ledger is None else ledger
+        self._fault_counter = FaultCounter() if fault_counter is None else fault_counter
         self._contents = ContentNames()
-        self._orders = RequestCache(self._contents, code_of)
-        self._shared = ExecutorState(limits, self._ledger, self._contents, [], told_late, dump)
-        self._seat = WorkerSlot(self._shared)
+        self._requests = RequestCache(self._contents, code_of)
+        self._shared = ExecutorState(limits, self._fault_counter, self._contents, [], told_late, dump)
+        self._slot = WorkerSlot(self._shared)
         self._own: OrderedDict[Path, WorkerSlot] = OrderedDict()
         self._plugins: OrderedDict[Path, WorkerSlot] = OrderedDict()
         self._spare = SpareWorker(make, limits, keeps=spare)
@@ -225,7 +225,7 @@ class ProcessExecutor:
 
     def expect(self, calls: Sequence[Registration]) -> None:
         """See AheadLane: the worker that most share begins to start, where there is none."""
-        if self._closed or self._seat.worker is not None:
+        if self._closed or self._slot.worker is not None:
             return
         if any(code_of(call).shape not in PLUGIN_SHAPES for call in calls):
             self._spare.expect()
@@ -244,61 +244,61 @@ class ProcessExecutor:
     async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
         """See Lane.run_together: plugins run beside each other, and the handlers of one in its worker."""
         async with self._turn:
-            courses = [Batch((call,), view, step) for call, view in calls]
+            batches = [Batch((call,), view, step) for call, view in calls]
             try:
-                await self._run_at_once(courses)
+                await self._run_at_once(batches)
             except asyncio.CancelledError:
-                for course in courses:
-                    course.cancel()
+                for batch in batches:
+                    batch.cancel()
                 raise
             await self._end_batch()
 
-    async def _run_at_once(self, courses: Sequence[Batch]) -> None:
+    async def _run_at_once(self, batches: Sequence[Batch]) -> None:
         alone: list[Batch] = []
         plugins: dict[Path, list[Batch]] = {}
-        for course in courses:
-            code = code_of(course.left[0])
-            (plugins.setdefault(code.path, []) if code.shape in PLUGIN_SHAPES else alone).append(course)
+        for batch in batches:
+            code = code_of(batch.left[0])
+            (plugins.setdefault(code.path, []) if code.shape in PLUGIN_SHAPES else alone).append(batch)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._run_in_turn(alone))
             for of_one in plugins.values():
                 tasks.create_task(self._run_plugin(of_one))
 
-    async def _run(self, course: Batch) -> None:
-        while course.left:
-            seat, orders = self._next(course.left)
-            if not await self._is_ready(seat, (course,)):
+    async def _run(self, batch: Batch) -> None:
+        while batch.left:
+            slot, requests = self._next(batch.left)
+            if not await self._is_ready(slot, (batch,)):
                 return
-            await seat.run(course, orders)
-            seat.attend()
-            self._hand_over(seat)
+            await slot.run(batch, requests)
+            slot.attend()
+            self._hand_over(slot)
 
-    async def _run_in_turn(self, courses: Sequence[Batch]) -> None:
+    async def _run_in_turn(self, batches: Sequence[Batch]) -> None:
         """What shares a worker with others cannot run beside them."""
-        for course in courses:
-            await self._run(course)
+        for batch in batches:
+            await self._run(batch)
 
-    async def _run_plugin(self, courses: Sequence[Batch]) -> None:
+    async def _run_plugin(self, batches: Sequence[Batch]) -> None:
         """Handlers of one plugin at once; in the next worker what a crash of the last kept from beginning."""
-        while courses:
+        while batches:
             shared = self._contents.shared()
-            orders = [self._orders.of(course.left[0], shared) for course in courses]
-            seat = self._seat_of(orders[0])
-            if not await self._is_ready(seat, courses):
+            requests = [self._requests.of(batch.left[0], shared) for batch in batches]
+            slot = self._slot_of(requests[0])
+            if not await self._is_ready(slot, batches):
                 return
-            fit = count_fitting(courses)
-            await seat.run_together(courses[:fit], orders[:fit])
-            seat.attend()
-            courses = [course for course in courses if course.left]
+            fit = count_fitting(batches)
+            await slot.run_together(batches[:fit], requests[:fit])
+            slot.attend()
+            batches = [batch for batch in batches if batch.left]
 
-    async def _is_ready(self, seat: WorkerSlot, courses: Sequence[Batch]) -> bool:
+    async def _is_ready(self, slot: WorkerSlot, batches: Sequence[Batch]) -> bool:
         """Is a worker there; otherwise all that is left has ended."""
         try:
-            await self._ready(seat)
+            await self._ready(slot)
         except WorkerNotStarted as missing:
-            for course in courses:
-                for result in not_started_results(course.left, missing):
-                    course.step(result)
+            for batch in batches:
+                for result in not_started_results(batch.left, missing):
+                    batch.step(result)
             return False
         return True
 
@@ -318,58 +318,58 @@ class ProcessExecutor:
         code = with_digest(code)
         async with self._turn:
             shared = self._contents.shared()
-            order = HandlerRequest(code, self._contents.name(code, shared), shared)
-            seat = self._seat_of(order)
+            request = HandlerRequest(code, self._contents.name(code, shared), shared)
+            slot = self._slot_of(request)
             try:
-                await self._ready(seat)
+                await self._ready(slot)
             except WorkerNotStarted as missing:
                 return missing.failure
-            used = bool(seat.calls) or seat.has_waited
-            loaded = await seat.load(order)
+            used = bool(slot.calls) or slot.has_waited
+            loaded = await slot.load(request)
             if isinstance(loaded, Failure) and loaded.type == "Crashed" and used:
                 # The worker may have been dead before: in a fresh one it is the handler's own doing.
-                return await self._load_afresh(order, loaded)
+                return await self._load_afresh(request, loaded)
             return loaded
 
-    async def _load_afresh(self, order: HandlerRequest, failure: Failure) -> Code | Module | Failure:
-        seat = self._seat_of(order)
+    async def _load_afresh(self, request: HandlerRequest, failure: Failure) -> Code | Module | Failure:
+        slot = self._slot_of(request)
         try:
-            await self._ready(seat)
+            await self._ready(slot)
         except WorkerNotStarted:
             return failure
-        return await seat.load(order)
+        return await slot.load(request)
 
     async def settle(self, waits: WaitTime) -> BackgroundWork:
         """What handlers do that have answered, until it is over or `waits` is."""
         rest = NO_BACKGROUND_WORK
         async with self._turn:
-            for seat in self._seats():
-                rest += await seat.settle(waits)
+            for slot in self._slots():
+                rest += await slot.settle(waits)
         return rest
 
     def holds(self, code: Code) -> bool:
         """Is some version of this handler loaded: it runs where a newer one does not load."""
-        return any((code.path, code.export) in seat.held for seat in self._seats())
+        return any((code.path, code.export) in slot.held for slot in self._slots())
 
     @property
     def late_count(self) -> int:
         """See LateLane."""
-        return count_late_handlers(seat.worker for seat in self._plugins.values())
+        return count_late_handlers(slot.worker for slot in self._plugins.values())
 
     def late_of(self, code: Code) -> tuple[Declared, ...]:
         """See LateLane."""
-        seat = self._plugins.get(code.path)
-        if seat is None or seat.worker is None:
+        slot = self._plugins.get(code.path)
+        if slot is None or slot.worker is None:
             return ()
         code = with_digest(code)
-        return late_handlers(seat.worker, code, self._contents.name(code, self._contents.shared()))
+        return late_handlers(slot.worker, code, self._contents.name(code, self._contents.shared()))
 
     def workers(self) -> tuple[WorkerFacts, ...]:
         """All worker processes of this lane, as they are now."""
         facts = [
-            _worker_facts(seat.worker, seat.owner or "shared", seat.calls)
-            for seat in self._seats()
-            if seat.worker is not None and seat.worker.alive
+            _worker_facts(slot.worker, slot.owner or "shared", slot.calls)
+            for slot in self._slots()
+            if slot.worker is not None and slot.worker.is_alive
         ]
         if self._spare.waiting is not None:
             facts.append(_worker_facts(self._spare.waiting, "spare", 0))
@@ -381,62 +381,66 @@ class ProcessExecutor:
         await await_uninterrupted(self._end_all())
 
     async def _end_all(self) -> None:
-        for seat in self._seats():
-            await seat.drop()
+        for slot in self._slots():
+            await slot.drop()
         await self._spare.close()
 
-    def _seats(self) -> tuple[WorkerSlot, ...]:
-        return (self._seat, *self._own.values(), *self._plugins.values())
+    def _slots(self) -> tuple[WorkerSlot, ...]:
+        return (self._slot, *self._own.values(), *self._plugins.values())
 
     def _next(self, calls: Sequence[Registration]) -> tuple[WorkerSlot, list[HandlerRequest]]:
-        """The seat of the first call, and the calls after it that have the same one."""
+        """The slot of the first call, and the calls after it that have the same one."""
         shared = self._contents.shared()
-        orders = [self._orders.of(call, shared) for call in calls]
-        if self._ledger.is_blank and not any(order.of_a_plugin for order in orders):  # nearly always
-            return self._seat, orders
-        seat = self._seat_of(orders[0])
-        return seat, [*takewhile(lambda order: self._seat_of(order) is seat, orders)]
+        requests = [self._requests.of(call, shared) for call in calls]
+        if self._fault_counter.is_blank and not any(
+            request.of_a_plugin for request in requests
+        ):  # nearly always
+            return self._slot, requests
+        slot = self._slot_of(requests[0])
+        return slot, [*takewhile(lambda request: self._slot_of(request) is slot, requests)]
 
-    def _seat_of(self, order: HandlerRequest) -> WorkerSlot:
-        """The shared seat; its own for a plugin, and for a handler that has done harm as it stands."""
-        path = order.code.path
-        if order.code.shape in PLUGIN_SHAPES:
-            seat = self._plugins.pop(path, None) or WorkerSlot(self._shared, order.code.root.name)
-            self._plugins[path] = seat  # the last of them: it is in use
-            return seat
-        if not self._ledger.apart(order.code, order.name):
-            return self._seat
+    def _slot_of(self, request: HandlerRequest) -> WorkerSlot:
+        """The shared slot; its own for a plugin, and for a handler that has done harm as it stands."""
+        path = request.code.path
+        if request.code.shape in PLUGIN_SHAPES:
+            slot = self._plugins.pop(path, None) or WorkerSlot(self._shared, request.code.root.name)
+            self._plugins[path] = slot  # the last of them: it is in use
+            return slot
+        if not self._fault_counter.apart(request.code, request.name):
+            return self._slot
         if path not in self._own:
-            self._own[path] = WorkerSlot(self._shared, order.code.root.name)
+            self._own[path] = WorkerSlot(self._shared, request.code.root.name)
         self._own.move_to_end(path)
         return self._own[path]
 
-    def _hand_over(self, seat: WorkerSlot) -> None:
+    def _hand_over(self, slot: WorkerSlot) -> None:
         """A worker in which something of a hook still runs is that hook's own from now on."""
-        order = seat.restless
-        if seat is self._seat and seat.worker is not None and order is not None:
-            seat.owner = order.code.root.name
-            self._own[order.code.path] = seat
-            self._seat = WorkerSlot(self._shared)
+        request = slot.restless
+        if slot is self._slot and slot.worker is not None and request is not None:
+            slot.owner = request.code.root.name
+            self._own[request.code.path] = slot
+            self._slot = WorkerSlot(self._shared)
 
-    async def _ready(self, seat: WorkerSlot) -> None:
+    async def _ready(self, slot: WorkerSlot) -> None:
         """Sit a worker down where there is none. Raises NotStarted."""
         if self._closed:
             raise WorkerNotStarted(Failure("NotStarted", "this lane is closed", phase="spawn"))
         while len(self._own) > MAX_OWN_WORKERS:
             _, longest_idle = self._own.popitem(last=False)
             await longest_idle.drop()
-        if seat.worker is None:
+        if slot.worker is None:
             has_waited = self._spare.has_waited
             worker = await self._spare.take()
             if self._closed:
                 await await_uninterrupted(worker.end())
                 raise WorkerNotStarted(Failure("NotStarted", "this lane is closed", phase="spawn"))
-            seat.take(worker, has_waited)
+            slot.take(worker, has_waited)
 
 
 def _worker_facts(worker: WorkerHandle, role: str, calls: int) -> WorkerFacts:
-    return WorkerFacts(worker.pid, role, time.monotonic() - worker.born, resident_memory(worker.pid), calls)
+    return WorkerFacts(
+        worker.pid, role, time.monotonic() - worker.started_at, resident_memory(worker.pid), calls
+    )
 
 
 def code_of(call: Registration) -> Code:
@@ -468,7 +472,7 @@ def python_executor(
     cwd: Path,
     python: str = sys.executable,
     limits: Limits = Limits(),
-    ledger: FaultCounter | None = None,
+    fault_counter: FaultCounter | None = None,
     spare: bool = False,
     told_late: OnLateNews | None = None,
     inside: SandboxAccess | None = None,
@@ -492,7 +496,9 @@ def python_executor(
     )
     dump = 0 if inside is not None else int(signal.SIGUSR2)  # what stands in front of it would die of that
     make = partial(WorkerProcess, _in_sandbox(program, inside), debugger)
-    return ProcessExecutor(make, limits, ledger=ledger, spare=spare, told_late=told_late, dump=dump)
+    return ProcessExecutor(
+        make, limits, fault_counter=fault_counter, spare=spare, told_late=told_late, dump=dump
+    )
 
 
 def node_executor(
@@ -502,7 +508,7 @@ def node_executor(
     node: str,
     cache: Path | None = None,
     limits: Limits = Limits(),
-    ledger: FaultCounter | None = None,
+    fault_counter: FaultCounter | None = None,
     spare: bool = False,
     told_late: OnLateNews | None = None,
     inside: SandboxAccess | None = None,
@@ -521,7 +527,7 @@ def node_executor(
         control=True,
     )
     make = partial(WorkerProcess, _in_sandbox(program, inside), debugger)
-    return ProcessExecutor(make, limits, ledger=ledger, spare=spare, told_late=told_late)
+    return ProcessExecutor(make, limits, fault_counter=fault_counter, spare=spare, told_late=told_late)
 
 
 def _in_sandbox(program: WorkerProgram, inside: SandboxAccess | None) -> WorkerProgram:

@@ -27,7 +27,7 @@ from hookscope.model.run import (
     Step,
 )
 from hookscope.runtime.process_executor import ProcessExecutor, code_of
-from hookscope.runtime.python_worker.modules import lies_within
+from hookscope.runtime.python_worker.handler_modules import lies_within
 from hookscope.runtime.sandbox import Sandbox
 
 

@@ -17,7 +17,7 @@ from secrets import token_hex
 from hookscope.runtime import worker_guard
 from hookscope.runtime.debugger import Debugger
 from hookscope.runtime.orphan_processes import MARK_VARIABLE, host_mark, new_worker_mark
-from hookscope.runtime.python_worker.protocol import SPOILT, Message, pack
+from hookscope.runtime.python_worker.protocol import LINE_LOST, Message, pack
 from hookscope.runtime.worker_handle import (
     LateEvent,
     LateHandler,
@@ -222,14 +222,14 @@ class WorkerProcess:
         self.mark = new_worker_mark()
         self.fence = f"\0hookscope {token_hex(16)}\0"  # between what two calls print
         self.pid = 0  # 0: not spawned yet
-        self.born = 0.0  # of time.monotonic
+        self.started_at = 0.0  # of time.monotonic
         self._mute_since = 0.0  # of time.monotonic, once somebody has asked why the line is at its end
         self._ends: WorkerPipes
         self._out = self._control = -1
         self._hearing: WorkerReader
         self._printing = OutputReader()
         self._listens = _ListeningScope(self._stop_listening)
-        self.keeps_time = False  # does its clock go like ours
+        self.shares_clock = False  # is its perf_counter the same clock as ours
 
     async def start(self) -> None:
         """Spawn it and wait until it is ready. Call `end` also where this fails or is cancelled.
@@ -246,19 +246,19 @@ class WorkerProcess:
         child.ended.add_done_callback(self._died)
         try:
             self.pid = await asyncio.wrap_future(child.spawned)
-            self.born = time.monotonic()
+            self.started_at = time.monotonic()
         except Exception as error:  # OSError mostly; ValueError for a null byte in a name
             raise WorkerNotStarted(self._program.unspawned(error)) from None
         self._ends.close_theirs()
         with self.listening():
-            said = await self.hear()
+            said = await self.receive()
         if "ready" not in said:
             raise WorkerLost("did not say that it is ready")
         clock = said.get("clock")
-        self.keeps_time = isinstance(clock, float) and began <= clock <= time.perf_counter()
+        self.shares_clock = isinstance(clock, float) and began <= clock <= time.perf_counter()
         if self._debugger is not None:
             asked, self._hearing.stopped = self._debugger.heard_by(self, self._printing.so_far)
-            await self.tell(asked)
+            await self.send_message(asked)
 
     def _open(self) -> ProcessCommand:
         ends = self._ends = WorkerPipes(self._program)
@@ -270,7 +270,7 @@ class WorkerProcess:
     def listening(self, *, outputs: bool = True) -> AbstractContextManager[None]:
         """While this is open, the running loop reads what the worker says and prints.
 
-        Without `outputs` it reads what is printed only when it is asked for, or from `hear_outputs` on: who
+        Without `outputs` it reads what is printed only when it is asked for, or from `read_outputs` on: who
         prints more than a pipe holds waits until then.
         """
         self._hear_news(None)  # of who attended until now: what comes from here on is not late
@@ -285,12 +285,12 @@ class WorkerProcess:
         self._hear_news(None)
         self._printing.deafen()
 
-    def hear_outputs(self) -> None:
-        """Read from now on what is printed, as it comes."""
+    def read_outputs(self) -> None:
+        """Read output as it comes from now on."""
         self._printing.listen()
 
-    def attend(self, news: Callable[[], None]) -> None:
-        """Go on reading in the running loop until somebody listens again; `news` is called for what comes."""
+    def keep_reading(self, news: Callable[[], None]) -> None:
+        """Read in the running loop until `listening` is entered again; `news` is called for what comes."""
         self._hear_news(news)
         self._hearing.listen()
         self._printing.listen()
@@ -299,25 +299,25 @@ class WorkerProcess:
         self._hearing.news = self._printing.news = news
 
     @property
-    def alive(self) -> bool:
-        """Is the process there, as far as its owner has heard."""
+    def is_alive(self) -> bool:
+        """True if the process has not ended, as far as known."""
         return self._child is not None and not self._child.ended.done()
 
     @property
-    def has_late(self) -> bool:
-        """Are there late errors."""
+    def has_late_events(self) -> bool:
+        """True if there are late events."""
         return bool(self._hearing.late)
 
-    def late(self) -> tuple[LateEvent, ...]:
-        """The late errors since the last call."""
+    def take_late_events(self) -> tuple[LateEvent, ...]:
+        """Return the late events since the last call of this."""
         if not self._hearing.late:
             return ()
         told, self._hearing.late = tuple(self._hearing.late), []
         return told
 
     @property
-    def added(self) -> Sequence[LateHandler]:
-        """What its modules have registered since they were loaded."""
+    def late_handlers(self) -> Sequence[LateHandler]:
+        """Handlers that its modules have registered since they were loaded."""
         return self._hearing.added if self._child is not None else ()
 
     def _died(self, _: object) -> None:
@@ -327,12 +327,12 @@ class WorkerProcess:
             with suppress(RuntimeError):  # closed in this very moment: nobody waits
                 loop.call_soon_threadsafe(self._hearing.stir)
 
-    async def tell(self, message: Message) -> None:
-        """Send a message. Raises WorkerLost where nobody hears it. Waits while the pipe is full."""
-        await self.send(pack(message))
+    async def send_message(self, message: Message) -> None:
+        """Send a message. Waits while the pipe is full. Raises WorkerLost."""
+        await self.send_frame(pack(message))
 
-    async def send(self, frame: bytes | memoryview) -> None:
-        """As `tell`, of what is packed, or of what is left of it."""
+    async def send_frame(self, frame: bytes | memoryview) -> None:
+        """Send a packed message, or the rest of one. Raises WorkerLost."""
         left = memoryview(frame)
         while left:
             try:
@@ -342,21 +342,21 @@ class WorkerProcess:
             except OSError:
                 raise await self._lost() from None
 
-    def send_now(self, frame: bytes) -> bytes | memoryview:
-        """Send what the pipe takes at once. What is left is for `send`."""
+    def send_available(self, frame: bytes) -> bytes | memoryview:
+        """Send what the pipe takes at once. Return the rest, for `send_frame`."""
         try:
             sent = os.write(self._out, frame)
-        except OSError:  # full; or gone, which `send` tells
+        except OSError:  # full; or gone, which `send_frame` reports
             return frame
         return b"" if sent == len(frame) else memoryview(frame)[sent:]
 
-    async def urge(self, message: Message) -> None:
-        """Send what shall be heard while a handler runs. Lost without a word where it cannot be."""
+    async def send_urgent(self, message: Message) -> None:
+        """Send a message that must be read while a handler runs. Ignores failures."""
         if self._control < 0:
             with suppress(WorkerLost):
-                await self.tell(message)
+                await self.send_message(message)
             return
-        with suppress(OSError):  # full or closed: then nobody is there to hear it
+        with suppress(OSError):  # full or closed: then nobody reads it
             os.write(self._control, pack(message))
 
     def signal(self, number: int) -> None:
@@ -373,18 +373,18 @@ class WorkerProcess:
         finally:
             loop.remove_writer(self._out)
 
-    async def hear(self) -> Message:
-        """The next message. Raises WorkerLost where none can come. Call it while `listening`."""
+    async def receive(self) -> Message:
+        """Return the next message. Call this while `listening`. Raises WorkerLost."""
         while not self._hearing.inbox:
             await self._check()
             await self._hearing.woken()
         return self._hearing.inbox.popleft()
 
-    async def converse(self, take: Callable[[Message], bool], waits: Callable[[], object]) -> None:
-        """Give `take` each message where it is read, until it says that it was the last, or `interrupt`.
+    async def receive_each(self, take: Callable[[Message], bool], waits: Callable[[], object]) -> None:
+        """Give `take` each message where it is read, until it returns True or `stop_receiving` is called.
 
-        Ten answers that come at once cost one turn of the loop, or none; `waits` is called before the first.
-        Raises what `take` raises, and WorkerLost where nothing more can come. Call it while `listening`.
+        Ten answers that arrive together cost one turn of the loop, or none; `waits` is called before the
+        first turn. Call this while `listening`. Raises what `take` raises, and WorkerLost.
         """
         hearing, again = self._hearing, True
         while again:
@@ -395,24 +395,24 @@ class WorkerProcess:
             if not hearing.inbox:  # else the last words of a dead one
                 again = await hearing.conversation(take, waits)
 
-    def look(self) -> bool:
-        """Hear what the worker has said up to now, also what can wait. Was there anything?"""
+    def read_available(self) -> bool:
+        """Read all that the worker has sent, rung for or not. Return True if there was anything."""
         return self._hearing.look()
 
-    def interrupt(self) -> None:
-        """Let who converses go on without an end."""
+    def stop_receiving(self) -> None:
+        """Let `receive_each` return."""
         self._hearing.stir(again=False)
 
     async def _check(self) -> None:
-        """Raises WorkerLost where nothing more can be heard."""
-        garbled = self._hearing.garbled
+        """Raise WorkerLost if no more messages can arrive."""
+        garbled = self._hearing.protocol_error
         if garbled:
             raise WorkerLost(f"wrote into the line between its worker and Hookscope: {garbled}")
         if self._ended() or (self._hearing.mute and not self._hearing.inbox):
             raise await self._lost()
 
     def _ended(self) -> bool:
-        """Is the process gone, and everything read that it said before?"""
+        """Return True if the process is gone and all its messages are read."""
         if self._child is None or not self._child.ended.done():
             return False
         hearing = self._hearing
@@ -434,17 +434,17 @@ class WorkerProcess:
             return WorkerLost("closed the line between its worker and Hookscope")
         if self._program.walled and 128 < code <= 128 + LAST_SIGNAL:
             code = 128 - code
-        if code == SPOILT:
+        if code == LINE_LOST:
             return WorkerLost("closed the line between its worker and Hookscope")
         return WorkerLost(exit_in_words(code), died=True)
 
-    def heard(self) -> Message | None:
-        """The next message, if it is here already."""
+    def take_received(self) -> Message | None:
+        """Return the next message if it has arrived already."""
         inbox = self._hearing.inbox
         return inbox.popleft() if inbox else None
 
-    def printed(self, *, of_one: bool = False) -> PrintedOutput:
-        """What it printed since the last question; `of_one`: up to the fence behind one call."""
+    def take_output(self, *, of_one: bool = False) -> PrintedOutput:
+        """Return what it printed since the last call of this; `of_one`: up to the fence after one call."""
         return self._printing.take(of_one=of_one)
 
     async def end(self) -> None:

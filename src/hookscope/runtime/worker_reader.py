@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import Context, copy_context
 from time import perf_counter
 
-from hookscope.runtime.python_worker.protocol import Garbled, Message, Unpacker
+from hookscope.runtime.python_worker.protocol import Message, ProtocolError, Unpacker
 from hookscope.runtime.worker_handle import (
     NOTHING_PRINTED,
     LateEvent,
@@ -55,7 +55,7 @@ class WorkerReader:
                 os.set_blocking(descriptor, False)
         self._line, self._bell = line, bell
         self._watched = line if bell < 0 else bell
-        self.garbled = ""
+        self.protocol_error = ""
         self.mute = False  # the line is at its end
         self.inbox: deque[Message] = deque()
         self.late: list[LateEvent] = []
@@ -182,9 +182,9 @@ class WorkerReader:
                 self._give(messages, self._take)
             else:
                 self._context.run(self._give, messages, self._take)
-        except Garbled as garbled:
-            self.garbled = str(garbled)
-        if not data or self.garbled:
+        except ProtocolError as error:
+            self.protocol_error = str(error)
+        if not data or self.protocol_error:
             self._end()
 
     def _keep(self, messages: Iterable[Message]) -> None:

@@ -12,7 +12,7 @@ from secrets import token_hex
 from hookscope.model.failure import Failure
 from hookscope.model.hook import LogLine
 from hookscope.model.run import Code, Module, Result, Status
-from hookscope.runtime.async_helpers import ReusableTimer, await_uninterrupted
+from hookscope.runtime.async_helpers import await_uninterrupted
 from hookscope.runtime.background_work import (
     NO_BACKGROUND_WORK,
     BackgroundWork,
@@ -33,7 +33,6 @@ from hookscope.runtime.batch import (
     time_limit,
     timed_out_result,
 )
-from hookscope.runtime.concurrent_calls import MIXED_OUTPUT_NOTE, ConcurrentCalls
 from hookscope.runtime.content_digests import ContentNames
 from hookscope.runtime.failures import CANCELLED, WORKER_ENDED, Phase, frames_in_dump, has_dump
 from hookscope.runtime.fault_counter import FaultCounter
@@ -48,7 +47,7 @@ from hookscope.runtime.handler_code import (
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.orphan_processes import kill_marked, may_still_run
 from hookscope.runtime.python_worker.protocol import Message
-from hookscope.runtime.sequential_calls import SequentialCalls
+from hookscope.runtime.worker_calls import MIXED_OUTPUT_NOTE, ConcurrentCalls, SequentialCalls
 from hookscope.runtime.worker_handle import (
     NOTHING_PRINTED,
     LateEvent,
@@ -61,10 +60,10 @@ from hookscope.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ExecutorState:
-    """One for all seats of a lane."""
+    """One for all slots of a lane."""
 
     limits: Limits
-    ledger: FaultCounter
+    fault_counter: FaultCounter
     contents: ContentNames
     news: list[str]  # what happened since the last result, said with the next one
     told_late: Callable[[str, str], None] | None = None  # hears between two batches what comes late
@@ -78,57 +77,57 @@ class ExecutorState:
 
 
 class ResultReporter:
-    """Of one seat: makes a Result of what is known of an end, and hands it to its course."""
+    """Of one slot: makes a Result of what is known of an end, and hands it to its batch."""
 
-    def __init__(self, shared: ExecutorState, traces: WorkerLeftovers) -> None:
+    def __init__(self, shared: ExecutorState, leftovers: WorkerLeftovers) -> None:
         self.restless: HandlerRequest | None = (
             None  # of whose handler something still runs in the present worker
         )
         self._shared = shared
-        self._traces = traces
+        self._leftovers = leftovers
 
     def take(
         self,
         worker: WorkerHandle,
-        course: Batch,
-        order: HandlerRequest,
+        batch: Batch,
+        request: HandlerRequest,
         message: Message,
         asked: Limits | None,
     ) -> None:
         """Report the result in this message. `asked`: it came because a limit of these was over."""
         if asked is None and message.keys() <= PLAIN_ANSWER_KEYS:  # nearly always
             took = seconds_in(message, "took", 0.0)
-            if not self._has_more(worker, course, took):
-                course.rested(took, message.get("returned"))
+            if not self._has_more(worker, batch, took):
+                batch.rested(took, message.get("returned"))
                 return
-        self._shared.learn(order.code, message)
-        result = course.answered(message)
+        self._shared.learn(request.code, message)
+        result = batch.answered(message)
         if asked is not None:
             result = timed_out_result(result, asked)
         shared, printed = message.get("shared") is True, message.get("printed") is True
-        self.ended(worker, course, result, shared=shared, answered=True, printed=printed)
+        self.ended(worker, batch, result, shared=shared, answered=True, printed=printed)
         if message.get("left"):
-            self._traces.left(result.call.name, str(message["left"]))
-            self._shared.ledger.leaves_running(order.code, order.name)
-            self.restless = order
+            self._leftovers.left(result.call.name, str(message["left"]))
+            self._shared.fault_counter.leaves_running(request.code, request.name)
+            self.restless = request
 
-    def _has_more(self, worker: WorkerHandle, course: Batch, took: float) -> bool:
+    def _has_more(self, worker: WorkerHandle, batch: Batch, took: float) -> bool:
         """Is there more to be said with the end of a handler that did nothing but return."""
-        traces = self._traces
-        traces.last = course.left[0].name
-        traces.nothing_left()
+        leftovers = self._leftovers
+        leftovers.last = batch.left[0].name
+        leftovers.nothing_left()
         return bool(
             self._shared.news
-            or course.notes
-            or course.company
-            or worker.has_late
-            or traces.may_have_escaped(len(course.left) > 1, took)
+            or batch.notes
+            or batch.company
+            or worker.has_late_events
+            or leftovers.may_have_escaped(len(batch.left) > 1, took)
         )
 
     def ended(
         self,
         worker: WorkerHandle,
-        course: Batch,
+        batch: Batch,
         result: Result,
         *,
         shared: bool = True,
@@ -141,24 +140,24 @@ class ResultReporter:
         `shared`: what earlier handlers left running may have printed beside this one. `answered`: the
         worker goes on meanwhile, and what it prints is no longer of this one. `printed`: it may have.
         """
-        output = worker.printed(of_one=answered) if printed else NOTHING_PRINTED
+        output = worker.take_output(of_one=answered) if printed else NOTHING_PRINTED
         if not shared:
-            self._traces.nothing_left()
-        traces, late = self._traces, worker.late()
-        escaped = traces.escapes(worker, len(course.left) > 1) if answered else traces.ended_with_it()
-        traces.last = result.call.name
+            self._leftovers.nothing_left()
+        leftovers, late = self._leftovers, worker.take_late_events()
+        escaped = leftovers.escapes(worker, len(batch.left) > 1) if answered else leftovers.ended_with_it()
+        leftovers.last = result.call.name
         if (
             output is NOTHING_PRINTED
             and result.status == "ok"
-            and not (result.notes or course.notes or course.spoilt or late or escaped or self._shared.news)
+            and not (result.notes or batch.notes or batch.spoilt or late or escaped or self._shared.news)
         ):  # nearly always
-            course.finish(result)
+            batch.finish(result)
             return
-        course.finish(self._with_all(course, result, output, late, escaped, blamed))
+        batch.finish(self._with_all(batch, result, output, late, escaped, blamed))
 
     def _with_all(
         self,
-        course: Batch,
+        batch: Batch,
         result: Result,
         output: PrintedOutput,
         late: tuple[LateEvent, ...],
@@ -169,30 +168,30 @@ class ResultReporter:
         has_printed = bool(output.stdout or output.stderr)
         notes = (
             *self._shared.news,
-            *course.notes,
+            *batch.notes,
             *result.notes,
             *(" ".join(late_note(one)) for one in late),
             *escaped,
-            *(self._traces.suspects() if result.error is not None else ()),
-            *(self._traces.others() if has_printed else ()),
-            *((course.company,) if course.company and has_printed else ()),
+            *(self._leftovers.suspects() if result.error is not None else ()),
+            *(self._leftovers.others() if has_printed else ()),
+            *((batch.company,) if batch.company and has_printed else ()),
             *output.notes,
         )
         self._shared.news.clear()
-        course.notes = []
+        batch.notes = []
         if result.error is not None and not result.error.frames and has_dump(output.stderr):
             result = replace(result, error=replace(result.error, frames=frames_in_dump(output.stderr)))
-        blamed = blamed and not self._traces.has_left(but=result.call.name)  # it may be their doing
-        if course.spoilt or (blamed and result.status in ("timeout", "crashed")):
-            assert course.order is not None  # only `cancel` begins calls that nobody has ordered
-            notes = (*notes, *self.blame(course.order))
+        blamed = blamed and not self._leftovers.has_left(but=result.call.name)  # it may be their doing
+        if batch.spoilt or (blamed and result.status in ("timeout", "crashed")):
+            assert batch.request is not None  # only `cancel` begins calls that nobody has requested
+            notes = (*notes, *self.blame(batch.request))
         return replace(result, stdout=output.stdout, stderr=output.stderr, notes=notes)
 
-    def blame(self, order: HandlerRequest) -> tuple[str, ...]:
+    def blame(self, request: HandlerRequest) -> tuple[str, ...]:
         """Note a fault. What it means for the hook, in words, where that is new."""
-        if order.call is not None and order.call.breakage is not None:  # it is ours
+        if request.call is not None and request.call.breakage is not None:  # it is ours
             return ()
-        if self._shared.ledger.fault(order.code, order.name):
+        if self._shared.fault_counter.fault(request.code, request.name):
             return ("this was its third fault within five minutes: from now on only a fire by hand runs it",)
         return ()
 
@@ -200,22 +199,21 @@ class ResultReporter:
 class WorkerSlot:
     """Holds one worker at a time: only its lane gives it one, only `drop` ends it.
 
-    A handler that hangs, dies or spoils the worker is a result like any other; then the seat is empty.
+    A handler that hangs, dies or spoils the worker is a result like any other; then the slot is empty.
     """
 
     def __init__(self, shared: ExecutorState, owner: str = "") -> None:
-        self.owner = owner  # the hook that has this seat for itself; empty: all that do no harm share it
+        self.owner = owner  # the hook that has this slot for itself; empty: all that do no harm share it
         self.worker: WorkerHandle | None = None
         self.calls = 0  # run or loaded by the present worker
         self.has_waited = False  # before its first call
         self._knows_settings = False  # the present worker, which is a plugin's
         self.held: set[tuple[Path, str]] = set()  # path and export of what the present worker has loaded
         self._shared = shared
-        self._traces = WorkerLeftovers()
-        self._reports = ResultReporter(shared, self._traces)
-        self._alarm = ReusableTimer()  # of the limits of what runs
+        self._leftovers = WorkerLeftovers()
+        self._reports = ResultReporter(shared, self._leftovers)
         self._numbers = RequestNumbers()  # under which the present worker knows what it is asked to run
-        self._between = LateListener(self._traces)  # its runs
+        self._between = LateListener(self._leftovers)  # its runs
 
     def take(self, worker: WorkerHandle, has_waited: bool) -> None:
         """Sit down a worker. `has_waited`: it may have died since it was started, by nobody's fault."""
@@ -225,7 +223,7 @@ class WorkerSlot:
         self._knows_settings = False
         self.held.clear()
         self._numbers = RequestNumbers()
-        self._traces.begin()
+        self._leftovers.begin()
 
     @property
     def restless(self) -> HandlerRequest | None:
@@ -239,7 +237,7 @@ class WorkerSlot:
         self.held.clear()
         if worker is None:
             return
-        if not worker.alive:  # it died by itself: what is behind it takes no turn of the loop
+        if not worker.is_alive:  # it died by itself: what is behind it takes no turn of the loop
             await worker.end()
             if not self._may_have_left(worker):
                 return
@@ -248,46 +246,48 @@ class WorkerSlot:
     async def _ended(self, worker: WorkerHandle) -> None:
         await worker.end()
         if self._may_have_left(worker):
-            self._traces.killed(*await asyncio.to_thread(kill_marked, worker.mark, self._traces.escaped))
+            self._leftovers.killed(
+                *await asyncio.to_thread(kill_marked, worker.mark, self._leftovers.escaped)
+            )
 
     def _may_have_left(self, worker: WorkerHandle) -> bool:
-        return bool(self._traces.escaped) or may_still_run(worker.mark, worker.pid)
+        return bool(self._leftovers.escaped) or may_still_run(worker.mark, worker.pid)
 
-    async def run(self, course: Batch, orders: Sequence[HandlerRequest]) -> None:
-        """Run these, the next of the course, as far as the worker lives. Only a cancel comes out."""
+    async def run(self, batch: Batch, requests: Sequence[HandlerRequest]) -> None:
+        """Run these, the next of the batch, as far as the worker lives. Only a cancel comes out."""
         worker = self.worker
         assert worker is not None
         used, self.calls = bool(self.calls) or self.has_waited, self.calls + 1
         self._note_late(worker)
         try:
             with worker.listening(outputs=False):
-                await self._tell_settings(worker, orders[0])
-                await self._talk(worker, course, orders)
-            if course.spoilt or course.worn:
+                await self._tell_settings(worker, requests[0])
+                await self._run_in_sequence(worker, batch, requests)
+            if batch.spoilt or batch.worn:
                 await self.drop()
         except (LimitExceeded, MemoryExceeded) as over:
             status: Status = "timeout" if isinstance(over, LimitExceeded) else "crashed"
-            await self._drop_under(worker, [(course, course.lost(status, over.failure))])
+            await self._drop_under(worker, [(batch, batch.lost(status, over.failure))])
         except WorkerLost as lost:
             if lost.ours:
-                has_begun = course.begun is not None
-                await self._drop_under(worker, [(course, course.lost("cancelled", WORKER_ENDED))] * has_begun)
+                has_begun = batch.begun is not None
+                await self._drop_under(worker, [(batch, batch.lost("cancelled", WORKER_ENDED))] * has_begun)
                 return
-            if used and lost.died and course.phase == "load":  # dead before this call: nobody is to blame
+            if used and lost.died and batch.phase == "load":  # dead before this call: nobody is to blame
                 self._note_death(lost)
-                course.begun = None
+                batch.begun = None
                 await self.drop()
                 return
-            failure = Failure("Crashed", f"{lost.text} before it answered", phase=course.phase)
-            await self._drop_under(worker, [(course, course.lost("crashed", failure))])
+            failure = Failure("Crashed", f"{lost.text} before it answered", phase=batch.phase)
+            await self._drop_under(worker, [(batch, batch.lost("crashed", failure))])
         except asyncio.CancelledError:
-            if course.begun is None:
+            if batch.begun is None:
                 await self.drop()
             else:
-                await self._drop_under(worker, [(course, course.lost("cancelled", CANCELLED))])
+                await self._drop_under(worker, [(batch, batch.lost("cancelled", CANCELLED))])
             raise
 
-    async def run_together(self, courses: Sequence[Batch], orders: Sequence[HandlerRequest]) -> None:
+    async def run_together(self, batches: Sequence[Batch], requests: Sequence[HandlerRequest]) -> None:
         """Run these, calls of one plugin, at once. Only a cancel comes out.
 
         What had not begun when others brought the worker down stays left; not so where that was loading.
@@ -296,44 +296,44 @@ class WorkerSlot:
         assert worker is not None
         used, self.calls = bool(self.calls) or self.has_waited, self.calls + 1
         self._note_late(worker)
-        for course, order in zip(courses, orders, strict=True):
-            course.begin(course.left[0], order)
-            course.company = MIXED_OUTPUT_NOTE if len(courses) > 1 else ""
+        for batch, request in zip(batches, requests, strict=True):
+            batch.begin(batch.left[0], request)
+            batch.company = MIXED_OUTPUT_NOTE if len(batches) > 1 else ""
 
         def take(number: int, message: Message, asked: Limits | None) -> None:
-            self._reports.take(worker, courses[number], orders[number], message, asked)
-            self._hold(orders[number])
+            self._reports.take(worker, batches[number], requests[number], message, asked)
+            self._hold(requests[number])
 
-        limits = [self._shared.limits.of(course.left[0]) for course in courses]
-        talk = ConcurrentCalls(worker, courses, limits, self._shared.dump, take)
+        limits = [self._shared.limits.of(batch.left[0]) for batch in batches]
+        concurrent = ConcurrentCalls(worker, batches, limits, self._shared.dump, take)
         try:
             with worker.listening():
-                await self._tell_settings(worker, orders[0])
-                await talk.talk(orders)
-            if any(course.spoilt or course.worn for course in courses):
+                await self._tell_settings(worker, requests[0])
+                await concurrent.run(requests)
+            if any(batch.spoilt or batch.worn for batch in batches):
                 await self.drop()
         except (LimitExceeded, MemoryExceeded) as over:
             status: Status = "timeout" if isinstance(over, LimitExceeded) else "crashed"
-            await self._drop_under(worker, talk.ended_by(status, over.failure))
+            await self._drop_under(worker, concurrent.ended_by(status, over.failure))
         except WorkerLost as lost:
             if lost.ours:
-                left = [courses[number] for number in talk.left]
+                left = [batches[number] for number in concurrent.left]
                 await self._drop_under(
-                    worker, [(course, course.lost("cancelled", WORKER_ENDED)) for course in left]
+                    worker, [(batch, batch.lost("cancelled", WORKER_ENDED)) for batch in left]
                 )
                 return
-            if used and lost.died and not talk.begun:  # dead before these calls: nobody is to blame
+            if used and lost.died and not concurrent.has_begun:  # dead before these calls: nobody is to blame
                 self._note_death(lost)
-                for course in courses:
-                    course.begun = None
+                for batch in batches:
+                    batch.begun = None
                 await self.drop()
                 return
-            phase: Phase = "run" if talk.begun else "load"
+            phase: Phase = "run" if concurrent.has_begun else "load"
             failure = Failure("Crashed", f"{lost.text} before it answered", phase=phase)
-            await self._drop_under(worker, talk.ended_by("crashed", failure, lost.text))
+            await self._drop_under(worker, concurrent.ended_by("crashed", failure, lost.text))
         except asyncio.CancelledError:
-            left = [courses[number] for number in talk.left]
-            await self._drop_under(worker, [(course, course.lost("cancelled", CANCELLED)) for course in left])
+            left = [batches[number] for number in concurrent.left]
+            await self._drop_under(worker, [(batch, batch.lost("cancelled", CANCELLED)) for batch in left])
             raise
 
     async def settle(self, waits: WaitTime) -> BackgroundWork:
@@ -341,87 +341,87 @@ class WorkerSlot:
 
         What went on for longer once is not waited for again.
         """
-        worker, order, ledger = self.worker, self.restless, self._shared.ledger
+        worker, request, fault_counter = self.worker, self.restless, self._shared.fault_counter
         if worker is None or not self.calls:
             return NO_BACKGROUND_WORK
-        known = order is not None and ledger.is_lasting(order.code, order.name)
+        known = request is not None and fault_counter.is_lasting(request.code, request.name)
         self._between.hush()
         left = lost = ""
         try:
             with worker.listening():
-                left = await still_running(worker, None if order is None or known else waits)
+                left = await still_running(worker, None if request is None or known else waits)
         except WorkerLost as ended:
             lost = "" if ended.ours else f"ended its worker after it had answered: that {ended.text}"
-        late = self._traces.late_news(worker)
+        late = self._leftovers.late_news(worker)
         if lost:
             await self.drop()
-            return BackgroundWork((*late, (self._traces.last or "a handler", lost)))
+            return BackgroundWork((*late, (self._leftovers.last or "a handler", lost)))
         if not left:
-            self._traces.nothing_left()
-        elif order is not None and not known:
-            ledger.outlasts(order.code, order.name)
-            return BackgroundWork(tuple(late), ((order.code.root.name, left),))
+            self._leftovers.nothing_left()
+        elif request is not None and not known:
+            fault_counter.outlasts(request.code, request.name)
+            return BackgroundWork(tuple(late), ((request.code.root.name, left),))
         return BackgroundWork(tuple(late))
 
-    async def load(self, order: HandlerRequest) -> Code | Module | Failure:
-        """Load, and run nothing. The order's code, or what the module declares. Only a cancel comes out."""
+    async def load(self, request: HandlerRequest) -> Code | Module | Failure:
+        """Load, and run nothing. The request's code, or what the module declares. Only a cancel comes out."""
         worker = self.worker
         assert worker is not None
         self.calls += 1
         self._between.hush()
         try:
-            return await self._load(worker, order)
+            return await self._load(worker, request)
         except LimitExceeded as late:
             await self.drop()
-            self._reports.blame(order)
+            self._reports.blame(request)
             return late.failure
         except WorkerLost as lost:
             await self.drop()
             if lost.ours:
                 return replace(WORKER_ENDED, phase="load")
-            self._reports.blame(order)
+            self._reports.blame(request)
             return Failure("Crashed", f"{lost.text} while it was loaded", phase="load")
         except asyncio.CancelledError:
             await self.drop()
             raise
 
-    async def _load(self, worker: WorkerHandle, order: HandlerRequest) -> Code | Module | Failure:
+    async def _load(self, worker: WorkerHandle, request: HandlerRequest) -> Code | Module | Failure:
         run, limits = token_hex(8), self._shared.limits
         with worker.listening():
             async with time_limit(limits, "load"):
-                await self._tell_settings(worker, order, anew=True)
-                await worker.tell(
-                    {"do": "load", "id": run, "code": {**order.document(), "env": dict(order.code.env)}}
+                await self._tell_settings(worker, request, anew=True)
+                await worker.send_message(
+                    {"do": "load", "id": run, "code": {**request.document(), "env": dict(request.code.env)}}
                 )
-                message = await worker.hear()
+                message = await worker.receive()
         if message.get("id") != run or "loaded" not in message:
             raise WorkerLost("answered what nobody had asked")
-        self._traces.last = order.code.root.name
-        self._shared.learn(order.code, message)
+        self._leftovers.last = request.code.root.name
+        self._shared.learn(request.code, message)
         if message.get("dirty"):
             await self.drop()
         if message.get("error") is not None:
             return failure_in_answer(message["error"], "load")
         if self.worker is not None:
-            self._hold(order)
-        if order.code.shape not in DECLARING_SHAPES:
-            return order.code
+            self._hold(request)
+        if request.code.shape not in DECLARING_SHAPES:
+            return request.code
         try:
-            module = module_from(message.get("module"), member_targets(order.code))
+            module = module_from(message.get("module"), member_targets(request.code))
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
             raise WorkerLost("described a module that is none") from None
         printed = printed_on_one_line(worker)
         if not printed:
             return module
-        self._shared.news.append(f"as it loaded, {self._traces.last} printed: {printed}")
+        self._shared.news.append(f"as it loaded, {self._leftovers.last} printed: {printed}")
         return replace(module, log=(*module.log, LogLine("info", f"printed as it loaded: {printed}")))
 
     async def _tell_settings(
-        self, worker: WorkerHandle, order: HandlerRequest, *, anew: bool = False
+        self, worker: WorkerHandle, request: HandlerRequest, *, anew: bool = False
     ) -> None:
         """Before a plugin is loaded there; `anew`: they may be others since."""
-        if order.code.shape == "plugin" and (anew or not self._knows_settings):
-            await worker.tell(settings_message(order.code))
+        if request.code.shape == "plugin" and (anew or not self._knows_settings):
+            await worker.send_message(settings_message(request.code))
             self._knows_settings = True
 
     async def _drop_under(self, worker: WorkerHandle, ends: Iterable[tuple[Batch, Result]]) -> None:
@@ -432,30 +432,31 @@ class WorkerSlot:
         try:
             await self.drop()
         finally:
-            for number, (course, result) in enumerate(ends):
-                self._reports.ended(worker, course, result, blamed=not number)
+            for number, (batch, result) in enumerate(ends):
+                self._reports.ended(worker, batch, result, blamed=not number)
 
     def _note_death(self, lost: WorkerLost) -> None:
-        after = self._traces.last or "the last handler"
+        after = self._leftovers.last or "the last handler"
         self._shared.news.append(f"the worker {lost.text} after {after}")
 
-    async def _talk(self, worker: WorkerHandle, course: Batch, orders: Sequence[HandlerRequest]) -> None:
-        """Go through the orders, until the last or until one spoils the worker."""
+    async def _run_in_sequence(
+        self, worker: WorkerHandle, batch: Batch, requests: Sequence[HandlerRequest]
+    ) -> None:
+        """Run the calls, until the last one or until one spoils the worker."""
         shared = self._shared
         await SequentialCalls(
             worker,
-            course,
-            orders,
+            batch,
+            requests,
             shared.limits.of,
             shared.dump,
-            partial(self._reports.take, worker, course),
+            partial(self._reports.take, worker, batch),
             self._hold,
-            self._alarm,
             self._numbers,
-        ).talk()
+        ).run()
 
-    def _hold(self, order: HandlerRequest) -> None:
-        self.held.add((order.code.path, order.code.export))
+    def _hold(self, request: HandlerRequest) -> None:
+        self.held.add((request.code.path, request.code.export))
 
     def attend(self) -> None:
         """Hear of what handlers print or throw late, while nothing runs here; its lane wants to be told."""
@@ -465,4 +466,6 @@ class WorkerSlot:
 
     def _note_late(self, worker: WorkerHandle) -> None:
         self._between.hush()
-        self._shared.news.extend(f"before this, {who} {text}" for who, text in self._traces.late_news(worker))
+        self._shared.news.extend(
+            f"before this, {who} {text}" for who, text in self._leftovers.late_news(worker)
+        )

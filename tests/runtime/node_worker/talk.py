@@ -88,18 +88,18 @@ class Talk:
         run = f"run{self._runs}"
         heard: list[Message] = []
         with self.worker.listening():
-            await self.worker.tell({**message, "id": run, "fence": self.worker.fence})
+            await self.worker.send_message({**message, "id": run, "fence": self.worker.fence})
             while sum(kind in answer for answer in heard) < count:
-                answer = await self.worker.hear()
+                answer = await self.worker.receive()
                 assert answer["id"] == run
                 heard.append(answer)
         return [answer for answer in heard if all_kinds or kind in answer]
 
     async def _hear_late(self, count: int) -> None:
         news = asyncio.Event()
-        self.worker.attend(news.set)
-        self.told += self.worker.late()
+        self.worker.keep_reading(news.set)
+        self.told += self.worker.take_late_events()
         while len(self.told) < count:
             await news.wait()
             news.clear()
-            self.told += self.worker.late()
+            self.told += self.worker.take_late_events()

@@ -185,7 +185,7 @@ async def test_the_api_has_what_plugins_read(talk: Talk) -> None:
     (answer,) = await talk.run({**code, "member": "0"}, view=two({}))
     assert answer["returned"] == [{}, {}, True, "undefined"]
     with talk.worker.listening():
-        printed = talk.worker.printed(of_one=True)
+        printed = talk.worker.take_output(of_one=True)
     assert (printed.stdout, printed.stderr) == ("hello agent\n", "careful\n")
 
 
@@ -298,7 +298,7 @@ async def test_a_registration_after_register_is_told(talk: Talk) -> None:
     await talk.run(code, view=two({}), late=1)
     text = "registers a handler of b after its register: it is called from the next event on"
     assert talk.told == [LateEvent("hook0", None, text)]
-    (added,) = talk.worker.added
+    (added,) = talk.worker.late_handlers
     row: Any = added.row
     (answer,) = await talk.run({**code, "member": "1"}, view=two({}))
     assert (row["key"], row["member"], answer["returned"]) == ("b", "1", 7)
@@ -342,7 +342,7 @@ async def test_the_guides_audit_plugin_runs_as_printed(talk: Talk) -> None:
     (answer,) = await talk.run({**code, "member": "0"}, view=two(event))
     assert (answer["status"], answer["returned"]) == ("ok", None)
     with talk.worker.listening():
-        assert talk.worker.printed(of_one=True).stdout == "s1 sent\n"
+        assert talk.worker.take_output(of_one=True).stdout == "s1 sent\n"
 
 
 @pytest.mark.parametrize(

@@ -269,9 +269,9 @@ async def test_the_guides_audit_hook_runs_as_printed(talk: Talk) -> None:
     event = {"type": "message.completed", "data": {"message": "four"}}
     with talk.worker.listening():
         (started,) = await talk.run(handler_of(code, "session.started"), view=two(turn(), CTX))
-        assert talk.worker.printed(of_one=True).stdout == "session started { sessionId: 's1' }\n"
+        assert talk.worker.take_output(of_one=True).stdout == "session started { sessionId: 's1' }\n"
         (ended,) = await talk.run(handler_of(code, "message.completed"), view=two(event, CTX))
-        assert talk.worker.printed(of_one=True).stdout == "model finished { length: 4 }\n"
+        assert talk.worker.take_output(of_one=True).stdout == "model finished { length: 4 }\n"
     assert (started["notes"], ended["notes"]) == ([], [])
 
 
@@ -304,7 +304,7 @@ async def test_the_guides_hook_narrows_tool_results(event: Message, printed: str
     (ran,) = await talk.run(handler_of(code, "action.result"), view=two(event, CTX))
     assert (ran["status"], ran["notes"]) == ("ok", []), ran
     with talk.worker.listening():
-        assert talk.worker.printed(of_one=True).stdout == printed
+        assert talk.worker.take_output(of_one=True).stdout == printed
 
 
 async def test_the_very_object_decides_and_not_its_name(talk: Talk) -> None:

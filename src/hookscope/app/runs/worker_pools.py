@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # a look runs nothing, and loads nothing that does
         env: Mapping[str, str]
         cwd: Path
         limits: Limits
-        ledger: FaultCounter
+        fault_counter: FaultCounter
         spare: bool
         told_late: Callable[[str, str], None] | None
         debugger: Debugger | None
@@ -80,7 +80,7 @@ class WorkerPools:
         spare: bool = False,
         told_late: Callable[[str, str], None] | None = None,
     ) -> None:
-        self.ledger = FaultCounter()
+        self.fault_counter = FaultCounter()
         self.told_late = told_late
         self.warn_unprotected: Callable[[str], object] | None = None  # called before handlers run on copies
         self.use_programs(python, node)
@@ -152,11 +152,11 @@ class WorkerPools:
 
     def quarantined(self, hook: Hook) -> bool:
         """Has it hung, died or spoilt its worker so often that no automatic fire runs it."""
-        return hook.handler is not None and self.ledger.quarantined(hook.handler)
+        return hook.handler is not None and self.fault_counter.quarantined(hook.handler)
 
     def lift(self, hook: Hook) -> bool:
         """Let automatic fires run a hook again. False where nothing kept it from them."""
-        return hook.handler is not None and self.ledger.lift(hook.handler)
+        return hook.handler is not None and self.fault_counter.lift(hook.handler)
 
     def barred(self, call: Registration) -> str:
         """Why an automatic fire does not run this call; empty where it does."""
@@ -212,7 +212,7 @@ class WorkerPools:
             "env": handler_environment(host),
             "cwd": host.surroundings.cwd,
             "limits": self._limits,
-            "ledger": self.ledger,
+            "fault_counter": self.fault_counter,
             "spare": self._spare,
             "told_late": self.told_late,
             "debugger": None,

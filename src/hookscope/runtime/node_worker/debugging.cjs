@@ -1,5 +1,5 @@
 // The debugger, in the thread that listens: it stops the handlers' thread, tells the host where that
-// stands, and does what the host says. The twin of ../python_worker/debugging.py.
+// stands, and does what the host says. The twin of ../python_worker/debugger.py.
 
 "use strict";
 

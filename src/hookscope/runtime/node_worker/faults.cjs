@@ -1,6 +1,6 @@
 // An error as data: its type, its text, and the lines it came through in the handler's own code.
 //
-// The twin of ../python_worker/faults.py. JavaScript throws anything: what is described here may be a
+// The twin of ../python_worker/safe_values.py. JavaScript throws anything: what is described here may be a
 // string, null, or an object whose every touch throws.
 
 "use strict";

@@ -1,4 +1,4 @@
-// The lines of files at which handlers stop. The twin of ../python_worker/lines.py.
+// The lines of files at which handlers stop. The twin of ../python_worker/breakpoints.py.
 
 "use strict";
 

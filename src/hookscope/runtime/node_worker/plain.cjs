@@ -1,6 +1,6 @@
 // Any value as JSON's own types: what does not fit is named by its kind, and said.
 //
-// The twin of ../python_worker/plain.py: the same limits, the same sentences. Objects come out without
+// The twin of ../python_worker/safe_values.py: the same limits, the same sentences. Objects come out without
 // a prototype, so that a handler that puts a `toJSON` or a `__proto__` somewhere does not reach the frame.
 
 "use strict";

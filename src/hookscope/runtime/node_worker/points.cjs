@@ -1,5 +1,5 @@
 // A line at which handlers stop, or say something, when its condition holds and it was met often enough. The
-// inspector asks the condition where it runs, so that steps go on past it. The twin of ../python_worker/points.py.
+// inspector asks the condition where it runs, so that steps go on past it. The twin of ../python_worker/breakpoints.py.
 
 "use strict";
 

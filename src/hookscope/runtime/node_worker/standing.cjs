@@ -1,4 +1,4 @@
-// What is seen of a handler that stands, and what is asked of it there. The twin of ../python_worker/standing.py.
+// What is seen of a handler that stands, and what is asked of it there. The twin of ../python_worker/debugger.py.
 
 "use strict";
 

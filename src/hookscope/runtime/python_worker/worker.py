@@ -1,331 +1,389 @@
-"""The worker: a program that runs Python handlers, one at a time, for a Hookscope that supervises it.
+"""The worker: a program that runs Python handlers for a Hookscope process that supervises it.
 
     python -I -B -u worker.py EVENT_FILE MEMORY READ WRITE CONTROL [BELL]
 
-EVENT_FILE is model/hook_event.py; MEMORY how many bytes of address space it may take, 0 for any; READ, WRITE,
-CONTROL and BELL are the descriptors of the protocol (protocol.py).
-Descriptors 0, 1 and 2 belong to the handlers. The worker answers for handlers that raise, and puts
-back what they disturb. It has no limits of its own: whoever started it kills it when a handler takes
-too long. When the host goes away, it ends itself and what its handlers started.
+EVENT_FILE is model/hook_event.py. MEMORY is the limit of address space in bytes, 0 for none. READ, WRITE,
+CONTROL and BELL are the descriptors of the protocol (protocol.py); 0, 1 and 2 belong to the handlers. The
+worker reports handlers that raise, and restores what they change in the process. It has no time limits of
+its own: the host kills it if a handler takes too long. If the host goes away, the worker ends itself and
+what its handlers started.
 """
 
 from __future__ import annotations
 
+import ctypes
+import faulthandler
 import importlib.util
+import io
 import os
+import resource
+import signal
 import sys
 import time
-from typing import Any, Optional
+from contextlib import suppress
+from types import ModuleType
+from typing import Any
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-RESERVE = 8 * 1024 * 1024  # bytes that are given back when a handler has taken all memory
-ANSWER = 1024 * 1024  # bytes of JSON of a returned value
-SOON = 0.001  # seconds in which nobody takes half of a worker's memory
+_no_bytecode = sys.dont_write_bytecode
+if __name__ == "__main__":  # the files beside this one become a package, which handlers do not see
+    __package__ = "_hookscope_worker"
+    sys.modules[__package__] = ModuleType(__package__)
+    sys.modules[__package__].__path__ = [HERE]
+    sys.dont_write_bytecode = False  # our own files are compiled once for all workers
 
-# Bound before any handler runs: what a handler puts in their place must not reach the protocol.
+from .call_execution import ConcurrentRun, EventLoop, PayloadFactory, PayloadView, with_injected_fault
+from .handler_modules import AuthoringFinder, AuthoringModules, NoHandler, forget
+from .host_line import AnswerSender, HostLine, StandardOutputs
+from .loaded_handlers import REGISTRATION_SIZE, HandlerCache, member_of, module_document
+from .process_baseline import AnswerNotes, LeftoversWatch, ProcessBaseline, add_notes, add_task_notes
+from .protocol import BEGUN, short_frame
+from .safe_values import describe_exception, generator_error, not_found_notes, to_plain
+
+sys.dont_write_bytecode = _no_bytecode
+
+RESERVE = 8 * 1024 * 1024  # bytes that are freed when a handler has used all memory
+RETURNED_SIZE = 1024 * 1024  # bytes of JSON of a returned value
+QUICK_CALL = 0.001  # seconds in which no handler takes half of a worker's memory
+PR_SET_PDEATHSIG = 1
+M_ARENA_MAX = -8
+WARM_UP_NAME = "warm_up"  # of its content
+WARM_UP_FILE = os.path.join(HERE, "__init__.py")
+WARM_UP_CODE = {"path": WARM_UP_FILE, "export": "warm_up_handler", "root": HERE, "name": WARM_UP_NAME}
+# As the host would send it.
+WARM_UP_MESSAGE = {
+    "id": "",
+    "fence": "",
+    "know": [[0, {"who": "", "code": WARM_UP_CODE, "env": {}}]],
+    "calls": [0],
+    "view": {
+        "type": "",
+        "action": "",
+        "sessionKey": "",
+        "timestamp": "1970-01-01T00:00:00.000Z",
+        "messages": [],
+        "context": {},
+    },
+    "hook": True,
+}
+
+# Bound before any handler runs: what a handler replaces must not reach the protocol.
 _getpid, _len = os.getpid, len
 _now, _settrace, _setprofile = time.perf_counter, sys.settrace, sys.setprofile
 
 
-def neighbour(path: str, name: str) -> Any:
-    """Load a file of ours as a module of its own, without its package. It is compiled once for all."""
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"cannot load {path}")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    leaves_none, sys.dont_write_bytecode = sys.dont_write_bytecode, False
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        sys.dont_write_bytecode = leaves_none
-    return module
+class HandlerWorker:
+    """Loads and runs handlers, as the host's messages say."""
 
-
-_PARTS: dict[str, Any] = {}
-
-
-def part(name: str) -> Any:
-    """The file of that name beside this one, loaded once."""
-    if name not in _PARTS:
-        _PARTS[name] = neighbour(os.path.join(HERE, f"{name}.py"), f"_hookscope_{name}")
-    return _PARTS[name]
-
-
-protocol, line, plain, faults, modules, restore, leftovers, views, authors = map(
-    part, ("protocol", "line", "plain", "faults", "modules", "restore", "leftovers", "views", "authors")
-)
-awaits, loads, outputs, process = map(part, ("awaits", "loads", "outputs", "process"))
-rehearsal, remarks, telling = map(part, ("rehearsal", "remarks", "telling"))
-_plain, note = plain.plain, remarks.note
-
-
-class Worker:
-    """Loads and runs handlers as the messages say."""
-
-    def __init__(self, to_host: Any, event: Any, writers: Any, memory: int) -> None:
-        self.line = to_host
-        self.views = views.Views(event, plain, protocol.encode, writers.given)
-        self.awaits = awaits.Awaits(faults)
-        self._loads = loads.Loads(self, part, writers)
-        watched = outputs.Outputs()
-        self.baseline = restore.Baseline(watched, [*map(part, ("process_state", "library", "library_state"))])
-        self.telling = telling.Telling(to_host, protocol, watched, self.baseline)
-        self.reserve = bytes(RESERVE)
+    def __init__(self, line: HostLine, event: Any, authoring: AuthoringModules, memory: int) -> None:
+        """`event` is the module model/hook_event.py; `memory` is the limit in bytes, 0 for none."""
+        self.line = line
+        self.payloads = PayloadFactory(event, authoring.handler_arguments)
+        self.event_loop = EventLoop()
+        self._cache = HandlerCache(self, authoring)
+        outputs = StandardOutputs()
+        self.baseline = ProcessBaseline(outputs)
+        self.answers = AnswerSender(line, outputs, self.baseline)
         self.settings: dict[str, Any] = {}  # of the host, for plugins
-        self.there = leftovers.Running()  # what ran beside the handlers when the last run began, and since
-        self.remarks = remarks.Remarks(to_host, leftovers, memory)
-        self._calls: dict[int, Any] = {}  # those that the host has told once, by its numbers
-        self._targets: dict[int, Any] = {}  # number → (what to call, its environment), once it has run
-        self._together: Any = None  # the calls that run at once, while they do
-        self._debugger: Any = None  # where the host wants one
+        self.leftovers = LeftoversWatch()  # of the last run
+        self.notes = AnswerNotes(line, memory)
+        self._reserve = bytes(RESERVE)
+        self._calls: dict[int, Any] = {}  # by the host's number
+        # By the host's number, after the first run: what to call, its variables, its additions to sys.path.
+        self._targets: dict[int, tuple[Any, dict[str, str], tuple[list[str], list[str]]]] = {}
+        self._concurrent: ConcurrentRun | None = None  # while one runs
+        self._debugger: Any = None
         self.baseline.begin()
 
     def serve(self) -> None:
-        """Answer messages for ever. The end comes from outside, or by the listening thread."""
-        self.line.say({"ready": _getpid(), "clock": _now()})
-        self._rehearse()
+        """Execute messages until the process is killed, or the listening thread ends it."""
+        self.line.send({"ready": _getpid(), "clock": _now()})
+        self._warm_up()
         while True:
-            message = self.line.hear()
+            message = self.line.receive()
             if message["do"] == "load":
-                self._load_only(message)
+                self._load(message)
             elif message["do"] == "run":
                 self._run(message)
             elif message["do"] == "settings":
                 self.settings = message["value"]
             elif message["do"] == "debug":
-                self._debugger = part("debugging").begun(self.line, self._loads, part, message)
-                self.baseline.accept("sys", "pdb")
+                self._start_debugger(message)
             elif message["do"] == "rest":
-                self.telling.flush()
-                self.line.say({"id": message["id"], "rest": self.there.rest()})
+                self.answers.flush()
+                self.line.send({"id": message["id"], "rest": self.leftovers.since_start()})
 
-    def _rehearse(self) -> None:
-        """Run a handler of ours, and tell nobody: the first of theirs takes half as long then."""
-        self.line.put = _hushed
+    def _warm_up(self) -> None:
+        """Run a handler of our own without answers: the first real call takes half as long then."""
+        self.line.send_frame = _discard_frame  # type: ignore[method-assign]
         try:
-            self._run(rehearsal.MESSAGE)
+            self._run(WARM_UP_MESSAGE)
         finally:
-            del self.line.put
-        modules.forget(rehearsal.NAME)
-        self._loads.clear()
+            del self.line.send_frame
+        forget([WARM_UP_NAME])
+        self._cache.clear()
         self._calls.clear()
         self.forget_targets()
 
-    def where(self, call: Optional[int] = None) -> Optional[list[Any]]:  # noqa: UP045
-        """See Awaits.where."""
-        found: Optional[list[Any]] = self.awaits.where(call, self._together)  # noqa: UP045
-        return found
+    def _start_debugger(self, message: Any) -> None:
+        sys.dont_write_bytecode = False
+        try:
+            from .debugger import HandlerDebugger  # imports `pdb` and `dis`, which other workers do without
+        finally:
+            sys.dont_write_bytecode = _no_bytecode
+        self._debugger = HandlerDebugger(self.line, message)
+        self._cache.load = self._debugger.wrap_load(self._cache.load)  # type: ignore[method-assign]
+        self.baseline.accept("sys", "pdb")
 
-    def debug(self, word: Any) -> None:
-        """Hear a word to a handler that stands in the debugger. Called by the listening thread."""
+    def stack_of(self, call: int | None = None) -> list[Any] | None:
+        """See EventLoop.stack_of."""
+        return self.event_loop.stack_of(call, self._concurrent)
+
+    def debug(self, message: Any) -> None:
+        """Pass a command to the debugger. Called by the listening thread."""
         if self._debugger is not None:
-            self._debugger.hear(word)
+            self._debugger.receive(message)
 
     def forget_targets(self) -> None:
-        """Something that was loaded is not what is to be called any more."""
+        """Forget what to call: a loaded module has been replaced."""
         self._targets.clear()
 
-    def _load_only(self, message: Any) -> None:
-        loaded, error, took, clean = self._loads.load(message["code"], message["code"]["env"])
-        answer = {"id": message["id"], "loaded": took, "error": error, "dirty": not clean, "module": None}
+    def _load(self, message: Any) -> None:
+        loaded, error, took, is_restored = self._cache.load(message["code"], message["code"]["env"])
+        answer = {
+            "id": message["id"],
+            "loaded": took,
+            "error": error,
+            "dirty": not is_restored,
+            "module": None,
+        }
         if loaded is not None and loaded.module is not None:
-            answer["module"] = part("shapes").document_of(loaded.module, _plain)
-        self.telling.flush()
-        self.line.say(answer)
+            answer["module"] = module_document(loaded.module)
+        self.answers.flush()
+        self.line.send(answer)
 
     def _run(self, message: Any) -> None:
-        self.telling.begin(message)
+        self.answers.begin_run(message)
         if message.get("together"):
-            self._run_together(message)
+            self._concurrent = ConcurrentRun(self, message)
+            try:
+                self._concurrent.run()
+            finally:
+                self._concurrent = None
             return
         for number, call in message.get("know", ()):
             self._calls[number] = call
             self._targets.pop(number, None)
-        run = message["id"]
         calls = [(number, self._calls[number]) for number in message["calls"]]
-        view = self.views.of(message["view"], message)
-        announced = False  # does the host know that this call begins
-        self.there = there = leftovers.Running()
+        view = self.payloads.make(message["view"], message)
+        self.leftovers = LeftoversWatch()
+        is_announced = False  # the host knows that the call starts
         last = _len(calls) - 1
         for number, (known, call) in enumerate(calls):
             view.begin(call["who"])
-            answer = self._call(run, number, call, view.value, announced, there, known)
+            answer = self._call_handler(message["id"], number, call, view.value, is_announced, known)
             if number == last:
-                view.end(self.tell_late)
-            self.tell_view(view, answer)
-            if number == last or answer["took"] > SOON:
-                self.remarks.size(answer)
-            ends = "dirty" in answer or "worn" in answer or "apart" in answer
-            announced = not ends and number < last and self._is_loaded(calls[number + 1])
-            self.telling.tell(answer, announced)
-            if ends:  # the host goes on in another process: ends this one, or keeps it for this hook alone
+                view.end(self.report_late)
+            self.add_view(view, answer)
+            if number == last or answer["took"] > QUICK_CALL:
+                self.notes.add_memory_note(answer)
+            stops = "dirty" in answer or "worn" in answer or "apart" in answer
+            is_announced = not stops and number < last and self._is_loaded(*calls[number + 1])
+            self.answers.send(answer, is_announced)
+            if stops:  # the host continues in another process: it ends this one, or keeps it for this hook
                 return
 
-    def _is_loaded(self, call: Any) -> bool:
-        return call[0] in self._targets or self._loads.has(call[1]["code"])
+    def _is_loaded(self, known: int, call: Any) -> bool:
+        return known in self._targets or self._cache.is_loaded(call["code"])
 
-    def _run_together(self, message: Any) -> None:
-        self._together = part("together").Together(self, part, message)
+    def add_view(self, view: PayloadView, answer: dict[str, Any]) -> None:
+        """Add the changes of the view to the answer."""
         try:
-            self._together.run()
-        finally:
-            self._together = None
-
-    def tell_view(self, view: Any, answer: dict[str, Any]) -> None:
-        """Put into the answer what became of the view."""
-        try:
-            view.tell(answer)
-        except BaseException as error:  # it changed the event's class; a fresh worker has the real one
-            what = faults.describe(error)["type"]
-            note(answer, f"the event could not be read after it ({what})")
+            view.add_changes(answer)
+        except BaseException as error:  # it changed the event's class; a new worker has the real one
+            what = describe_exception(error)["type"]
+            add_notes(answer, f"the event could not be read after it ({what})")
             answer["dirty"] = True
 
-    def tell_late(self, who: str, text: str) -> None:
-        """Tell what a handler did after it had answered."""
-        self.line.say({"late": {"who": who, "text": text}})
+    def report_late(self, who: str, text: str) -> None:
+        """Report what a handler did after its call had ended."""
+        self.line.send({"late": {"who": who, "text": text}})
 
-    def tell_added(self, code: Any, row: Any) -> None:
-        """Tell what a module declares after it was loaded."""
+    def report_late_handler(self, code: Any, row: Any) -> None:
+        """Report a handler that a module registered after it was loaded."""
         text = f"registers a handler of {row['key']} after its register: it is called from the next event on"
-        told, _ = _plain(row, "", part("shapes").ROW)
-        adds = {"name": code["name"], "row": told}
-        self.line.say({"late": {"who": os.path.basename(code["root"]), "text": text, "adds": adds}})
+        adds = {"name": code["name"], "row": to_plain(row, "", REGISTRATION_SIZE)[0]}
+        self.line.send({"late": {"who": os.path.basename(code["root"]), "text": text, "adds": adds}})
 
-    def _call(
-        self, run: str, number: int, call: Any, view: Any, announced: bool, there: Any, known: int
+    def _call_handler(
+        self, run: str, number: int, call: Any, value: Any, is_announced: bool, known: int
     ) -> dict[str, Any]:
-        """Load where needed, announce, run. The answer, whatever the handler does short of dying.
+        """Load the handler if necessary, announce the call, run it. Return the answer, whatever it raises.
 
-        `there` is what ran when the call before it had ended; `known` the number of this one for the host.
+        Args:
+            run: ID of the run message.
+            number: of the call in the message.
+            call: the protocol's `call`.
+            value: what the handler gets.
+            is_announced: the host knows that the call starts.
+            known: the host's number of the call.
         """
         target, env, answer = self.prepare(run, number, call, known)
         if target is None:
-            self.remarks.beside(answer, there)
+            self.notes.add_leftovers(answer, self.leftovers)
             return answer
-        if not announced:
-            loaded = answer.get("loaded", 0.0)  # where that is nothing the host hears it with the answer
-            self.line.put(protocol.short(protocol.BEGUN, run, number, loaded), loaded > 0)
-        returned, raised, left_over = None, None, 0
+        if not is_announced:
+            loaded = answer.get("loaded", 0.0)  # if 0, the host may read it together with the answer
+            self.line.send_frame(short_frame(BEGUN, run, number, loaded), loaded > 0)
+        returned, raised, unfinished = None, None, 0
         began = _now()
         try:
-            self.remarks.left_out = restore.lay_over(env) if env else []
+            self.notes.rejected_variables = self.baseline.set_environment(env)
             sys.argv[:] = [call["code"]["path"]]
-            returned = target(view)
+            returned = target(value)
             if returned is not None:
                 self.baseline.restore_builtins()
                 if hasattr(type(returned), "__await__"):
-                    returned, left_over = self.awaits.finish(returned)
-        except BaseException as error:  # SystemExit, KeyboardInterrupt: all are what the handler did
+                    returned, unfinished = self.event_loop.run_awaitable(returned)
+        except BaseException as error:  # SystemExit, KeyboardInterrupt: all are the handler's result
             raised = error
-            self.note_memory(error)
+            self.free_reserve(error)
         answer["took"] = _now() - began
-        try:  # in this very frame: a handler's trace function would see any function we call for it
+        try:  # in this very frame: a handler's trace function would run for any function called here
             _setprofile(None)
             _settrace(None)
-        except BaseException:  # of that function; there is none any more
+        except BaseException:  # raised by that function, which is removed now
             pass
         self.baseline.restore_builtins()
-        self.telling.keep_streams()
+        self.answers.flush_replaced_streams()
         if raised is not None or returned is not None:
-            self.settle(answer, target, returned, raised)
-        self.put_back(answer)
-        if self.awaits.renewed:
-            self.awaits.renewed = False
-            note(answer, "it changed: the event loop. The next handler gets a new one")
-        if left_over:
-            remarks.note_tasks(answer, left_over)
-        self.remarks.beside(answer, there)
+            self.add_outcome(answer, target, returned, raised)
+        self.restore_process(answer)
+        if self.event_loop.was_replaced:
+            self.event_loop.was_replaced = False
+            add_notes(answer, "it changed: the event loop. The next handler gets a new one")
+        add_task_notes(answer, unfinished)
+        self.notes.add_leftovers(answer, self.leftovers)
         return answer
 
     def prepare(
         self, run: str, number: int, call: Any, known: int = -1
     ) -> tuple[Any, dict[str, str], dict[str, Any]]:
-        """Load it: (what to call or None, its environment, the answer as it is so far)."""
+        """Load the handler. Return (what to call or None, its variables, the answer so far)."""
         answer: dict[str, Any] = {"id": run, "result": number, "took": 0.0}
-        if self.remarks.shared:
+        if self.notes.is_shared:
             answer["shared"] = True
-        found = self._targets.get(known)
-        if found is not None:
-            target, env, folders = found
-            if folders[0] or folders[1]:
-                restore.lay_over_path(folders)
+        if known in self._targets:
+            target, env, folders = self._targets[known]
+            self.baseline.add_to_path(folders)
             return target, env, answer
         code = call["code"]
-        loaded, error, took, clean = self._loads.load(code, call["env"])
+        loaded, error, took, is_restored = self._cache.load(code, call["env"])
         if took:
             answer["loaded"] = took
-            note(answer, *self.baseline.sentences("as it loaded, it"))
-        if not clean:
+            add_notes(answer, *self.baseline.change_notes("as it loaded, it"))
+        if not is_restored:
             answer["dirty"] = True
-        if loaded is None and clean:
-            loaded = self._loads.last_good(code)
+        elif loaded is None:
+            loaded = self._cache.last_loaded(code)
             if loaded is not None:
                 answer["stale"] = error
         if loaded is None:
-            note(answer, *self._loads.unfound)
-            return None, {}, _unloaded(answer, error)
-        target, env = None, {**loaded.env, **call["env"]}
+            add_notes(answer, *self._cache.failure_notes)
+            return None, {}, _load_failure(answer, error)
+        env = {**loaded.env, **call["env"]}
         try:
-            target = self._loads.target_of(code, loaded)
-        except modules.NoHandler as missing:
-            answer = _unloaded(answer, faults.describe(missing))
-        if target is not None and "fault" in call:
-            target = part("on_purpose").in_place_of(target, call["fault"])
-        elif target is not None and self._debugger is not None:
-            target = self._debugger.around(target, call["who"])
-        elif target is not None and error is None and known >= 0:
+            target = member_of(loaded, code.get("member", ""))
+        except NoHandler as missing:
+            return None, env, _load_failure(answer, describe_exception(missing))
+        if "fault" in call:
+            target = with_injected_fault(target, call["fault"])
+        elif self._debugger is not None:
+            target = self._debugger.wrap(target, call["who"])
+        elif error is None and known >= 0:
             self._targets[known] = target, env, loaded.folders
-        if target is not None and (loaded.folders[0] or loaded.folders[1]):
-            restore.lay_over_path(loaded.folders)
+        self.baseline.add_to_path(loaded.folders)
         return target, env, answer
 
-    def settle(
+    def add_outcome(
         self, answer: dict[str, Any], target: Any, returned: Any, raised: BaseException | None
     ) -> None:
-        """Put into the answer what the call came to."""
+        """Add the returned value or the error to the answer."""
         if raised is None:
-            raised = faults.never_ran(returned, target)
+            raised = generator_error(returned, target)
         if raised is not None:
-            answer["error"], answer["status"] = faults.describe(raised, target), "error"
-            note(answer, *faults.not_found(raised))
+            answer["error"], answer["status"] = describe_exception(raised, target), "error"
+            add_notes(answer, *not_found_notes(raised))
         elif returned is not None:
-            answer["returned"], notes = _plain(returned, "what it returned", ANSWER)
-            note(answer, *notes)
+            answer["returned"], notes = to_plain(returned, "what it returned", RETURNED_SIZE)
+            add_notes(answer, *notes)
 
-    def put_back(self, answer: dict[str, Any], who: str = "it") -> None:
-        """Put the process back as it was, and put into the answer what the handler had changed."""
-        if not self.baseline.restore() or not self.reserve:
+    def restore_process(self, answer: dict[str, Any], who: str = "it") -> None:
+        """Restore the process, and add to the answer what the handler had changed."""
+        if not self.baseline.restore() or not self._reserve:
             answer["dirty"] = True
-        note(answer, *self.baseline.sentences(who))
+        add_notes(answer, *self.baseline.change_notes(who))
 
-    def note_memory(self, error: BaseException) -> None:
-        """Make room to say that there was none, and to end."""
+    def free_reserve(self, error: BaseException) -> None:
+        """If memory has run out, make room to report that and to end."""
         if type(error) is MemoryError:
-            self.reserve = b""
+            self._reserve = b""
 
 
-def _hushed(frame: bytes, ring: bool) -> None:
-    """In the place of a line's `put`."""
+def _discard_frame(frame: bytes, ring: bool) -> None:
+    """Replace HostLine.send_frame during the warm-up."""
 
 
-def _unloaded(answer: dict[str, Any], error: Any) -> dict[str, Any]:
-    """The answer of a call that there is nothing to call for."""
+def _load_failure(answer: dict[str, Any], error: Any) -> dict[str, Any]:
+    """Return the answer of a call whose handler cannot be loaded."""
     return {**answer, "status": "error", "phase": "load", "error": error}
+
+
+def _load_file(path: str, name: str) -> Any:
+    """Load a file of ours as a module of this name, without its package."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"cannot load {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    sys.dont_write_bytecode = False
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.dont_write_bytecode = _no_bytecode
+    return module
+
+
+def _prepare_process(memory: int) -> None:
+    """Set limits, dumps and text encodings. `memory` is the limit of address space, 0 for none."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if memory:
+        with suppress(ValueError, OSError):  # above the user's own limit, or a system without this limit
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    faulthandler.enable(file=2)
+    faulthandler.register(signal.SIGUSR2, file=2)  # for handlers that let no code of ours run
+    if sys.platform.startswith("linux"):
+        # For handlers that never let the listening thread run.
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    with suppress(AttributeError, OSError):  # glibc: a heap for each thread would use up the address space
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 2)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # opened by Python itself
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def main(event_file: str, memory: str, *descriptors: str) -> None:
     """Serve until the host goes away."""
-    to_host = line.Line(protocol, *map(int, descriptors))
-    process.prepare(int(memory))
-    event = neighbour(event_file, "_hookscope_event")
-    core = os.path.dirname(event_file)
-    writers = authors.Authors(
-        lambda name: neighbour(os.path.join(core, f"{name.rpartition('.')[2]}.py"), name)
+    line = HostLine(*map(int, descriptors))
+    _prepare_process(int(memory))
+    event = _load_file(event_file, "_hookscope_event")
+    model = os.path.dirname(event_file)
+    authoring = AuthoringModules(
+        lambda name: _load_file(os.path.join(model, f"{name.rpartition('.')[2]}.py"), name)
     )
-    writers.install()
-    worker = Worker(to_host, event, writers, int(memory))
-    to_host.listen(worker.where, worker.debug)
+    sys.meta_path.insert(0, AuthoringFinder(authoring))
+    worker = HandlerWorker(line, event, authoring, int(memory))
+    line.listen(worker.stack_of, worker.debug)
     worker.serve()
 
 
