@@ -1,7 +1,7 @@
-"""Hookscope: find agent hooks, say which run and why not, fire events at them.
+"""Hookscope: find agent hooks, explain which of them run and why, and fire events at them.
 
-The public functions share one engine of this process; `HookEngine` is the same without the globals.
-Everything is loaded when it is first asked for, so `import hookscope` costs next to nothing.
+The public functions share one engine per process; `HookEngine` offers the same without global
+state. Names are imported on first use, so `import hookscope` is cheap.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-# `python -m hookscope` puts the current folder, a workspace, in front of the import path. While Python looks
-# for the module, the first argument is `-m`; other packages that are started so keep their folder.
+# `python -m hookscope` puts the current folder, a workspace, first on the import path. While Python
+# searches for the module, the first argument is `-m`; other packages started this way keep theirs.
 if getattr(sys, "argv", [])[:1] == ["-m"] and not sys.flags.safe_path:
     _words = sys.orig_argv
     if "-m" in _words and _words[_words.index("-m") + 1].partition(".")[0] == __name__:
         del sys.path[:1]
 
-TYPE_CHECKING = False  # as type checkers know it; to import typing costs more than all else here
+TYPE_CHECKING = False  # known to type checkers; importing typing is slow
 if TYPE_CHECKING:
     from typing import Any
 
@@ -118,7 +118,7 @@ def __getattr__(name: str) -> Any:
         import sys
 
         text = f"module 'hookscope' has no attribute {name!r}"
-        raise AttributeError(text, name=name, obj=sys.modules[__name__])  # so the nearest one is named
+        raise AttributeError(text, name=name, obj=sys.modules[__name__])  # for suggestions
     return getattr(import_module(home), name)
 
 

@@ -7,9 +7,12 @@ from types import FrameType
 
 
 def main() -> None:
-    """Load the program and run it, ready for whatever started it and for whoever stops it."""
+    """Run the command line, and end the process with its exit code.
+
+    Until the program is loaded, Ctrl-C ends the process silently.
+    """
     at_interrupt = signal.getsignal(signal.SIGINT)
-    if at_interrupt is signal.default_int_handler:  # while it loads, Ctrl-C ends it without a word
+    if at_interrupt is signal.default_int_handler:  # while loading, Ctrl-C ends it silently
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     _open_what_is_closed()
     from hookscope.cli.startup import end_process, exit_code, use_ascii_fallbacks
@@ -23,7 +26,7 @@ def main() -> None:
 
 
 def _open_what_is_closed() -> None:
-    """Standard input, output and error, where they are closed, hold nothing; no file takes their number."""
+    """Open closed standard streams on the null device, so that no other file gets their number."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is not None:
             continue
@@ -36,9 +39,9 @@ def _open_what_is_closed() -> None:
 
 
 def _stop_as_by_hand() -> list[int]:
-    """Asked to end, or left by the terminal, we stop as at Ctrl-C: workers, copies and terminal are seen to.
+    """Handle SIGTERM and SIGHUP like Ctrl-C: stop workers, remove copies, restore the terminal.
 
-    The list gets the signal's number once that happens.
+    Return a list that receives the signal's number when one arrives.
     """
     ended: list[int] = []
 

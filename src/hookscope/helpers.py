@@ -1,12 +1,13 @@
-"""The one module that finds and starts helper programs: what Hookscope runs on its own account.
+"""Find and start helper programs: everything that Hookscope runs on its own account.
 
-A command that only looks, shell completion and an opening console start nothing but the helpers in `HELPERS`.
-A helper comes from an absolute folder of the user's real PATH, from an installed package, or from the running
-Python. Relative entries of PATH and entries inside the workspace, links resolved, count as the workspace's
-choice: they are skipped. A what-if environment has no say, since only `os.environ` is read here.
+Scanning commands, shell completion and a console that opens start only the helpers in `HELPERS`. A
+helper comes from an absolute folder of the user's real PATH, from an installed package, or from the
+running Python. Relative PATH entries and entries inside the workspace (links resolved) are skipped,
+since the workspace chooses them. A what-if environment has no effect here: only `os.environ` is
+read.
 
-Handlers, package managers, the editor and the console in a browser are started elsewhere, by commands that
-were asked to run something; they find their programs here.
+Handlers, package managers, the editor and the console in a browser are started elsewhere, by
+commands that the user asked to run something. Those commands find their programs here.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ HELPERS: Mapping[str, str] = {
 }
 """All programs that looking may start, and what each of them does."""
 
-# These make a program load code when it starts. They hold for all that Hookscope starts.
+# Variables that load code into a program, removed for every program that Hookscope starts.
 LOADER_VARIABLES = frozenset(
     {"GCONV_PATH", "OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES", "NODE_OPTIONS"}
 )
@@ -40,10 +41,11 @@ Folders = Iterable[str | Path]
 
 
 def workspace_roots(folders: Folders) -> tuple[str, ...]:
-    """Return the real folders whose programs are the workspace's choice: these, and their git checkouts.
+    """Return the real folders that count as the workspace: `folders` and their git checkouts.
 
-    Of nested checkouts, such as submodules, each counts: who made the outer one made the inner one. A folder
-    that holds the user's HOME is the user's own, not a workspace that was cloned.
+    Every checkout of a nested one, such as a submodule, counts: the author of the outer checkout
+    chose the inner one. A folder that contains the user's HOME belongs to the user and does not
+    count.
     """
     home = os.path.expanduser("~")
     found = dict.fromkeys(_real(folder) for folder in folders)
@@ -51,13 +53,13 @@ def workspace_roots(folders: Folders) -> tuple[str, ...]:
         above = (folder, *map(str, Path(folder).parents))
         with suppress(ValueError):  # as in `_real`
             found |= dict.fromkeys(root for root in above if os.path.lexists(os.path.join(root, ".git")))
-    if not os.path.isabs(home):  # where that is, the current folder chooses
+    if not os.path.isabs(home):  # a relative HOME depends on the current folder
         return tuple(found)
     return tuple(folder for folder in found if not _inside(_real(home), folder))
 
 
 def user_path(workspace: Folders = (), path: str | None = None) -> tuple[str, ...]:
-    """Return the folders of a PATH, by default the user's, that are absolute and outside the workspace."""
+    """Return the absolute folders of a PATH, by default the user's, outside the workspace."""
     entries = os.environ.get("PATH", "") if path is None else path
     return _outside(entries.split(os.pathsep), _roots(workspace))
 
@@ -70,7 +72,7 @@ def is_user_program(path: str, workspace: Folders = ()) -> bool:
 def find_program(name: str, workspace: Folders = (), path: str | None = None) -> str | None:
     """Return the absolute path of the first program of that name in `user_path`, or None.
 
-    A link in one of those folders that leads into the workspace is skipped.
+    A link that leads into the workspace is skipped.
     """
     roots = _roots(workspace)
     for folder in user_path(workspace, path):
@@ -81,10 +83,10 @@ def find_program(name: str, workspace: Folders = (), path: str | None = None) ->
 
 
 def user_command(words: Sequence[str], workspace: Folders = ()) -> list[str]:
-    """Return a command of the user's, such as an editor, with its program as an absolute path.
+    """Return a command of the user's, such as an editor, with the program's absolute path.
 
-    Raises FileNotFoundError where the user's PATH has no such program outside the workspace, and for a
-    relative path: the current folder would choose what it leads to.
+    Raises FileNotFoundError if the user's PATH has no such program outside the workspace, and for a
+    relative path, since the current folder would choose its target.
     """
     program = words[0] if os.path.isabs(words[0]) else None
     why = "a relative path depends on the current folder"
@@ -100,7 +102,7 @@ def user_command(words: Sequence[str], workspace: Folders = ()) -> list[str]:
 
 @contextmanager
 def only_user_path(workspace: Folders = ()) -> Iterator[None]:
-    """Set PATH to `user_path` for the block: for library code that looks for programs itself."""
+    """Set PATH to `user_path` inside the block, for library code that searches programs itself."""
     before = os.environ.get("PATH")
     os.environ["PATH"] = os.pathsep.join(user_path(workspace))
     try:
@@ -115,7 +117,8 @@ def only_user_path(workspace: Folders = ()) -> Iterator[None]:
 def user_environment(workspace: Folders = ()) -> dict[str, str]:
     """Return the user's environment for a program that Hookscope starts for itself.
 
-    PATH is `user_path`; Python's folders lose relative ones and those in the workspace; NODE_OPTIONS is gone.
+    PATH becomes `user_path`, Python's folder variables lose relative and workspace folders, and
+    NODE_OPTIONS is removed.
     """
     roots = _roots(workspace)
     env = {name: value for name, value in os.environ.items() if name != "NODE_OPTIONS"}
@@ -128,9 +131,10 @@ def user_environment(workspace: Folders = ()) -> dict[str, str]:
 
 
 def without_foreign_loaders(env: Mapping[str, str]) -> dict[str, str]:
-    """Return `env` without variables that load code into every program, unless the user's own has them.
+    """Return `env` without variables that load code, unless the user's own environment has them.
 
-    A what-if, a `.env` file or a setting could otherwise run its code in the worker of a trusted handler.
+    A what-if, a `.env` file or a setting could otherwise run code in the worker of a trusted
+    handler.
     """
     return {
         name: value
@@ -141,14 +145,14 @@ def without_foreign_loaders(env: Mapping[str, str]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class HelperOutput:
-    """What a helper printed, and its exit code; None where it took too long and was ended."""
+    """The output and exit code of a helper; the code is None if it timed out and was killed."""
 
     code: int | None
     output: bytes
 
     @property
     def text(self) -> str:
-        """The output as text."""
+        """The output, decoded as UTF-8."""
         return self.output.decode("utf-8", "replace")
 
 
@@ -160,11 +164,11 @@ def helper_output(
     workspace: Folders = (),
     pass_fds: Sequence[int] = (),
 ) -> HelperOutput:
-    """Run a helper to its end, outside the workspace, and return its answer.
+    """Run a helper to its end, outside the workspace, and return its output.
 
-    Raises OSError where it cannot be started.
+    Raises OSError if it cannot be started.
     """
-    import subprocess  # here: most looks start nothing
+    import subprocess  # imported late: most scans start no helper
 
     try:
         done = subprocess.run(
@@ -172,8 +176,8 @@ def helper_output(
             input=text.encode(),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            cwd=os.path.abspath(os.sep),  # a version manager would read the workspace's choice of a version
-            env={**user_environment(workspace), "LC_ALL": "C", "TZ": "UTC"},  # two consoles read the same
+            cwd=os.path.abspath(os.sep),  # else a version manager would follow the workspace
+            env={**user_environment(workspace), "LC_ALL": "C", "TZ": "UTC"},  # the same output everywhere
             timeout=seconds,
             check=False,
             pass_fds=pass_fds,
@@ -186,10 +190,10 @@ def helper_output(
 
 
 def own_python(module: str, *arguments: str, workspace: Folders = ()) -> tuple[str, ...]:
-    """Return the command that runs a module of Hookscope in a Python of its own.
+    """Return the command that runs a module of Hookscope in an isolated Python.
 
-    It is isolated: no PYTHON* variable, no current folder, and no folder of the workspace is on its import
-    path. It finds what this process finds.
+    It reads no PYTHON* variable, and neither the current folder nor the workspace is on its import
+    path. It finds the packages that this process finds.
     """
     run = "import runpy; runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
     code = f"import sys; sys.path[:] = {import_path(workspace)!a}; {run}"
@@ -198,7 +202,10 @@ def own_python(module: str, *arguments: str, workspace: Folders = ()) -> tuple[s
 
 
 def installed_package(name: str) -> tuple[str, ...]:
-    """Return the folders of an installed package, none of them in a workspace. Imports nothing."""
+    """Return the folders of an installed package, none of them in the workspace.
+
+    Imports nothing.
+    """
     from importlib.machinery import PathFinder
 
     spec = PathFinder.find_spec(name, import_path())
@@ -208,8 +215,8 @@ def installed_package(name: str) -> tuple[str, ...]:
 def import_path(workspace: Folders = ()) -> list[str]:
     """Return this process's import path without relative folders and folders of the workspace.
 
-    The running Python and Hookscope itself may lie in the workspace, in a virtual environment: the user has
-    started them, so what they bring stays.
+    The running Python and Hookscope may be in a virtual environment inside the workspace. The user
+    started them, so their folders are kept.
     """
     roots = _roots(workspace)
     ours = [_real(path) for path in (sys.prefix, sys.base_prefix, Path(__file__).parent.parent)]
@@ -223,7 +230,7 @@ def import_path(workspace: Folders = ()) -> list[str]:
 
 
 def _roots(workspace: Folders) -> tuple[str, ...]:
-    """The roots of the workspace, and of the current folder."""
+    """Return the roots of the workspace and of the current folder."""
     here = []
     with suppress(OSError):  # it was removed
         here.append(os.getcwd())
@@ -238,12 +245,12 @@ def _outside(folders: Iterable[str], roots: Sequence[str]) -> tuple[str, ...]:
 def _real(path: str | Path) -> str:
     try:
         return os.path.realpath(path)
-    except ValueError:  # a null byte in it: it leads nowhere
+    except ValueError:  # a null byte in it
         return os.path.abspath(path)
 
 
 def _in_any(path: str, roots: Iterable[str]) -> bool:
-    """Return whether a real path lies in one of the roots, by name or by identity."""
+    """Return whether a real path is inside one of the roots, by name or by identity."""
     if any(_inside(path, root) for root in roots):
         return True
     known = {one for one in map(_identity, roots) if one is not None}

@@ -1,4 +1,4 @@
-"""How this package is installed: the command that adds an extra, and the hooks that ship with it."""
+"""How this package is installed: the command that adds an extra, and the bundled hooks."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ from shutil import which
 
 @cache
 def install_command(extra: str) -> str:
-    """A line for a shell: `python -m pip install 'hookscope[lint]'`, as the way it was installed wants it."""
+    """Return the shell command that installs an extra: `pip install 'hookscope[lint]'`.
+
+    It uses the installer that installed Hookscope: pipx, uv or pip.
+    """
     wanted = quote(f"hookscope[{extra}]")
     rooms = Path(sys.prefix).parts[-3:-1]
     if rooms == ("pipx", "venvs"):
         return f"pipx runpip {quote(Path(sys.prefix).name)} install {wanted}"
-    if find_spec("pip") is None:  # as in all that uv makes
+    if find_spec("pip") is None:  # as in environments made by uv
         return f"uv pip install --python {_shell_path(sys.executable)} {wanted}"
     return f"{_python_command()} -m pip install {wanted}"
 
 
 def _python_command() -> str:
-    """How this Python is called in this shell; its path where that calls another."""
+    """Return the command that starts this Python: its name, or its path if that is ambiguous."""
     here = os.path.dirname(sys.executable)
     for name in ("python", "python3"):
         found = which(name)
@@ -40,7 +43,7 @@ def _shell_path(path: str) -> str:
 
 
 def shipped_hooks() -> Path:
-    """The hooks that ship with Hookscope: inside the wheel, or beside `src` in a checkout."""
+    """Return the folder of the bundled hooks: inside the wheel, or beside `src` in a checkout."""
     package = Path(__file__).resolve().parent
     installed = package / "bundled_hooks"
     return installed if os.path.isdir(installed) else package.parent.parent / "bundled_hooks"

@@ -1,4 +1,4 @@
-"""The README as a manual: its chapters by topic, so that `hookscope help` and the README say the same."""
+"""The README as a manual: its chapters by topic, for `hookscope help`."""
 
 import re
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ TOPICS: Mapping[str, str] = {
 """Topic → the heading of its chapter."""
 
 _HEADING = re.compile(r"^## (?P<title>.+)$")
-_UNREAD = re.compile(r"^(!\[[^\]]*\]\([^)]*\)\n\n?|<!--.*-->\n?)", re.MULTILINE)  # pictures, marks
+_UNREAD = re.compile(r"^(!\[[^\]]*\]\([^)]*\)\n\n?|<!--.*-->\n?)", re.MULTILINE)  # pictures, comments
 _FENCE = re.compile(r"^(```|~~~)")
 
 
@@ -46,13 +46,13 @@ class Chapter:
     """One chapter of the manual."""
 
     title: str
-    text: str  # Markdown, its heading left out
+    text: str  # Markdown, without its heading
 
 
 def readme() -> str:
-    """The README that came with the program: inside the wheel, or at the root of a checkout.
+    """Return the README of this program, from the wheel or from the root of a checkout.
 
-    Raises FileNotFoundError where neither is there.
+    Raises FileNotFoundError if there is none.
     """
     package = Path(__file__).resolve().parent
     inside = package / "README.md"
@@ -60,7 +60,7 @@ def readme() -> str:
 
 
 def chapters(text: str) -> Mapping[str, Chapter]:
-    """Title → chapter, in their order. A heading within a block of code is none."""
+    """Return the chapters of a text by title, in order. Headings in code blocks are ignored."""
     found: dict[str, list[str]] = {}
     lines: list[str] = []
     in_code = False
@@ -76,5 +76,5 @@ def chapters(text: str) -> Mapping[str, Chapter]:
 
 
 def chapter_of(topic: str, text: str) -> Chapter | None:
-    """The chapter of a topic; None where there is no such topic, or the text lacks it."""
+    """Return the chapter of a topic; None if the topic is unknown or the text lacks it."""
     return chapters(text).get(TOPICS.get(topic, ""))

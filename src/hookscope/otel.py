@@ -1,4 +1,7 @@
-"""Public door to OpenTelemetry: runs and handlers as spans and metrics, once the program has a provider."""
+"""Report runs and handlers as OpenTelemetry spans and metrics, once the program has a provider.
+
+This is the public module; `hookscope.telemetry` implements it.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +16,23 @@ if TYPE_CHECKING:
 
 API = ("opentelemetry.trace", "opentelemetry.metrics")
 
-_telemetry: Telemetry | None = None  # from the first run on that somebody hears of
+_telemetry: Telemetry | None = None  # set at the first run with a provider
 _idle: tuple[object, ...] = (None, None)  # the API's own providers, which do nothing
 _absent = False
 
 
 def listener() -> RunListener | None:
-    """What tells of runs in this process; None where nobody would hear it."""
+    """Return the listener that reports runs of this process; None without a provider."""
     if _telemetry is not None or _absent or API[0] not in sys.modules:
         return _telemetry
     return _start_listening()
 
 
 def _start_listening() -> RunListener | None:
-    """Asked for each run until somebody hears: a program may set its providers at any time."""
+    """Create the listener if the program has set a provider.
+
+    Called before each run until then, since a program may set its providers at any time.
+    """
     global _telemetry, _idle, _absent
     try:
         trace, metrics = map(import_module, API)
@@ -39,7 +45,7 @@ def _start_listening() -> RunListener | None:
         from hookscope.telemetry.run_listener import Telemetry
 
         _telemetry = Telemetry()
-    except Exception:  # another thing of that name, too old a one, or a provider that cannot be made
+    except Exception:  # not OpenTelemetry, too old, or a broken provider
         _absent = True
     return _telemetry
 

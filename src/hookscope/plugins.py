@@ -1,4 +1,4 @@
-"""Plugin hooks for a program that embeds Hookscope: registering, asking, and plugins that are installed."""
+"""Plugin hooks for programs that embed Hookscope: register and run them, load installed plugins."""
 
 from hookscope.embedding.hook_runner import HookRunner, get_global_hook_runner
 from hookscope.embedding.installed_plugins import LoadedPlugins, discover_plugins, load_plugins

@@ -1,10 +1,11 @@
-"""What the command line and the console talk to: hosts opened, hooks looked at, events fired, trust.
+"""The names that the command line and the console use, imported on first use.
 
-Both faces ask the same questions here and only show the answers, so they cannot disagree. The
-workbench owns the lanes it starts: `close` ends them. Users' files are written through `changes` only,
-when somebody asks for it.
+Both user interfaces call the workbench and only render its results, so they cannot disagree. The
+workbench owns the executors that it starts; `close` ends them. Users' files are written only by
+`storage.edits`, and only on request.
 
-What writes, watches and runs is loaded when it is used: a command line that only looks pays for none of it.
+The modules that write, watch and run are loaded when they are used, so a scan does not pay for
+them.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""The JSON document of hooks under several hosts, or on several machines."""
+"""The JSON document of hooks compared across hosts or machines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hookscope.model.run import Run
 
 
 def comparison_document(item: HostComparison, *, different: bool) -> Document:
-    """`compare --json`, but for the runs of --fire."""
+    """Return `compare --json`, without the runs of --fire."""
     sides = [side.dialect.name for side in item.sides]
     return {
         **({"dialect": sides[0], **machine_document(item)} if item.of_surroundings else {"dialects": sides}),
@@ -32,7 +32,7 @@ def comparison_document(item: HostComparison, *, different: bool) -> Document:
 
 
 def run_documents(there: Sequence[RunAtHost]) -> list[Document]:
-    """`runs` of `compare --fire --json`; `different`: what is not as in the first run there is."""
+    """Return `runs` of `compare --fire --json`; `different`: differences from the first run."""
     first = next((one.run for one in there if one.run is not None), None)
     return [
         {
@@ -61,7 +61,7 @@ def _differences(first: Run | None, run: Run | None) -> list[Document]:
 
 
 def machine_document(item: HostComparison) -> Document:
-    """What is there of surroundings alone: where programs are looked for, what differs, what to change."""
+    """Return what only machines have: search paths, causes of differences, and remedies."""
     sides = [
         {
             "name": side.name,
@@ -93,7 +93,7 @@ def _hook_document(line: ComparedHook) -> Document:
 
 
 def _cell_document(cell: HookAtHost) -> Document:
-    """One hook at one host. `state` has two words beside those of `list`: "no hook" and "absent"."""
+    """Return one hook at one host. `state` may also be "no hook" or "absent"."""
     return {
         "state": cell.state,
         "why": cell.why or None,

@@ -1,4 +1,4 @@
-"""Fuzzing: a search for events at which a hook fails, and for the smallest of each failure."""
+"""Fuzzing: a search for events that make a hook fail, and for the smallest event of each failure."""
 
 from __future__ import annotations
 
@@ -35,17 +35,15 @@ if TYPE_CHECKING:
     from hookscope.app.workbench import Workbench
 
 
-MOST_HANGS = 20  # of one hook: then what is known is enough
-MOST_FAILURES = 10  # of one hook, likewise
+MOST_HANGS = 20  # hangs of one hook after which the search stops
+MOST_FAILURES = 10  # failures of one hook after which the search stops
 
 FailurePlace: TypeAlias = tuple[str, int]  # file, line
-FailureMark: TypeAlias = tuple[
-    str, str, FailurePlace | None
-]  # one failure: hook, type of the error, where it was thrown
+FailureMark: TypeAlias = tuple[str, str, FailurePlace | None]  # hook, error type, position
 
 
 def check_hypothesis() -> None:
-    """Raises Refusal where hypothesis is not installed."""
+    """Raise Refusal if hypothesis is not installed."""
     if find_spec("hypothesis") is None:
         raise Refusal(
             "Fuzzing needs hypothesis, which is not installed.", f"`{install_command('fuzz')}` brings it."
@@ -53,7 +51,7 @@ def check_hypothesis() -> None:
 
 
 def failure_mark(result: Result) -> FailureMark:
-    """What tells one failure of a hook from another. Where a handler hung, or its worker died, is no part."""
+    """Return what identifies a failure of a hook. For a hang or a dead worker the line does not count."""
     error = result.error
     frame: Frame | None = error.frames[-1] if error is not None and error.frames else None
     if frame is None or result.status != "error":
@@ -63,7 +61,7 @@ def failure_mark(result: Result) -> FailureMark:
 
 @dataclass(slots=True)
 class SeenFailure:
-    """What is known of one failure while the search goes on."""
+    """What is known about one failure during the search."""
 
     result: Result
     event: Event
@@ -73,9 +71,9 @@ class SeenFailure:
 
 @dataclass(slots=True)
 class FailureSearch:
-    """One search, in a thread of its own. `fire` answers None for an event that cannot be."""
+    """One search, in a thread of its own. `fire` returns None for an event that cannot be fired."""
 
-    template: Event  # what the events are made of
+    template: Event  # the template of the events
     fire: Callable[[Event], Run | None]
     stop: threading.Event
     told: Callable[[Result], None]
@@ -87,9 +85,9 @@ class FailureSearch:
     errors: dict[FailureMark, type[Exception]] = field(default_factory=dict)
 
     def run(self, events: SearchStrategy[Event], examples: int, seed: int) -> None:
-        """Fire events, and shrink what fails. What it found is in `seen`.
+        """Fire events and shrink the failing ones. The failures are in `seen`.
 
-        Hypothesis stops soon after a failure; so it begins again, and what is known is no failure any more.
+        Hypothesis stops soon after a failure, so it is started again, with known failures ignored.
         """
         try:
             while len(self.known) < MOST_FAILURES:
@@ -105,7 +103,7 @@ class FailureSearch:
         import hypothesis
         from hypothesis import configuration, strategies
 
-        # What it keeps, it would keep in the folder where somebody works.
+        # By default it stores files in the current folder.
         configuration.set_hypothesis_home_dir(state_folder() / "hypothesis")
         settings = hypothesis.settings(
             max_examples=examples,
@@ -130,10 +128,10 @@ class FailureSearch:
         try:
             seeded(test)()
         except (_FuzzFailure, hypothesis.errors.Flaky, hypothesis.errors.Unsatisfiable):
-            pass  # what failed is in `seen`, whether or not it fails every time
+            pass  # failures are in `seen`, even flaky ones
         except ExceptionGroup as group:
             others = group.split(_FuzzFailure)[1]
-            if others is not None:  # ours
+            if others is not None:  # errors of our own code
                 raise others from None
         finally:
             configuration.set_hypothesis_home_dir(None)
@@ -168,15 +166,15 @@ class FailureSearch:
 
 
 class _FuzzFailure(Exception):
-    """A failure, for hypothesis: it tells failures apart by their classes."""
+    """A failure, for hypothesis, which distinguishes failures by their classes."""
 
 
 class _SearchStopped(KeyboardInterrupt):
-    """Ends a search of hypothesis, which takes every other exception for a failure."""
+    """Ends a hypothesis search, which takes every other exception for a failure."""
 
 
 class _FuzzedEvent:
-    """An event that hypothesis does not print: it may be huge."""
+    """Wraps an event so that hypothesis does not print it: it may be huge."""
 
     def __init__(self, event: Event) -> None:
         self.event = event
@@ -187,21 +185,21 @@ def _fuzzed_event(draw: DrawFn, events: SearchStrategy[Event]) -> _FuzzedEvent:
 
 
 def _event_size(event: Event, template: Event) -> tuple[int, str]:
-    """The smaller of two events takes fewer characters: of its context, and of what is not as always."""
+    """Return the sort key for size: the characters of the context and of everything unlike the template."""
     session = [event.session_key] if event.session_key != template.session_key else []
     ctx = {name: value for name, value in event.ctx.items() if template.ctx.get(name) != value}
     text = json.dumps([event.context, ctx, *session], sort_keys=True)
     return len(text), text
 
 
-MOST_EXAMPLES = 200  # events for each hook, where nobody says otherwise; shrinking takes more
-LIMIT = 1.0  # seconds for each handler, likewise
-FUZZ_EXPECTATION = {"errors": 0}  # of a kept event: it passes once its hook is mended
+MOST_EXAMPLES = 200  # default events per hook; shrinking takes more
+LIMIT = 1.0  # default seconds per handler
+FUZZ_EXPECTATION = {"errors": 0}  # of a saved event: it passes once its hook is fixed
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFailure:
-    """One failure of a hook, and the smallest event that led to it."""
+    """One failure of a hook, and the smallest event that caused it."""
 
     hook: str
     status: Status
@@ -210,27 +208,27 @@ class FoundFailure:
     error: Failure | None  # as it was for this event
     event: Event
     times: int  # how many events led to it
-    run: Run | None = None  # of this event, fired once more and on record; None where that was not to be
-    again: bool = True  # did it fail so once more
-    file: Path | None = None  # that keeps the event
-    not_kept: str = ""  # why there is none, as a sentence
+    run: Run | None = None  # run of this event, fired again and recorded; None if the search was stopped
+    again: bool = True  # the failure occurred again
+    file: Path | None = None  # the file with the saved event
+    not_kept: str = ""  # why it could not be saved, as a sentence
 
 
 @dataclass(frozen=True, slots=True)
 class FuzzedHook:
-    """One hook: how many events it was fired at, and what it failed at."""
+    """One hook: how many events were fired at it, and its failures."""
 
     hook: str
     fired: int
     found: tuple[FoundFailure, ...] = ()
-    why: str = ""  # why the search ended before its time; empty: it did not
+    why: str = ""  # why the search stopped early; empty: it did not
 
 
 @dataclass(frozen=True, slots=True)
 class FuzzResult:
-    """What came of a search. The same seed gives the same events."""
+    """The result of a search. The same seed gives the same events."""
 
-    template: Event  # what the strange events are made of
+    template: Event  # the template of the malformed events
     seed: int
     examples: int
     hooks: tuple[FuzzedHook, ...]
@@ -238,22 +236,22 @@ class FuzzResult:
 
     @property
     def found(self) -> tuple[FoundFailure, ...]:
-        """All events that some hook failed at."""
+        """The failures of all hooks."""
         return tuple(one for searched in self.hooks for one in searched.found)
 
 
 class Fuzzer:
-    """Fires strange events at each hook that hears them, alone, and looks for the smallest that fails.
+    """Fires malformed events at each subscribed hook alone, and searches the smallest that fails.
 
-    Handlers really run, in their workers, hundreds of times; with `sandbox` on copies that are thrown away
-    at the end. Bundled hooks, which would fill logs and memories, are left out unless they are named, or
-    have copies. Only the smallest failing events get on record. Raises Refusal where hypothesis is not
-    installed, or nobody hears the event; `run` raises OSError where copies cannot be made.
+    Handlers really run, in their workers, hundreds of times; with `sandbox` on copies that are removed at
+    the end. Bundled hooks, which would fill logs and memories, are skipped unless they are named or run on
+    copies. Only the smallest failing events are recorded. Raises Refusal if hypothesis is not installed or
+    no hook subscribes to the event; `run` raises OSError if copies cannot be made.
 
     Args:
         template: a realistic event of the key.
         only: this hook alone.
-        told: hears of each failure when it is seen first. From the event loop's thread.
+        on_failure: called with each failure when first seen, in the event loop's thread.
     """
 
     def __init__(
@@ -286,13 +284,13 @@ class Fuzzer:
             )
 
     def stop(self) -> None:
-        """End the search; what it has found is the answer. From the event loop's thread."""
+        """Stop the search; its findings so far are the result. Call it in the event loop's thread."""
         self._stop.set()
         if self._firing is not None:
             self._firing.cancel()
 
     async def run(self) -> FuzzResult:
-        """All hooks, one after another. A cancel stops it, and leaves when nothing of it runs any more."""
+        """Search all hooks, one after another. A cancellation waits until nothing of it runs any more."""
         task = asyncio.get_running_loop().create_task(self._run())
         await wait_until_done(task, self.stop)
         return task.result()
@@ -327,13 +325,13 @@ class Fuzzer:
         return FuzzedHook(name, search.fired, tuple(found), search.why)
 
     def _search(self, search: FailureSearch) -> None:
-        from hookscope.analysis.strange_events import events_like  # here: it needs hypothesis
+        from hookscope.analysis.strange_events import events_like  # it needs hypothesis
 
         known = self._view.host.dialect.catalogue().find(self._template.key)
         search.run(events_like(self._template, known), self._examples, self._seed)
 
     async def _fired(self, event: Event, name: str) -> Run | None:
-        """The run of one event, on no record; None where the host could not have sent it."""
+        """Return the run of one event, unrecorded; None if the host could not have sent it."""
         try:
             plan = self._bench.plan(self._view, event, only=name)
         except Refusal:
@@ -345,7 +343,7 @@ class Fuzzer:
             self._firing = None
 
     async def _confirmed(self, found: FoundFailure) -> FoundFailure:
-        """With its run, this time on record: it can be looked at, and replayed."""
+        """Fire the smallest event again, recorded, and return the failure with its run."""
         if self._stop.is_set():
             return found
         event = replace(found.event, timestamp=datetime.now(UTC))
@@ -374,10 +372,10 @@ def _found_failure(mark: FailureMark, seen: SeenFailure) -> FoundFailure:
 def save_failures(
     bench: Workbench, view: Snapshot, fuzzed: FuzzResult, name: str | None = None
 ) -> FuzzResult:
-    """The same, with each failing event kept as a saved one that expects no errors, or the reason why not.
+    """Return the result with each failing event saved, expecting no errors, or the reason why not.
 
-    They stand in `.hookscope/events`, as `fuzz-KEY-HOOK` where no name is given, with a number behind it
-    where there is another file of that name; never over another.
+    The files are `.hookscope/events/fuzz-KEY-HOOK.yaml` by default, with a number if the name is taken;
+    no file is overwritten.
     """
 
     def keep(found: FoundFailure) -> FoundFailure:
@@ -391,7 +389,7 @@ def save_failures(
 
 
 def _save_failure(bench: Workbench, view: Snapshot, found: FoundFailure, name: str | None) -> Path:
-    """A file that holds this event: a new one, or the one that does already. Raises Refusal."""
+    """Return a file with this event: a new one, or an existing one with the same event. Raises Refusal."""
     wanted = (name or f"fuzz-{found.event.key}-{found.hook}").removesuffix(".yaml")
     bare = re.sub(r"[^\w.-]+", "-", wanted).strip("-.") or "fuzz"
     template = bench.template(view, found.event.key)
@@ -406,7 +404,7 @@ def _save_failure(bench: Workbench, view: Snapshot, found: FoundFailure, name: s
 
 
 def _is_same_event(bench: Workbench, view: Snapshot, file: Path, event: Event) -> bool:
-    """Is this the event of that file."""
+    """Return whether the file holds this event."""
     try:
         saved = read_saved_event(bench, view, file)
     except Refusal:

@@ -1,4 +1,4 @@
-"""Align the hooks of several hosts, one line per hook, and compare the order in which hosts call them."""
+"""Aligns the hooks of several hosts, one line per hook, and compares the hosts' call order."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from hookscope.model.inventory import RejectedHook
 from hookscope.model.uncalled_hooks import event_kind
 from hookscope.values import dataclass
 
-OrderSentences = Mapping[
-    int, tuple[str, ...]
-]  # the number of a line → a sentence for each way its turn differs
+OrderSentences = Mapping[int, tuple[str, ...]]  # line number → a sentence for each difference in call order
 MOST_EVENTS = 3  # events named one by one
 
 
 def order_differences(sides: Sequence[ComparedHost], lines: Sequence[ComparedHook]) -> OrderSentences:
-    """For each hook whom the first host calls after it and another host before it, or the other way round."""
+    """Return for each hook with which other hook its call order differs from the first host's."""
     keys = tuple(dict.fromkeys(key for line in lines for key in line.events))
     turns = [_all_turns(keys, side, _numbers(lines, at)) for at, side in enumerate(sides)]
-    found: dict[tuple[int, int, bool], dict[str, list[str]]] = {}  # → by event the hosts that do otherwise
+    found: dict[
+        tuple[int, int, bool], dict[str, list[str]]
+    ] = {}  # hook, partner, earlier → event → hosts that differ
     for side, there in zip(sides[1:], turns[1:], strict=True):
         for key in keys:
             for moved in _reversed(turns[0][key], there[key]):
@@ -63,7 +63,7 @@ def _sentence_by_hosts(by_event: Mapping[str, Sequence[str]]) -> Mapping[tuple[s
 
 
 def _numbers(lines: Sequence[ComparedHook], at: int) -> Mapping[Hook, int]:
-    """Each hook of one side → the number of its line."""
+    """Return the line number of each hook of one side."""
     return {row.hook: number for number, line in enumerate(lines) if (row := line.cells[at].row) is not None}
 
 
@@ -75,7 +75,7 @@ def _all_turns(
 
 
 def _turns(key: str, side: ComparedHost, registry: Registry, numbers: Mapping[Hook, int]) -> list[int]:
-    """Whom this host calls for an event, in order, each once."""
+    """Return the lines that this host calls for an event, in order, each once."""
     event = side.dialect.event_of(key)
     system = side.dialect.system_of(event.kind)
     arranged = system.arrange(event, registry.listeners(system.keys(event)))
@@ -84,7 +84,7 @@ def _turns(key: str, side: ComparedHost, registry: Registry, numbers: Mapping[Ho
 
 
 def _reversed(first: Sequence[int], second: Sequence[int]) -> Iterator[tuple[int, int, bool]]:
-    """Each that has a partner on its other side there: itself, the partner, does `first` call it earlier."""
+    """Yield hooks whose order with a partner is reversed: hook, partner, whether `first` calls it earlier."""
     place = {number: at for at, number in enumerate(second)}
     common = [number for number in first if number in place]
     for at, number in enumerate(common):
@@ -97,10 +97,10 @@ def _reversed(first: Sequence[int], second: Sequence[int]) -> Iterator[tuple[int
 
 
 def align_hosts(sides: Sequence[ComparedHost]) -> HostComparison:
-    """The hooks of all sides, cell by cell, with what differs and what to change. Runs nothing.
+    """Return the hooks of all sides, cell by cell, with differences and suggested changes. Runs nothing.
 
-    A line shows at each host the copy that counts there: the winner of its name. Folders that one host
-    takes for a hook and another does not stand on one line too. What is plainly no hook is left out.
+    A line shows the effective copy at each host: the one that wins its name. A folder that is a hook to one
+    host and rejected by another is one line too. Folders that are clearly no hooks are left out.
     """
     drafts = _DraftLines(len(sides))
     for at, side in enumerate(sides):
@@ -125,7 +125,7 @@ def _with_differences(line: ComparedHook, orders: tuple[str, ...]) -> ComparedHo
 
 @dataclass(slots=True)
 class _DraftLine:
-    """A line while it is put together."""
+    """A line under construction."""
 
     name: str
     rows: list[HookStatus | None]
@@ -140,7 +140,7 @@ class _DraftLines:
     _by_name: dict[tuple[str, str], _DraftLine] = field(default_factory=dict)
 
     def take_hook(self, at: int, row: HookStatus) -> None:
-        """A winner, or a copy that loses; the losers come last and fill what is still free."""
+        """Add a winner, or a losing copy; losers come last and fill free cells."""
         hook = row.hook
         key = (event_kind(hook), _hook_path(hook))
         named = (event_kind(hook), hook.name)
@@ -149,7 +149,7 @@ class _DraftLines:
         draft = same or self._free(self._by_name.get(named), at) or there
         if draft is None:
             if row.verdict.shadowed_by is not None:
-                return  # the copy that wins from it has the line
+                return  # the winning copy has the line
             draft = self._new(hook.name)
         draft.rows[at] = row
         self._by_path.setdefault(key, draft)

@@ -17,11 +17,11 @@ from hookscope.model.text import nearest_word
 from hookscope.model.uncalled_hooks import event_kind
 
 MOST_LISTED_EVENTS = 3  # events of a host that are named one by one
-COMMONJS_ENDINGS = (".cjs", ".cts")  # what another ending does not make an ES module of
+COMMONJS_ENDINGS = (".cjs", ".cts")  # renaming does not make these ES modules
 
 
 def suggested_changes(line: ComparedHook) -> tuple[str, ...]:
-    """Each once, with the hosts that need it where not all do. Empty where every host calls it already."""
+    """Return each change once, with the hosts that need it if not all do; empty if nothing is needed."""
     wishes: dict[str, dict[str, None]] = {}
     for cell in line.cells:
         for text in _changes_at_host(cell, line):
@@ -49,7 +49,7 @@ def _changes_at_host(cell: HookAtHost, line: ComparedHook) -> Iterator[str]:
         yield _spelling_hint(cell)
     for gate in cell.row.verdict.shut():
         if gate.kind.fix is FixKind.MOVE_EVENTS and cell.metadata in ("unread", "elsewhere", "none"):
-            continue  # the metadata is what is missing
+            continue  # the metadata is missing
         yield _gate_hint(gate, cell)
 
 
@@ -65,7 +65,7 @@ def _not_there(cell: HookAtHost, line: ComparedHook) -> Iterator[str]:
 
 
 def _repairs(cell: HookAtHost, line: ComparedHook) -> Iterator[str]:
-    """A folder that this host takes for no hook: most often the handler's name."""
+    """Yield changes for a folder that this host rejects, mostly because of the handler's name."""
     handler = unknown_handler(cell)
     if not handler:
         yield f"mend it: {cell.why}"
@@ -93,7 +93,7 @@ def _rewrite_hint(line: ComparedHook) -> Iterator[str]:
 
 
 def _namespace_hint(line: ComparedHook) -> Iterator[str]:
-    """One sentence for all namespaces that are not there."""
+    """Yield one sentence for all missing namespaces."""
     missing = [cell for cell in line.cells if cell.row is not None and cell.metadata in ("elsewhere", "none")]
     names = list(dict.fromkeys(cell.side.reads.namespace for cell in missing if cell.side.reads is not None))
     if not names:

@@ -1,4 +1,4 @@
-"""Hooks of several hosts side by side: what each host makes of a hook, and what differs. Frozen data."""
+"""Hooks of several hosts side by side: how each host treats a hook, and what differs. Frozen data."""
 
 from __future__ import annotations
 
@@ -11,18 +11,16 @@ from hookscope.model.host import Dialect, Host
 from hookscope.model.inventory import Inventory, RejectedHook
 from hookscope.values import dataclass
 
-# One thing that hosts may do otherwise, the most telling first.
+# What hosts may do differently, most telling first.
 Facet = Literal[
     "found", "handler", "metadata", "state", "why", "winner", "events", "messages", "order", "name", "env",
     "program", "variable",
 ]  # fmt: skip
-EventDelivery = Literal[
-    "sent", "never", "unknown"
-]  # never: the host documents the event and does not send it
+EventDelivery = Literal["sent", "never", "unknown"]  # never: documented but not sent
 MetadataReading = Literal["read", "elsewhere", "unread", "none", ""]
 """elsewhere: it stands under another host's name; unread: under this one's, in a spelling it does not read;
 empty: the hook is none of a folder."""
-NO_HOOK, ABSENT = "no hook", "absent"  # beside the states: rejected, and not even looked at
+NO_HOOK, ABSENT = "no hook", "absent"  # besides State: rejected, and not scanned
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,76 +29,76 @@ class FolderRules:
 
     namespace: str  # metadata.<namespace>
     handlers: tuple[str, ...]  # the host's own names, first wins
-    json_only: bool = False  # metadata counts only as JSON that begins on its line
+    json_only: bool = False  # metadata must be JSON that begins on its line
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedHost:
-    """A host, what a look at it found with every folder trusted, and what it reads of a hook."""
+    """A host, its inventory with every folder trusted, and what it reads of a hook."""
 
     host: Host
     inventory: Inventory
-    reads: FolderRules | None  # None: it has no HOOK.md folders
-    label: str = ""  # of surroundings, where not hosts but those are compared: "here", "unit gateway"
+    reads: FolderRules | None  # None: the host has no HOOK.md folders
+    label: str = ""  # of a compared machine: "here", "unit gateway"; empty for hosts
 
     @property
     def dialect(self) -> Dialect:
-        """Its host's rules."""
+        """The host's dialect."""
         return self.host.dialect
 
     @property
     def name(self) -> str:
-        """What tells it from the other sides."""
+        """The name that distinguishes it from the other sides."""
         return self.label or self.dialect.name
 
     @property
     def called(self) -> str:
-        """The host in a sentence: `Milady`, `Milady 2.0.0-alpha.76`; of surroundings their name."""
+        """The host in a sentence: `Milady`, `Milady 2.0.0-alpha.76`; for a machine its name."""
         return self.label or f"{self.dialect.product} {self.dialect.version}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
 class EventAtHost:
-    """An event that a hook listens to, at one host."""
+    """An event that a hook subscribes to, at one host."""
 
     key: str
     there: EventDelivery
-    delivers: bool = False  # do messages that are pushed on it reach the user
-    near: str = ""  # the event of this host that was perhaps meant
+    delivers: bool = False  # pushed messages reach the user
+    near: str = ""  # the closest match of this host
 
 
 @dataclass(frozen=True, slots=True)
 class HookAtHost:
-    """One hook at one host. Trust is left out: it is asked before code runs, and no host's rule."""
+    """One hook at one host. Trust is ignored: it is Hookscope's question, and no host's rule."""
 
     side: ComparedHost
     state: str  # of State; NO_HOOK, ABSENT
-    why: str = ""  # the sentence of what stops it; empty where nothing does
-    gate: str = ""  # the first check that is shut
+    why: str = ""  # why it is stopped; empty if it is not
+    gate: str = ""  # the first failed gate
     row: HookStatus | None = None
     rejected: RejectedHook | None = None
     events: tuple[EventAtHost, ...] = ()
     metadata: MetadataReading = ""
-    place: int | None = None  # in the order of registering, from 1; None: it does not register
+    place: int | None = None  # position in registration order, from 1; None: not registered
 
     @property
     def there(self) -> bool:
-        """Is it a hook to this host."""
+        """True if this host takes it for a hook."""
         return self.row is not None
 
     @property
     def registers(self) -> bool:
-        """Does nothing of this host keep it from being registered."""
+        """True if this host registers it."""
         return self.state in (State.READY, State.SILENT) and self.host_runs
 
     @property
     def called(self) -> bool:
-        """Would this host call it, as soon as one of its events comes."""
+        """True if this host would call it as soon as one of its events arrives."""
         return self.state == State.READY and self.host_runs
 
     @property
     def host_runs(self) -> bool:
-        """False where only Hookscope would run this handler."""
+        """False if only Hookscope would run this handler."""
         return self.row is None or not self.row.hook.beyond_host
 
     @property
@@ -112,20 +110,20 @@ class HookAtHost:
 
     @property
     def path(self) -> Path | None:
-        """Its folder or file; None: not found, or not on disk."""
+        """Its folder or file; None if not found or not on disk."""
         if self.row is not None:
             return self.row.hook.path
         return self.rejected.path if self.rejected is not None else None
 
     @property
     def handler(self) -> Path | None:
-        """Its handler's file; None: not found, or none."""
+        """Its handler's file; None if there is none."""
         return self.row.hook.handler if self.row is not None else None
 
 
 @dataclass(frozen=True, slots=True)
 class HostDifference:
-    """One thing that the hosts do otherwise, as a sentence that names them."""
+    """One difference between hosts, as a sentence that names them."""
 
     facet: Facet
     text: str
@@ -133,22 +131,22 @@ class HostDifference:
 
 @dataclass(frozen=True, slots=True)
 class ComparedHook:
-    """One hook, cell by cell in the order of the sides."""
+    """One hook, with one cell per side."""
 
     name: str
-    path: Path | None  # where the first host that has it finds it
+    path: Path | None  # path at the first host that has it
     cells: tuple[HookAtHost, ...]
-    differs: tuple[HostDifference, ...] = ()  # empty: all hosts do the same
-    change: tuple[str, ...] = ()  # what to do so that every host calls it; empty: nothing is known to help
+    differs: tuple[HostDifference, ...] = ()  # empty: no difference
+    change: tuple[str, ...] = ()  # suggested changes so that every host calls it; empty: none known
 
     @property
     def events(self) -> tuple[str, ...]:
-        """What it listens to, at any host."""
+        """The events it subscribes to, at any host."""
         return tuple(dict.fromkeys(event.key for cell in self.cells for event in cell.events))
 
     @property
     def everywhere(self) -> bool:
-        """Would every host call it."""
+        """True if every host would call it."""
         return all(cell.called for cell in self.cells)
 
 
@@ -156,10 +154,10 @@ class ComparedHook:
 class HostTally:
     """How many hooks get how far at one host."""
 
-    found: int  # are hooks to it
-    metadata: int  # have metadata that it reads
+    found: int  # hooks it finds
+    metadata: int  # hooks whose metadata it reads
     registered: int
-    called: int  # of these, one of their events is sent at least
+    called: int  # registered hooks with an event that is sent
 
 
 CauseKind: TypeAlias = Literal["host", "platform", "home", "settings", "workspace", "path", "variable"]
@@ -167,7 +165,7 @@ CauseKind: TypeAlias = Literal["host", "platform", "home", "settings", "workspac
 
 @dataclass(frozen=True, slots=True)
 class DifferenceCause:
-    """One thing that surroundings have otherwise, and the hooks that it stops somewhere."""
+    """One difference between machines, and the hooks that it stops on one of them."""
 
     what: CauseKind
     text: str
@@ -176,40 +174,40 @@ class DifferenceCause:
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """What to change in one of the surroundings, so that hooks run there that run in the others."""
+    """What to change on one machine so that hooks run there as on the others."""
 
     side: str  # its name
-    where: str  # how to get at it
-    lines: tuple[str, ...]  # to be written there; "…" stands for a value that is not shown
+    where: str  # where to change it
+    lines: tuple[str, ...]  # lines to write there; "…" replaces a hidden value
     then: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class HostComparison:
-    """All hooks of some folders, under several dialects; or under one in several surroundings."""
+    """All hooks of some folders, under several dialects, or under one on several machines."""
 
     sides: tuple[ComparedHost, ...]
     lines: tuple[ComparedHook, ...]
-    causes: tuple[DifferenceCause, ...] = ()  # of surroundings
-    remedies: tuple[Remedy, ...] = ()  # of surroundings
+    causes: tuple[DifferenceCause, ...] = ()  # of compared machines
+    remedies: tuple[Remedy, ...] = ()  # of compared machines
 
     @property
     def of_surroundings(self) -> bool:
-        """Are these not hosts, but surroundings."""
+        """True if machines are compared, not hosts."""
         return any(side.label for side in self.sides)
 
     @property
     def differing(self) -> tuple[ComparedHook, ...]:
-        """The hooks that the sides differ on."""
+        """The hooks that the sides treat differently."""
         return tuple(line for line in self.lines if line.differs)
 
     @property
     def alike(self) -> int:
-        """How many hooks stand alike on all sides."""
+        """The number of hooks that all sides treat alike."""
         return len(self.lines) - len(self.differing)
 
     def tallies(self) -> Mapping[str, HostTally]:
-        """By the name of the side."""
+        """Return the tally of each side by name."""
         return {
             side.name: HostTally(
                 found=sum(line.cells[at].there for line in self.lines),

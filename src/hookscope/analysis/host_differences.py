@@ -1,7 +1,4 @@
-"""How hosts treat one hook differently, one sentence per difference.
-
-What its folder says to each of them.
-"""
+"""How hosts treat one hook differently, one sentence per difference, and its metadata as written."""
 
 from __future__ import annotations
 
@@ -33,15 +30,16 @@ from hookscope.values import dataclass
 
 
 def common_handlers(line: ComparedHook) -> list[str]:
-    """The names of handlers that all hosts look for, in the first host's order."""
+    """Return the handler names that all hosts look for, in the first host's order."""
     reads = [cell.side.reads for cell in line.cells if cell.side.reads is not None]
     first = reads[0].handlers if reads else ()
     return [name for name in first if all(name in one.handlers for one in reads)]
 
 
 def unknown_handler(cell: HookAtHost) -> str:
-    """The handler that a rejected folder has under a name that this host does not look for; empty where that
-    is not what is wrong with it."""
+    """Return the handler of a rejected folder whose name this host does not know; empty if something
+    else is wrong.
+    """
     reads = cell.side.reads
     if cell.state != NO_HOOK or reads is None:
         return ""
@@ -59,30 +57,30 @@ def _file_names(cell: HookAtHost) -> Sequence[str]:
         return []
 
 
-LARGEST_FILE = 1_048_576  # bytes; a larger HOOK.md is a hook to nobody
-OWN_NAMESPACE = "hookscope"  # the namespace that no host reads
+LARGEST_FILE = 1_048_576  # bytes; no host reads a larger HOOK.md
+OWN_NAMESPACE = "hookscope"  # no host reads this namespace
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenMetadata:
-    """The namespaces under `metadata`, and whether its spelling is JSON."""
+    """The namespaces under `metadata`, and whether it is written as JSON."""
 
     blocks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     as_json: bool = False  # strict JSON, begun on the line `metadata:`
 
     @property
     def namespaces(self) -> tuple[str, ...]:
-        """The hosts' names that metadata stands under, in order."""
+        """The hosts' names under `metadata`, in order."""
         return tuple(self.blocks)
 
     def events_of(self, namespace: str) -> tuple[str, ...]:
-        """The events that it lists for one host; none where they are no list."""
+        """Return the events listed for one host; none if they are no list."""
         listed = self.blocks.get(namespace, {}).get("events")
         return tuple(map(str, listed)) if isinstance(listed, list) else ()
 
 
 def read_written_metadata(manifest: Path | None, files: Files) -> WrittenMetadata:
-    """What stands in this file; nothing where it cannot be read, or is no header."""
+    """Return the metadata in this file; empty if it cannot be read or has no header."""
     if manifest is None:
         return WrittenMetadata()
     try:
@@ -127,7 +125,7 @@ UNREAD_TEXTS: dict[str, str] = {
 
 
 def host_differences_of(line: ComparedHook, turns: Sequence[str]) -> tuple[HostDifference, ...]:
-    """All that is not alike, the most telling first. `turns`: events at which its turn differs."""
+    """Return all differences, most telling first. `turns`: sentences about the call order."""
     there = [cell for cell in line.cells if cell.there]
     parts: tuple[tuple[Facet, Iterator[str]], ...] = (
         ("found", _found(line)),
@@ -207,16 +205,16 @@ def _state(there: Sequence[HookAtHost]) -> Iterator[str]:
 
 def _state_text(cell: HookAtHost) -> str | None:
     if cell.metadata in UNREAD_TEXTS and cell.gate == "events":
-        return None  # said by what is read of the metadata
+        return None  # reported by `_metadata`
     if cell.state == State.SILENT:
-        return None  # said by the events
+        return None  # reported by `_events`
     if cell.state == State.SHADOWED:
         return "another copy wins"
     return f"{cell.state}, {cell.why}" if cell.why else cell.state
 
 
 def _why(there: Sequence[HookAtHost]) -> Iterator[str]:
-    """The same state for other reasons."""
+    """Yield different reasons for the same state."""
     if len({cell.state for cell in there}) != 1 or len({cell.gate for cell in there}) < 2:
         return
     for called, words in _grouped_by_text(there, lambda cell: cell.why or None):
@@ -276,7 +274,7 @@ def _messages(there: Sequence[HookAtHost]) -> Iterator[str]:
 
 
 def _pushes(cell: HookAtHost) -> bool:
-    """Does its handler speak of messages at all. False where that cannot be read."""
+    """Return whether the handler mentions messages at all; False if it cannot be read."""
     if cell.handler is None:
         return False
     try:
@@ -301,7 +299,7 @@ def _env(there: Sequence[HookAtHost]) -> Iterator[str]:
 def _differing_sentences(
     cells: Sequence[HookAtHost], value: Callable[[HookAtHost], str], words: str
 ) -> Iterator[str]:
-    """A sentence for each value, where there is more than one."""
+    """Yield a sentence for each value if there are several."""
     if len({value(cell) for cell in cells}) > 1:
         for called, told in _grouped_by_text(cells, value):
             yield f"{called}: {words.format(told)}"
@@ -310,7 +308,7 @@ def _differing_sentences(
 def _grouped_by_text(
     cells: Sequence[HookAtHost], words: Callable[[HookAtHost], str | None]
 ) -> Iterator[tuple[str, str]]:
-    """Each sentence once, with the hosts that it holds for."""
+    """Yield each sentence once, with the hosts that it applies to."""
     groups: dict[str, list[HookAtHost]] = {}
     for cell in cells:
         text = words(cell)

@@ -23,26 +23,26 @@ class RunAtHost:
     dialect: Dialect
     plan: Plan | None = None
     run: Run | None = None
-    problem: str = ""  # why it was not fired there; empty where it was
-    left: tuple[str, ...] = ()  # a sentence for each handler that ought to have run and could not
+    problem: str = ""  # why it was not fired there; empty if it was
+    left: tuple[str, ...] = ()  # a sentence for each handler that could not run
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedOutcome:
-    """One thing of the runs, at each host in their order."""
+    """One aspect of the runs, with one value per host."""
 
     what: str
     values: tuple[str, ...]
-    tells: bool = True  # False: no difference in what the runs did, such as a time
+    tells: bool = True  # False: shown but not compared, such as a time
 
     @property
     def differs(self) -> bool:
-        """Do the sides tell different things here?"""
+        """True if the hosts' values differ."""
         return self.tells and len(set(self.values)) > 1
 
 
 def handler_differences(one: Run, other: Run) -> tuple[RunDifference, ...]:
-    """What handlers did otherwise; what already the hosts' own events differ in is left out."""
+    """Return what handlers did differently, without the differences of the hosts' own events."""
     given = run_differences(*(replace(run, context=run.event.context) for run in (one, other)))
     known = {found.what for found in given if found.kind == "context"}
     found = run_differences(one, other)
@@ -50,12 +50,12 @@ def handler_differences(one: Run, other: Run) -> tuple[RunDifference, ...]:
 
 
 def outcomes_differ(runs: Sequence[RunAtHost]) -> bool:
-    """Did any host do otherwise than another."""
+    """Return whether any host's outcome differs from another's."""
     return any(line.differs for line in compared_outcomes(runs))
 
 
 def compared_outcomes(runs: Sequence[RunAtHost]) -> tuple[ComparedOutcome, ...]:
-    """Outcome, order, each handler, messages and whether they reach anybody, context, time."""
+    """Return outcome, order, each handler, messages and their delivery, context, and time."""
     return (
         ComparedOutcome("outcome", tuple(map(_outcome, runs))),
         ComparedOutcome("order", tuple(_order(one.run) for one in runs)),
@@ -118,7 +118,7 @@ def _given(run: Run | None) -> str:
 
 
 def _context(runs: Sequence[RunAtHost]) -> Iterator[ComparedOutcome]:
-    """A line for each place of the context that handlers left otherwise."""
+    """Yield a line for each part of the context that handlers left different."""
     fired = [one.run for one in runs if one.run is not None]
     found = [one for run in fired[1:] for one in handler_differences(fired[0], run) if one.kind == "context"]
     for path in dict.fromkeys(one.what for one in found):

@@ -1,4 +1,4 @@
-"""One dialect on several machines or services: what differs between them, and which hooks that stops."""
+"""One dialect on several machines or services: what differs, and which hooks that stops."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from hookscope.analysis.host_comparison import (
 from hookscope.model.hook_status import FixKind
 from hookscope.values import dataclass
 
-MOST_FOLDERS = 6  # folders that are named one by one
+MOST_FOLDERS = 6  # folders named one by one
 
 
 @dataclass(frozen=True, slots=True)
 class MissingRequirement:
-    """A hook lacks in some surroundings what others have."""
+    """A requirement of a hook that one machine lacks and another has."""
 
     hook: str
-    side: ComparedHost  # where it lacks
+    side: ComparedHost  # the machine that lacks it
     what: str  # a program, or a variable
-    there: ComparedHost  # where it is
-    folder: str = ""  # of a program: the folder of PATH that has it there; empty for a variable
+    there: ComparedHost  # the machine that has it
+    folder: str = ""  # of a program: its PATH folder there; empty for a variable
 
 
 def with_causes(comparison: HostComparison) -> HostComparison:
-    """The comparison with what is behind it: for each hook the program or variable, for all the causes."""
+    """Return the comparison with its causes: programs and variables per hook, machine facts for all."""
     sides, lacking = comparison.sides, missing_requirements(comparison)
     lines = tuple(_with_explanation(line, lacking) for line in comparison.lines)
     return replace(comparison, lines=lines, causes=tuple(_causes(sides, lacking)))
 
 
 def missing_requirements(comparison: HostComparison) -> tuple[MissingRequirement, ...]:
-    """All that hooks lack somewhere and have elsewhere."""
+    """Return everything that hooks lack on one machine and have on another."""
     return tuple(
         one
         for line in comparison.lines
@@ -95,7 +95,7 @@ def _explanation(one: MissingRequirement) -> HostDifference:
 
 
 def _location_phrase(side: ComparedHost) -> str:
-    """A side as a place: `here`, `in unit gateway`."""
+    """Return a side as a location: `here`, `in unit gateway`."""
     return side.name if side.name == "here" else f"in {side.name}"
 
 
@@ -109,7 +109,7 @@ def _suggested_change(one: MissingRequirement, line: ComparedHook) -> str:
 
 
 def _other_programs(line: ComparedHook) -> Iterator[HostDifference]:
-    """The same name, and another program."""
+    """Yield programs with the same name that are different files."""
     rows = [cell for cell in line.cells if cell.row is not None]
     names = dict.fromkeys(
         name
@@ -153,7 +153,7 @@ def _differing_values(
 def _folders(
     sides: Sequence[ComparedHost], lacking: Sequence[MissingRequirement]
 ) -> Iterator[DifferenceCause]:
-    """The folders of PATH that not all have, by who has them; those that matter first."""
+    """Yield PATH folders that not all machines have, grouped by machine, needed ones first."""
     paths = [side.host.surroundings.search_path() for side in sides]
     groups: dict[tuple[str, ...], list[str]] = {}
     for folder in dict.fromkeys(folder for path in paths for folder in path):
@@ -172,7 +172,7 @@ def _folders(
 
 
 def _short(path: Path, side: ComparedHost) -> str:
-    """A folder of PATH as people write it: never from the current folder."""
+    """Return a PATH folder as people write it, never relative to the current folder."""
     home = side.host.surroundings.home
     return f"~/{path.relative_to(home)}" if path != home and path.is_relative_to(home) else str(path)
 

@@ -1,4 +1,4 @@
-"""What one run in one order came to, as facts that can be compared with those of another order."""
+"""The facts of one run in one call order, comparable with those of another order."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from hookscope.engine.plan_variants import CallOrder
 from hookscope.model.run import Registration, Result, Run
 from hookscope.values import dataclass
 
-REMOVED = "gone"  # what was there and is no more; no JSON, as all other values are
+REMOVED = "gone"  # a removed value; unlike other values no JSON
 UNTOUCHED = ""
-PARTLY_CHANGED = "part"  # of a list was changed: what the whole came to, its patch does not say
+PARTLY_CHANGED = "part"  # part of a list was changed: the patch does not show the whole
 NOT_RUN = "did not run: "
 ENDED_OK = "ok"
-_ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")  # of an object: another one in every run
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")  # address of an object: differs in every run
 
 
 class FactKind(StrEnum):
-    """What can be otherwise, the most telling first."""
+    """What can differ between orders, most telling first."""
 
     ENDED = "ended"  # how a handler ended, and whether it ran
     SAID = "said"  # the messages that it pushed
-    ANSWERED = "answered"  # what it returned, and asked its host for
+    ANSWERED = "answered"  # what it returned and requested from its host
     VERDICT = "verdict"  # the verdict on the event, and its failure
     RESULT = "result"  # the merged answer
-    PLACE = "place"  # of the event afterwards
+    PLACE = "place"  # a place of the event afterwards
     CHANGED = "changed"  # what a handler left at a place of the event
-    MESSAGES = "messages"  # of the event afterwards, in whatever order
+    MESSAGES = "messages"  # a place of the event afterwards, in whatever order
     CAUSED = "caused"  # the events that followed
-    FILE = "file"  # what is in it, on copies
+    FILE = "file"  # content of a file, in a sandbox
 
 
 FACT_KINDS = tuple(FactKind)
@@ -41,24 +41,24 @@ FACT_KINDS = tuple(FactKind)
 
 @dataclass(frozen=True, slots=True)
 class FactSubject:
-    """One thing that may depend on the order."""
+    """One thing that may depend on the call order."""
 
     kind: FactKind
-    what: str = ""  # a JSON pointer into the event, a path of a file
-    call: int = -1  # the place of the handler in the registered order; -1: it is of the whole event
+    what: str = ""  # a JSON pointer into the event, or a file path
+    call: int = -1  # the handler's position in registered order; -1: the whole event
 
     @property
     def rank(self) -> tuple[int, int, str]:
-        """The most telling first."""
+        """The sort key, most telling first."""
         return FACT_KINDS.index(self.kind), self.call, self.what
 
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """A run: its number, the order of its calls, and what it came to, each as a text.
+    """The facts of a run: its number, its call order, and each value as text.
 
-    Of places `values` has those that are not as the event had them, which is in `given`. `written` are the
-    CHANGED that the handler itself has brought about; of others it found and left what stood there.
+    `values` holds only places of the event that differ from `initial_values`. `written` holds the CHANGED
+    subjects that the handler itself changed; the others it found changed and left as they were.
     """
 
     run: int
@@ -68,21 +68,21 @@ class RunFacts:
     given: Mapping[str, str] = field(default_factory=dict)
 
     def value(self, subject: FactSubject) -> str:
-        """UNTOUCHED where there is nothing to tell."""
+        """Return the value of a subject; UNTOUCHED if there is none."""
         known = self.values.get(subject)
         if known is None and subject.kind in (FactKind.PLACE, FactKind.CHANGED):
             return self.given.get(subject.what, UNTOUCHED)
         return UNTOUCHED if known is None else known
 
     def writers(self, place: str) -> tuple[int, ...]:
-        """The handlers that changed this place, in the order of running."""
+        """Return the handlers that changed this place, in call order."""
         return tuple(
             call for call in self.order if FactSubject(FactKind.CHANGED, place, call) in self.written
         )
 
 
 def run_facts(run: Run, calls: Sequence[Registration], order: CallOrder) -> RunFacts:
-    """The facts of a run in which these calls (of the registered plan) were made in this order."""
+    """Return the facts of a run that made these calls of the registered plan in this order."""
     places = {call: place for place, call in enumerate(calls)}
     results = {places[result.call]: result for result in run.results if result.call in places}
     why = {item.name: item.reason for item in run.not_run}
@@ -137,9 +137,9 @@ def _of_event(run: Run) -> Iterator[tuple[FactSubject, str]]:
 def _changes(
     results: Mapping[int, Result], order: CallOrder
 ) -> tuple[dict[FactSubject, str], frozenset[FactSubject]]:
-    """What each handler left at every place that it, or one before it, had changed; and whose doing it was.
+    """Return what each handler left at every place changed so far, and which handler changed it.
 
-    Who sets what already stands there has changed nothing, and is no other than one who was first.
+    A handler that sets a place to its existing value has changed nothing, whether it ran first or not.
     """
     now: dict[str, str] = {}
     left: dict[FactSubject, str] = {}
@@ -155,7 +155,7 @@ def _changes(
 
 
 def _operations(result: Result) -> Iterator[tuple[str, str]]:
-    """Place → value; what was pushed to the messages is told apart."""
+    """Yield place → value of each patch operation; pushed messages are excluded."""
     for one in result.patch:
         place, part = _whole(str(one["path"]))
         if place == "/messages":
@@ -167,14 +167,14 @@ def _operations(result: Result) -> Iterator[tuple[str, str]]:
 
 
 def _whole(place: str) -> tuple[str, bool]:
-    """The place, or the list that has it, and whether it is a part of one: lists are compared whole."""
+    """Return the place or its list, and whether it is a list item: lists are compared as a whole."""
     names = place.split("/")
     at = next((at for at, name in enumerate(names) if at and name.isascii() and name.isdigit()), None)
     return ("/".join(names[:at]), True) if at is not None else (place, False)
 
 
 def _leaves(place: str, value: Any) -> Iterator[tuple[str, str]]:
-    """All that stands in mappings, each under its JSON pointer. Lists are one value."""
+    """Yield all values in mappings, each under its JSON pointer. A list is one value."""
     if isinstance(value, Mapping) and value:
         for name, inner in value.items():
             yield from _leaves(f"{place}/{str(name).replace('~', '~0').replace('/', '~1')}", inner)

@@ -23,35 +23,35 @@ from hookscope.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class OrderFinding:
-    """Two handlers that, called one behind the other, come to something else the other way round.
+    """Two consecutive handlers whose exchange changes the result.
 
-    Numbers are places in the registered order, and `first` is called before `second` there.
+    Numbers are positions in the registered order, where `first` is called before `second`.
     """
 
     first: int
     second: int
-    subject: FactSubject  # what is otherwise; the most telling of it
-    registered: RunFacts  # a run with the two as registered
-    exchanged: RunFacts  # and one that differs from it in nothing but that they have changed places
-    also: tuple[FactSubject, ...] = ()  # what else is otherwise
-    company: tuple[int, ...] = ()  # others without whom it does not show
-    narrowed: bool = False  # was it shown again, and does it not show without any one of the company
-    writers: tuple[int, ...] = ()  # of a place that both write: all that do; where the last one wins, who did
+    subject: FactSubject  # the most telling difference
+    registered: RunFacts  # a run in registered order
+    exchanged: RunFacts  # a run with only these two exchanged
+    also: tuple[FactSubject, ...] = ()  # the other differences
+    company: tuple[int, ...] = ()  # handlers without which it does not show
+    narrowed: bool = False  # confirmed, and every required handler is needed
+    writers: tuple[int, ...] = ()  # of a shared place: all its writers; if the last wins, those that won
 
     def values(self, subject: FactSubject) -> tuple[str, str]:
-        """As registered, and exchanged."""
+        """Return the subject's values in the registered and in the exchanged order."""
         return self.registered.value(subject), self.exchanged.value(subject)
 
     @property
     def shared(self) -> bool:
-        """Is it a place that both of them write."""
+        """True if the subject is a place that both handlers write."""
         pair, runs = {self.first, self.second}, (self.registered, self.exchanged)
         of_places = self.subject.kind in (FactKind.PLACE, FactKind.CHANGED)
         return of_places and all(pair <= set(facts.writers(self.subject.what)) for facts in runs)
 
     @property
     def last_wins(self) -> bool:
-        """Do both write there the same in both orders, and what the later one wrote stands there."""
+        """True if both write the same in both orders, and the later write stays."""
         if self.subject.kind is not FactKind.PLACE or not self.shared:
             return False
         (one, again), (other, other_again) = (
@@ -63,49 +63,47 @@ class OrderFinding:
 
 @dataclass(frozen=True, slots=True)
 class OrderFindings:
-    """All that can be told of runs of one event in several orders, in the order of running."""
+    """Everything known from the runs of one event in several orders."""
 
     names: tuple[str, ...]  # of the handlers, as registered
-    possible: int  # orders that there are
-    times: int  # the most runs that were asked for
+    possible: int  # number of possible orders
+    times: int  # maximum number of runs
     seed: int
     fired: tuple[RunFacts, ...]
     found: tuple[OrderFinding, ...] = ()
-    unsteady: tuple[
-        FactSubject, ...
-    ] = ()  # what differs in one and the same order, and so tells nothing of it
+    unsteady: tuple[FactSubject, ...] = ()  # differs within one order, so is no evidence
     left: tuple[
         tuple[FactSubject, RunFacts, RunFacts], ...
-    ] = ()  # differs in these orders, and was not narrowed down
+    ] = ()  # differs in these orders, not narrowed down
 
     @property
     def orders(self) -> tuple[CallOrder, ...]:
-        """Those of all handlers that were tried, each once, the registered one first."""
+        """The tried orders of all handlers, each once, the registered one first."""
         whole = (facts.order for facts in self.fired if len(facts.order) == len(self.names))
         return tuple(dict.fromkeys(whole))
 
     @property
     def drawn(self) -> bool:
-        """Are there too many orders to try all of them, so that random ones were."""
+        """True if there were too many orders to try all, so that random ones were tried."""
         return self.possible > self.times
 
     @property
     def matters(self) -> bool:
-        """Has anything been seen to depend on the order."""
+        """True if anything depends on the order."""
         return bool(self.found or self.left)
 
 
 LONGEST_VALUE = 60  # characters of a value
-MOST_ALSO = 4  # things that are otherwise too, of one finding
+MOST_ALSO = 4  # other differences listed per finding
 STATE_KEPT_NOTE = (
     "What handlers keep in files and in memory was there the next time; {} each fire begins anew."
 )
-NAME_GAP = "\0"  # in a claim: names come here
+NAME_GAP = "\0"  # gap for names in a claim
 
 
 @dataclass(frozen=True, slots=True)
 class FindingSentence:
-    """One thing that depends on the order. `finding` is the first that shows it."""
+    """One dependency on the order. `finding` is the first that shows it."""
 
     text: str
     finding: OrderFinding
@@ -113,16 +111,17 @@ class FindingSentence:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A sentence with a gap for names, which may have those of several findings."""
+    """A sentence with a gap for the names of one or several findings."""
 
-    text: str  # with a GAP for names
+    text: str  # with NAME_GAP for names
     calls: tuple[int, ...]
     word: str  # between the last two
 
 
 def finding_sentences(told: OrderFindings) -> tuple[FindingSentence, ...]:
-    """A sentence for each thing that was found, the most telling first; those that say the same of several
-    handlers are one."""
+    """Return a sentence for each finding, most telling first; equal sentences about several handlers are
+    merged.
+    """
     claims: dict[tuple[str, str], tuple[set[int], OrderFinding]] = {}
     for finding in sorted(told.found, key=_rank):
         claim = _claim(finding, told.names)
@@ -135,7 +134,7 @@ def finding_sentences(told: OrderFindings) -> tuple[FindingSentence, ...]:
 
 
 def unexplained_sentences(told: OrderFindings) -> tuple[str, ...]:
-    """A sentence for each two orders that differ, of which the cause was not found in the runs there were."""
+    """Return a sentence for each two orders whose difference the runs did not explain."""
     return tuple(
         f"{_sentence_start(subject, told.names)} differs between run {one.run} and run {other.run}; "
         "the fires did not suffice to say why."
@@ -144,12 +143,12 @@ def unexplained_sentences(told: OrderFindings) -> tuple[str, ...]:
 
 
 def unsteady_subjects(told: OrderFindings) -> tuple[str, ...]:
-    """What differs from run to run in one and the same order."""
+    """Return what differs between runs in the same order."""
     return tuple(dict.fromkeys(_subject_phrase(subject, told.names) for subject in told.unsteady))
 
 
 def order_summary(told: OrderFindings) -> str:
-    """The answer in one sentence, where there is nothing to tell; else how much there is."""
+    """Return the result in one sentence."""
     tried = len(told.orders)
     if told.matters:
         what = len(finding_sentences(told)) + len(told.left)
@@ -160,8 +159,7 @@ def order_summary(told: OrderFindings) -> str:
 
 
 def evidence_lines(finding: OrderFinding, names: Sequence[str]) -> Iterator[str]:
-    """A line for each of the two runs, as registered first; then what else was otherwise, and what is not
-    known."""
+    """Yield a line for each of the two runs, then what else differed and what is not known."""
     for facts in (finding.registered, finding.exchanged):
         came = _outcome_phrase(finding.subject, facts.value(finding.subject), names)
         yield f"run {facts.run}  {_calls(facts, names)}  {came}"
@@ -175,7 +173,7 @@ def evidence_lines(finding: OrderFinding, names: Sequence[str]) -> Iterator[str]
 
 
 def _rank(finding: OrderFinding) -> tuple[object, ...]:
-    """The most telling first; of its kind, what two do by themselves before what takes others."""
+    """Return the sort key: most telling first; within a kind, pairs before findings with others."""
     kind, *rest = finding.subject.rank
     pair = (finding.first, finding.second)
     return kind, len(finding.company), finding.subject.call not in pair, *rest, *pair
@@ -187,13 +185,13 @@ def _claim(finding: OrderFinding, names: Sequence[str]) -> _Claim:
     if not finding.company or (finding.shared and not finding.narrowed):
         return claim
     among = f"With {_name_list(finding.company, names, 'and')} called too"
-    if not finding.narrowed:  # who of them must be there is not known
+    if not finding.narrowed:  # which of them are required is not known
         among = f"Among the {len(finding.registered.order)} called"
     return replace(claim, text=f"{among}, {claim.text}")
 
 
 def _pair_claim(finding: OrderFinding, names: Sequence[str]) -> _Claim:
-    """One of the two is the one that does otherwise."""
+    """Return the claim for a finding about one of the two handlers."""
     subject = finding.subject
     who = names[subject.call]
     other = finding.second if subject.call == finding.first else finding.first
@@ -208,7 +206,7 @@ def _pair_claim(finding: OrderFinding, names: Sequence[str]) -> _Claim:
 
 
 def _third_party_claim(finding: OrderFinding, names: Sequence[str]) -> _Claim:
-    """A third handler does otherwise, or the event comes to something else."""
+    """Return the claim for a finding about a third handler or the event."""
     subject = finding.subject
     pair = finding.first, finding.second
     if finding.shared:
@@ -288,19 +286,19 @@ def _subject_phrase(subject: FactSubject, names: Sequence[str]) -> str:
 
 
 def _sentence_start(subject: FactSubject, names: Sequence[str]) -> str:
-    """At the beginning of a sentence; names of the context stay as they are written."""
+    """Return the subject capitalised; names of the context stay as written."""
     text = _subject_phrase(subject, names)
     return text if subject.kind is FactKind.PLACE else text[:1].upper() + text[1:]
 
 
 def _place(pointer: str) -> str:
-    """`/context/user/name` as `context.user.name`."""
+    """Return `/context/user/name` as `context.user.name`."""
     names = (name.replace("~1", "/").replace("~0", "~") for name in pointer.split("/")[1:])
     return one_line(".".join(names), LONGEST_VALUE)
 
 
 def _file(state: Mapping[str, Any]) -> str:
-    """How it was changed, and the lines that came and went."""
+    """Return how a file was changed, with added and removed lines."""
     lines = str(state["diff"]).splitlines()
     told = [one_line(line, 20) for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
     size = "" if state["bytes"] is None else f", {state['bytes']:,} bytes"
@@ -322,6 +320,6 @@ def _orders_phrase(tried: int, told: OrderFindings) -> str:
 
 
 def _name_list(calls: Iterable[int], names: Sequence[str], word: str) -> str:
-    """`a, b or c`."""
+    """Return `a, b or c`."""
     *first, last = [*(names[call] for call in calls)] or [""]
     return f"{', '.join(first)} {word} {last}" if first else last

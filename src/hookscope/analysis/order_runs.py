@@ -1,4 +1,4 @@
-"""One event fired with its handlers in several orders: does the order matter, and which handlers interact."""
+"""One event fired in several call orders: whether the order matters, and which handlers interact."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ __all__ = ["FEWEST_RUNS", "OrderFinding", "OrderFindings", "OrderRuns", "finding
 
 
 class OrderRuns:
-    """Fires a plan in several orders, at most so many times, and narrows down what differs between them.
+    """Fires a plan in several orders, up to `times`, and narrows down the differences.
 
-    Twice as registered, then the other way round, then in all orders where there are at most so many, else in
-    random ones of that seed. What differs is narrowed down before the next order is tried, to two handlers
-    that follow each other and, changed about, come to something else; others are left out as far as it still
-    shows. Only handlers of one group change places: those that begin at once stay, and a host's groups follow
-    each other. The order of messages follows that of handlers, and is no difference.
+    The event is fired twice as registered, then in reverse, then in all orders if there are at most
+    `times`, else in random ones from the seed. A difference is narrowed down before the next order is
+    tried: to two consecutive handlers whose exchange changes the result; other handlers are left out as
+    long as the difference shows. Only handlers of one group change places: concurrent calls stay, and a
+    host's groups follow each other. The order of messages follows the handlers, and is no difference.
 
-    Every fire has the event anew, of now. With `sandbox` each has fresh copies and workers too; without, what
-    handlers keep in memory and in files is there the next time, as it is in their host.
+    Every fire has a new event with the current time. With `sandbox` each has fresh copies and workers;
+    without, what handlers keep in memory and in files stays, as in their host.
 
-    Raises Refusal where fewer than two handlers could change places, or there are too few fires to tell.
+    Raises Refusal if fewer than two handlers can change places, or `times` is too small.
 
     Args:
-        times: the most fires; at least LEAST.
+        times: the most fires; at least FEWEST_RUNS.
         seed: of the random orders.
     """
 
@@ -56,15 +56,14 @@ class OrderRuns:
             raise Refusal(f"There is nothing to shuffle: {_call_name(plan)} for {key}.", then)
         self._bench, self._view, self._sandbox = bench, view, sandbox
         self._registered = plan
-        self.plan = plan  # of the fire that was begun last
+        self.plan = plan  # plan of the latest fire
         self._search = OrderSearch(blocks, times, seed)
 
     async def firings(self) -> AsyncGenerator[Firing]:
-        """The fires, one after another; `told` says what has come of them.
+        """Yield the fires, one after another; `findings` returns the result.
 
-        Each is yielded when it has begun; the next begins when it has ended, and none after one that was
-        cancelled. Close the generator (`contextlib.aclosing`). Raises OSError where
-        copies cannot be made.
+        Each is yielded when it has started; the next starts when it has ended, and none after a cancelled
+        one. Close the generator (`contextlib.aclosing`). Raises OSError if copies cannot be made.
         """
         asking = self._search.run()
         order = next(asking, None)
@@ -82,7 +81,7 @@ class OrderRuns:
                 return
 
     def told(self) -> OrderFindings:
-        """What is known by now."""
+        """Return the findings so far."""
         return self._search.told(_call_names(self._registered))
 
     async def _begun(self) -> Firing:
@@ -92,7 +91,7 @@ class OrderRuns:
 
 
 def _call_names(plan: Plan) -> list[str]:
-    """What handlers are called, in order: a hook that hears an event under two keys has two."""
+    """Return the handlers' names in order; a hook with two keys of the event has two."""
     names = [call.name for call in plan.calls]
     return [
         one_line(call.name if names.count(call.name) == 1 else f"{call.name} ({call.key})")

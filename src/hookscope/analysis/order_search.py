@@ -1,7 +1,4 @@
-"""Search for the smallest cause of an order dependency.
-
-which two handlers, in which company, give another result.
-"""
+"""Search for the smallest cause of an order dependency: which two handlers, among which others."""
 
 from __future__ import annotations
 
@@ -16,12 +13,12 @@ from hookscope.analysis.order_findings import OrderFinding, OrderFindings
 from hookscope.engine.plan_variants import CallOrder
 from hookscope.model.run import Plan
 
-# The places of calls that can change places among themselves; one block comes behind the other.
+# Blocks of call positions that can be exchanged within the block; blocks follow each other.
 CallBlocks = tuple[tuple[int, ...], ...]
 
 
 def call_blocks(plan: Plan) -> CallBlocks:
-    """The groups of the plan. Calls that begin at once have no order, and each is a block of its own."""
+    """Return the plan's groups. Concurrent calls have no order, so each is a block of its own."""
     blocks: list[tuple[int, ...]] = []
     first = 0
     for group in plan.groups:
@@ -32,18 +29,19 @@ def call_blocks(plan: Plan) -> CallBlocks:
 
 
 def registered_order(blocks: CallBlocks) -> CallOrder:
-    """The order in which the host calls them."""
+    """Return the order in which the host calls the handlers."""
     return tuple(chain(*blocks))
 
 
 def order_count(blocks: CallBlocks) -> int:
-    """How many orders there are."""
+    """Return the number of possible orders."""
     return prod(factorial(len(block)) for block in blocks)
 
 
 def other_orders(blocks: CallBlocks, seed: int, most: int) -> Iterator[CallOrder]:
-    """All but the registered order, each once: the reversed one first, in which every two have changed
-    places. Beyond that all in turn where there are at most so many, else random ones."""
+    """Yield all orders except the registered one, each once: first the reverse, where every pair is
+    exchanged, then all if there are at most `most`, else random ones.
+    """
     told = {registered_order(blocks)}
     every = _every_order(blocks) if order_count(blocks) <= most else _random_orders(blocks, Random(seed))
     for order in chain([tuple(chain(*(block[::-1] for block in blocks)))], every):
@@ -64,8 +62,9 @@ def _random_orders(blocks: CallBlocks, chance: Random) -> Iterator[CallOrder]:
 
 
 def orders_between(start: CallOrder, end: CallOrder) -> list[CallOrder]:
-    """The way from one order of the same calls to another: in each step two neighbours change places that
-    stand otherwise at the end, and no others."""
+    """Return the steps from one order to another. Each step exchanges two neighbours whose order differs
+    at the end.
+    """
     now, way = list(start), [start]
     for place, call in enumerate(end):
         for at in range(now.index(call), place, -1):
@@ -75,36 +74,36 @@ def orders_between(start: CallOrder, end: CallOrder) -> list[CallOrder]:
 
 
 def exchanged_calls(one: CallOrder, other: CallOrder) -> tuple[int, int]:
-    """The two calls, in their registered order, that have changed places in one step."""
+    """Return the two calls exchanged by one step, in registered order."""
     first, second = (call for call, there in zip(one, other, strict=True) if call != there)
     return (first, second) if first < second else (second, first)
 
 
 class RunsExhausted(Exception):
-    """No more runs were asked for."""
+    """The maximum number of runs is used up."""
 
 
 class OrderSearch:
-    """Asks for runs, so many at most, and knows after each what they tell.
+    """Requests runs, up to a maximum, and derives findings after each.
 
-    The registered order comes twice: what differs then is not the order's doing. Wherever something is
-    otherwise in another order, the way between the two, on which neighbours change places step by step, is
-    halved until one step is left. Then all other handlers are left out, else one by one: those without whom
-    the difference does not show are its company. What is found has been seen twice.
+    The registered order runs twice: what differs then does not depend on the order. For each difference
+    in another order, the steps between the two orders are bisected until one exchange is left. Then all
+    other handlers are left out, else one by one: those without which the difference disappears are
+    required. Every finding has been seen twice.
     """
 
     def __init__(self, blocks: CallBlocks, times: int, seed: int) -> None:
         self._blocks, self._times, self._seed = blocks, times, seed
         self._fired: list[RunFacts] = []
-        self._seen: dict[CallOrder, RunFacts] = {}  # by the last run of each
+        self._seen: dict[CallOrder, RunFacts] = {}  # order → facts of its last run
         self._found: list[OrderFinding] = []
         self._unsteady: set[FactSubject] = set()
         self._causes: dict[FactSubject, list[tuple[int, int]]] = {}
-        # Subject → which way round its causes stand → value → an order that came to it.
+        # Subject → directions of its causes → value → an order with that value.
         self._tables: dict[FactSubject, dict[object, dict[str, CallOrder]]] = {}
 
     def run(self) -> Generator[CallOrder, RunFacts, None]:
-        """Yields the order that is wanted next, and is sent what came of it."""
+        """Yield the next order to run, and receive its facts."""
         try:
             first = registered_order(self._blocks)
             yield from self._fire(first)
@@ -117,7 +116,7 @@ class OrderSearch:
             return
 
     def told(self, names: Sequence[str]) -> OrderFindings:
-        """What is known by now. `names` are those of the handlers, in the registered order."""
+        """Return the findings so far. `names`: the handlers in registered order."""
         left: dict[tuple[CallOrder, CallOrder], FactSubject] = {}
         for subject, one, other in self._differing():
             left.setdefault((one, other), subject)
@@ -154,7 +153,7 @@ class OrderSearch:
         return facts
 
     def _tabulate(self, subject: FactSubject) -> None:
-        """Sort all that was seen anew, by the causes that are known by now."""
+        """Group all facts again by the causes known so far."""
         self._tables[subject] = {}
         for order, facts in self._seen.items():
             if len(order) == len(registered_order(self._blocks)):
@@ -166,17 +165,17 @@ class OrderSearch:
         )
 
     def _key(self, subject: FactSubject, facts: RunFacts) -> object:
-        """Orders of one key ought to come to the same."""
+        """Return the group of a run: orders of one group should have the same value."""
         place = {call: at for at, call in enumerate(facts.order)}
         ways = tuple(place[one] < place[other] for one, other in self._causes.get(subject, ()))
         return self._writers_that_count(subject, facts), ways
 
     def _writers_that_count(self, subject: FactSubject, facts: RunFacts) -> tuple[int, ...]:
-        """Where it is known that several write a place: by them, in their order, it ought to be explained."""
+        """Return the writers of a shared place, whose order should explain its value."""
         kinds = (
             FactKind.PLACE,
             subject.kind,
-        )  # what each leaves there does not say what stands there in the end
+        )  # what each left there does not determine the final value
         found = [
             one
             for one in self._found
@@ -190,7 +189,7 @@ class OrderSearch:
         return writers[-1:] if any(one.last_wins for one in found) else writers
 
     def _differing(self) -> Iterator[tuple[FactSubject, CallOrder, CallOrder]]:
-        """What no cause that is known explains, the most telling first, with two orders that show it."""
+        """Yield unexplained subjects, most telling first, each with two orders that show it."""
         for subject in sorted(self._tables, key=lambda subject: subject.rank):
             for by_value in self._tables[subject].values() if subject not in self._unsteady else ():
                 if len(by_value) > 1:
@@ -201,7 +200,7 @@ class OrderSearch:
     def _narrow(
         self, subject: FactSubject, one: CallOrder, other: CallOrder
     ) -> Generator[CallOrder, RunFacts, None]:
-        """From two orders to two neighbours, and those without whom it does not show."""
+        """Narrow two orders down to two neighbours, and to the other handlers that are required."""
         way = orders_between(one, other)
         low, high, start = 0, len(way) - 1, self._seen[one].value(subject)
         while high - low > 1:
@@ -223,7 +222,7 @@ class OrderSearch:
         if _is_significant(subject, *trial):
             self._found.append(_order_finding(first, pair, trial))
         places = {found.what for found in (subject, *differing)} - {""}
-        again = {found for found in self._tables if found.what in places}  # others may be explained by it
+        again = {found for found in self._tables if found.what in places}  # it may explain others
         for found in {subject, *differing} | again:
             self._tabulate(found)
         if _is_significant(subject, *trial):
@@ -232,7 +231,7 @@ class OrderSearch:
     def _shrink(
         self, subject: FactSubject, pair: tuple[int, int], trial: tuple[RunFacts, RunFacts]
     ) -> Generator[CallOrder, RunFacts, None]:
-        """Leave out all that have no part in it; and see it twice."""
+        """Leave out all handlers that are not required, and confirm the finding."""
         needed = {*pair, subject.call}
         others = [call for call in trial[0].order if call not in needed]
         alone = (yield from self._tried(subject, trial, set(others))) if others else None
@@ -261,7 +260,7 @@ class OrderSearch:
     def _tried(
         self, subject: FactSubject, trial: tuple[RunFacts, RunFacts], without: set[int]
     ) -> Generator[CallOrder, RunFacts, tuple[RunFacts, RunFacts] | None]:
-        """Both orders without these; None where the difference does not show any more."""
+        """Run both orders without some handlers; None if the difference disappears."""
         found = []
         for facts in trial:
             seen = yield from self._once(tuple(call for call in facts.order if call not in without))
@@ -279,7 +278,7 @@ class OrderSearch:
         return subject.kind is not FactKind.CHANGED or any(subject in facts.written for facts in self._fired)
 
     def _finished(self, finding: OrderFinding) -> OrderFinding:
-        """Without what tells nothing; of a place where the last one wins, with all who won in some order."""
+        """Return the finding without redundant subjects; for a last-write place, with all that won."""
         also = _most_significant(one for one in finding.also if one not in self._unsteady)
         kept = {finding.subject, *_most_significant((finding.subject, *also))}
         finding = replace(finding, also=tuple(one for one in also if one in kept))
@@ -291,7 +290,7 @@ class OrderSearch:
         return replace(finding, writers=tuple(sorted(writers | {finding.first, finding.second})))
 
     def _won(self, call: int, subject: FactSubject) -> bool:
-        """Did in some order stand there in the end what this one wrote, as the last."""
+        """Return whether this handler's write was the last and final one in some order."""
         wrote = FactSubject(FactKind.CHANGED, subject.what, call)
         return any(
             facts.writers(subject.what)[-1:] == (call,) and facts.value(subject) == facts.value(wrote)
@@ -300,7 +299,7 @@ class OrderSearch:
 
 
 def _differing_by_rank(one: RunFacts, other: RunFacts) -> list[FactSubject]:
-    """What the two came to differently, the most telling first."""
+    """Return the subjects that differ between the two runs, most telling first."""
     differing = (
         subject for subject in _differing_subjects(one, other) if _is_significant(subject, one, other)
     )
@@ -313,8 +312,9 @@ def _differing_subjects(one: RunFacts, other: RunFacts) -> set[FactSubject]:
 
 
 def _most_significant(subjects: Iterable[FactSubject]) -> tuple[FactSubject, ...]:
-    """The most telling first, without those that only say again what another one does: a handler leaves
-    at a place what stands there afterwards, and messages are what handlers say."""
+    """Return the subjects, most telling first, without redundant ones: what a handler left at a place
+    that differs afterwards, and messages that handlers' messages explain.
+    """
     found = sorted(subjects, key=lambda subject: subject.rank)
     places = {one.what for one in found if one.kind is FactKind.PLACE}
     says = any(one.kind is FactKind.SAID for one in found)
@@ -327,7 +327,7 @@ def _most_significant(subjects: Iterable[FactSubject]) -> tuple[FactSubject, ...
 
 
 def _is_significant(subject: FactSubject, one: RunFacts, other: RunFacts) -> bool:
-    """What a handler left at a place is known, and its own doing in one of the two at least."""
+    """Return whether a value left at a place is known, and the handler wrote it in one of the runs."""
     if subject.kind is not FactKind.CHANGED:
         return True
     known = PARTLY_CHANGED not in (one.value(subject), other.value(subject))
@@ -345,4 +345,4 @@ def _order_finding(
     return OrderFinding(*pair, subject, one, other, also, company)
 
 
-FEWEST_RUNS = 4  # fires that tell anything: as registered twice, the other way round, and that once more
+FEWEST_RUNS = 4  # registered order twice, reversed order twice

@@ -37,15 +37,15 @@ MOST_REPETITIONS = 1_000  # fires
 async def repeated_firings(
     bench: Workbench, view: Snapshot, plan: Plan, times: int, *, sandbox: bool = False
 ) -> AsyncGenerator[Firing]:
-    """Fire the plan so often, one after another; `repetition` says what their runs did again.
+    """Fire the plan several times in sequence; `summarize_repetition` reports what the runs repeated.
 
-    Each is yielded when it has begun; the next begins when it has ended, and none after one that was
-    cancelled. Every one has the event anew, of now. All run in the same workers, so what a handler keeps
-    in memory is there the next time, as it is in its host.
+    Each firing is yielded when it has started; the next starts when it has ended, and none after a
+    cancelled one. Every fire has a new event with the current time. All run in the same workers, so what a
+    handler keeps in memory stays, as in its host.
 
-    With `sandbox` all run on the same copies, which are gone at the end, and each Run's `guarded` says
-    what has changed since they were made. Close the generator (`contextlib.aclosing`): that ends them.
-    Raises OSError where the copies cannot be made.
+    With `sandbox` all run on the same copies, which are removed at the end; each Run reports what has
+    changed since they were made. Close the generator (`contextlib.aclosing`) to remove them. Raises OSError
+    if the copies cannot be made.
     """
     guard = await bench.guard(view) if sandbox else None
     try:

@@ -1,7 +1,4 @@
-"""How a run's results came about.
-
-answers merged step by step, ignored members of an answer, and the input of a failed handler.
-"""
+"""How a run's results came about: merge steps, ignored members of an answer, a failed handler's input."""
 
 from __future__ import annotations
 
@@ -22,20 +19,20 @@ _ABSENT = object()
 
 @dataclass(frozen=True, slots=True)
 class MergeStep:
-    """What one result made of the merged answer."""
+    """What one result changed in the merged answer."""
 
-    name: str  # whose result it is
+    name: str  # the handler's hook
     answered: object  # what the handler returned; None: nothing, or it failed
-    changed: Mapping[str, Any]  # of the merged answer: what this result set; None for what it took away
+    changed: Mapping[str, Any]  # members of the merged answer set by this result; None: removed
     answer: Mapping[str, Any]  # the merged answer after it
-    stopped: bool  # nobody was asked after it
+    stopped: bool  # no handler was called after it
     counts: bool  # the host took its answer into account
 
 
 def merge_steps(policy: Policy, event: Event, results: Iterable[Result]) -> tuple[MergeStep, ...]:
-    """The merging of `results`, in their order, as `policy` does it. Runs nothing and asks nobody again.
+    """Return the merge of `results`, in order, as `policy` does it. Runs nothing.
 
-    `event` as it was fired (`Run.event`). Ends with the result that stopped the event, where one did.
+    `event`: as fired (`Run.event`). Ends with the result that stopped the event, if one did.
     """
     fold, steps = policy.start(event), []
     for result in results:
@@ -67,15 +64,16 @@ STOP_MEMBERS = (
     "block",
     "cancel",
     "handled",
-)  # the members by which answers stop something, each of some events
+)  # members that stop something, each for some events
 STOP_SYNONYMS = frozenset(
     (*STOP_MEMBERS, "blocked", "canceled", "cancelled", "deny", "denied", "reject", "stop", "abort")
 )
 
 
 def intended_member(policy: Policy, event: Event, result: Result) -> tuple[str, str] | None:
-    """A member of an answer that counts for nothing, and the name under which it would count; None where
-    none is known. The policy itself is asked; nothing runs."""
+    """Return a member of an answer that has no effect, and the name under which it would have one; None
+    if none is known. Asks the policy; runs nothing.
+    """
     answer = result.returned
     if not isinstance(answer, dict):
         return None
@@ -98,25 +96,25 @@ CONTEXT_NAMES: Mapping[EventKind, str] = {
     "folder": "context",
     "stream": "data",
     "plugin": "event",
-}  # as handlers say
+}  # names that handlers use
 EVENT_MEMBERS = frozenset(
     ("type", "action", "sessionKey", "session_key", "timestamp", "messages", *CONTEXT_NAMES.values())
 )
-PROPERTY_ACCESS = re.compile(r"(?:\.|\[\s*[\"'])([A-Za-z_]\w*)")  # read of something, in all three languages
+PROPERTY_ACCESS = re.compile(r"(?:\.|\[\s*[\"'])([A-Za-z_]\w*)")  # property access, in all three languages
 NULL_WORDS = ("undefined", "null", "NoneType")
 
 
 @dataclass(frozen=True, slots=True)
 class HandlerInput:
-    """The keys of what a handler got, sorted. `name`: what handlers call it."""
+    """The keys of a handler's input, sorted. `name`: what handlers call it."""
 
     name: str
     keys: tuple[str, ...]
-    meant: str = ""  # the key that a word of the failed line is a slip of
+    meant: str = ""  # the closest key to a word of the failed line
 
 
 def handler_input(event: Event, earlier: Iterable[Patch], failure: Failure) -> HandlerInput:
-    """What the handler that failed so had been given: the event, as the patches before it had left it."""
+    """Return the input of the failed handler: the event with the patches of the handlers before it."""
     name = CONTEXT_NAMES[event.kind]
     keys = _input_keys(event, earlier)
     words = (word for word in _requested_words(failure) if word not in keys)
@@ -125,7 +123,7 @@ def handler_input(event: Event, earlier: Iterable[Patch], failure: Failure) -> H
 
 
 def failed_on_missing_value(failure: Failure) -> bool:
-    """Did it fail because something was not there: then it helps to know what was."""
+    """Return whether a missing value caused the failure, so that the input's keys help."""
     if failure.phase != "run":
         return False
     of_nothing = failure.type == "TypeError" and any(word in failure.message for word in NULL_WORDS)
@@ -136,7 +134,7 @@ def _input_keys(event: Event, earlier: Iterable[Patch]) -> list[str]:
     within = [] if event.kind == "plugin" else [CONTEXT_NAMES[event.kind]]
     keys: dict[str, Any] = dict.fromkeys(map(str, event.context))
     for operation in (one for patch in earlier for one in patch):
-        if within and operation.get("path") == f"/{within[0]}":  # another object in place of the whole
+        if within and operation.get("path") == f"/{within[0]}":  # the whole object was replaced
             value = operation.get("value")
             keys = dict.fromkeys(map(str, value)) if isinstance(value, Mapping) else {}
         elif operation.get("op") in ("remove", "move"):
@@ -150,14 +148,14 @@ def _input_keys(event: Event, earlier: Iterable[Patch]) -> list[str]:
 
 
 def _pointer_keys(pointer: object, within: list[str]) -> Iterator[str]:
-    """The key that a JSON pointer ends at, where it is one of those that handlers got."""
+    """Yield the last key of a JSON pointer if it is a key of the handler's input."""
     *above, last = str(pointer).split("/")[1:] or [""]
     if above == within:
         yield last.replace("~1", "/").replace("~0", "~")
 
 
 def _requested_words(failure: Failure) -> Iterator[str]:
-    """The words that it may have looked for: of a KeyError its own, else those of the line that failed."""
+    """Yield the keys it may have looked for: of a KeyError its own, else those of the failed line."""
     if failure.type == "KeyError":
         yield failure.own_text.strip("\"'")
         return

@@ -31,10 +31,10 @@ from hookscope.runtime.firing import Firing
 
 
 def usual_dialects(bench: Workbench, *, shipped: bool = False) -> tuple[Dialect, ...]:
-    """The guides of all hosts with HOOK.md folders, the dialect in force in place of its own guide.
+    """Return the guides of all hosts with HOOK.md folders; the dialect in force replaces its own guide.
 
-    `shipped`: their programs as they ship, in the installed version or else the newest that is known.
-    Of a host whose hooks are none of folders, its own guide and versions: nobody else reads those.
+    `shipped`: their programs as shipped, in the installed or else the newest known version. For a host
+    without hook folders: its own guide and versions, since no other host reads its hooks.
     """
     if "folder" not in bench.dialect.kinds:
         return tuple(dialect for dialect in comparable_dialects(bench) if dialect.version or not shipped)
@@ -51,7 +51,7 @@ def usual_dialects(bench: Workbench, *, shipped: bool = False) -> tuple[Dialect,
 
 
 def comparable_dialects(bench: Workbench) -> tuple[Dialect, ...]:
-    """All that have HOOK.md folders, or all of a host that has none: guides first."""
+    """Return all dialects with HOOK.md folders, or all of a host without them; guides first."""
     here, known = bench.dialect, DIALECTS.values()
     if "folder" not in here.kinds:
         return tuple(dialect for dialect in known if dialect.product == here.product)
@@ -59,7 +59,10 @@ def comparable_dialects(bench: Workbench) -> tuple[Dialect, ...]:
 
 
 def chosen_dialects(names: str) -> tuple[Dialect, ...]:
-    """`openclaw,milady`, each once. Raises Refusal for an unknown one, and for fewer than two."""
+    """Return the dialects in `openclaw,milady`, each once.
+
+    Raises Refusal for an unknown one, and for fewer than two.
+    """
     try:
         found = {name: dialect_named(name) for name in map(str.strip, names.split(",")) if name}
     except UnknownDialect as error:
@@ -71,20 +74,21 @@ def chosen_dialects(names: str) -> tuple[Dialect, ...]:
 
 
 def workbench_of_host(bench: Workbench, dialect: Dialect, *, trust_all: bool = False) -> Workbench:
-    """The same folders under another host's rules: the workspace in force and what the options assume are
-    its own too; its settings, state folder and managed hooks are that host's."""
+    """Return a workbench for the same folders under another host. It shares the workspace and the what-if;
+    settings, state folder and managed hooks are that host's.
+    """
     made = Workbench(_host_options(bench, dialect), trust_all=trust_all, limits=bench.limits, lingers=LINGER)
     made.crew.warn_unprotected = bench.crew.warn_unprotected
     return made
 
 
 def compare_hosts(bench: Workbench, dialects: Sequence[Dialect]) -> HostComparison:
-    """Every hook as each of these hosts sees it, as though all folders were trusted. Runs nothing."""
+    """Return every hook as each of these hosts sees it, with all folders trusted. Runs nothing."""
     return align_hosts([host_side(workbench_of_host(bench, dialect, trust_all=True)) for dialect in dialects])
 
 
 def only_hooks(comparison: HostComparison, names: Sequence[str]) -> HostComparison:
-    """The hooks of these names alone. Raises Refusal for one that no host has."""
+    """Return the comparison of these hooks. Raises Refusal for one that no host has."""
     known = {line.name for line in comparison.lines}
     for name in names:
         if name not in known:
@@ -108,7 +112,7 @@ def _host_options(bench: Workbench, dialect: Dialect) -> Options:
 
 
 def host_side(bench: Workbench) -> ComparedHost:
-    """What this workbench finds, for a comparison."""
+    """Return what this workbench finds, as one side of a comparison."""
     host = bench.open()
     return ComparedHost(host, examine(discover(host), host), _reads_folder_hooks(host.dialect))
 
@@ -128,7 +132,7 @@ EventForHost = Callable[[Workbench, Snapshot], Event]
 
 
 def template_or_saved_event(item: str) -> EventForHost:
-    """A key, as a realistic event of each host; or a file with a saved one."""
+    """Return a function that makes each host's realistic event of a key, or reads a saved event."""
 
     def event_of(bench: Workbench, view: Snapshot) -> Event:
         if is_saved_event(item):
@@ -139,7 +143,7 @@ def template_or_saved_event(item: str) -> EventForHost:
 
 
 def exact_event(event: Event) -> EventForHost:
-    """Exactly this event, where the host knows its key or somebody listens to it."""
+    """Return a function that gives exactly this event, if the host knows its key or has a subscriber."""
 
     def event_of(bench: Workbench, view: Snapshot) -> Event:
         check_key(view, event.key)
@@ -149,7 +153,7 @@ def exact_event(event: Event) -> EventForHost:
 
 
 class HostRuns:
-    """Fires at each host in its own workers. What a host refuses is a sentence in its place."""
+    """Fires at each host in its own workers. A host's refusal becomes a sentence in its place."""
 
     def __init__(
         self,
@@ -162,14 +166,15 @@ class HostRuns:
         sandbox: bool = False,
     ) -> None:
         self.benches = [workbench_of_host(bench, dialect, trust_all=trust_all) for dialect in dialects]
-        self.untrusted: dict[TrustTarget, None] = {}  # folders whose handlers were not allowed to run
+        self.untrusted: dict[TrustTarget, None] = {}  # folders whose handlers did not run
         self._event_of, self._only, self._sandbox = event_of, only, sandbox
         self._firing: Firing | None = None
         self._cancelled = False
 
     def would_need(self) -> tuple[TrustTarget, ...]:
-        """The folders that would have to be trusted for all listeners to run. Raises the first host's Refusal
-        where none of them takes the event."""
+        """Return the folders to trust so that all subscribers run. Raises the first host's Refusal if no host
+        accepts the event.
+        """
         folders: dict[TrustTarget, None] = {}
         refused: list[Refusal] = []
         for bench in self.benches:
@@ -186,11 +191,11 @@ class HostRuns:
         return tuple(folders)
 
     async def run(self) -> tuple[RunAtHost, ...]:
-        """One after another; after a cancel the rest is not fired."""
+        """Fire at one host after another; after a cancellation the others are not fired at."""
         return tuple([await self._there(bench) for bench in self.benches])
 
     def cancel(self) -> None:
-        """Cancel the run on its way, and fire at no other host. From the loop's own thread."""
+        """Cancel the active run, and fire at no other host. Call it in the loop's own thread."""
         self._cancelled = True
         if self._firing is not None:
             self._firing.cancel()

@@ -29,18 +29,18 @@ HIDDEN_VALUE = "…"
 
 @dataclass(frozen=True, slots=True)
 class ComparedMachine:
-    """One of the surroundings that are compared."""
+    """One of the compared machines."""
 
     label: str
     options: Options
     source: EnvironmentSource | None = None
-    notes: tuple[str, ...] = ()  # what is not known of it
+    notes: tuple[str, ...] = ()  # what is unknown about it
 
 
 def compared_machines(text: str, options: Options) -> tuple[ComparedMachine, ...]:
-    """`here,unit:gateway`; of one alone the other is `here`. Raises Refusal.
+    """Return the machines in `here,unit:gateway`; a single one is compared with `here`. Raises Refusal.
 
-    All else that the options assume holds in each of them.
+    All other assumptions of the options apply to each of them.
     """
     names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     if not names:
@@ -65,8 +65,9 @@ def _compared_machine(name: str, options: Options) -> ComparedMachine:
 def real_and_assumed(
     supposed: Options, real: Options, dialect: str
 ) -> tuple[ComparedMachine, ComparedMachine]:
-    """What is real, and what is supposed; under one dialect, unless another one is part of the what-if.
-    Raises Refusal."""
+    """Return the real and the assumed machine, under one dialect unless the what-if names another.
+    Raises Refusal.
+    """
     _, source = assumed_machine(supposed)
     label = source.called if source is not None else "what if"
     given = replace(supposed, dialect=dialect)
@@ -77,8 +78,9 @@ def real_and_assumed(
 
 
 def compare_machines(places: Sequence[ComparedMachine], dialect: str | None = None) -> HostComparison:
-    """Every hook as the host sees it in each of these surroundings, as though all folders were trusted.
-    Runs nothing. `dialect` holds where a place names none of its own. Raises Refusal.
+    """Return every hook as the host sees it on each machine, with all folders trusted. Runs nothing.
+
+    `dialect` applies to machines that name none. Raises Refusal.
     """
     benches = [
         Workbench(replace(place.options, dialect=place.options.dialect or dialect), trust_all=True)
@@ -99,7 +101,7 @@ def compare_machines(places: Sequence[ComparedMachine], dialect: str | None = No
 def _remedy(
     place: ComparedMachine, side: ComparedHost, lacking: Sequence[MissingRequirement]
 ) -> Remedy | None:
-    """The lines that give a place what its hooks lack there."""
+    """Return the lines that give a machine what its hooks lack there."""
     folders = dict.fromkeys(one.folder for one in lacking if one.folder)
     variables = dict.fromkeys(one.what for one in lacking if not one.folder)
     if not folders and not variables:

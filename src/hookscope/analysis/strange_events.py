@@ -19,7 +19,7 @@ from hookscope.values import dataclass
 Schema = Mapping[str, Any]
 Kind = Literal["absent", "null", "example", "inside", "wrong"]
 
-LONG = "x" * 50_000  # a saved event can hold it
+LONG = "x" * 50_000  # short enough for a saved event
 TEXTS = (
     "", "0", " ", "null", "../../x", "${HOME}", "%s{}", "[/x]", "e\u0301", "שלום \u202eabc",
     "👩\u200d👩\u200d👧", "\0", "\x1b[2J", "\ud800", LONG,
@@ -27,7 +27,7 @@ TEXTS = (
 NUMBERS = (0, 1, -1, 0.5, 2**31, 2**53 + 1, -(2**63), 1e308, 1e-7)
 DEEP = json.loads("[" * 60 + "]" * 60)
 NESTED_VALUES: tuple[Any, ...] = ([], {}, [None], {"": None}, {"a": {"b": []}}, list(range(1_000)), DEEP)
-UNKNOWN = ("extra", "", "a b", "__proto__", "constructor")  # names of fields that no source describes
+UNKNOWN = ("extra", "", "a b", "__proto__", "constructor")  # undocumented field names
 SESSION_KEYS = (
     "", "main", "agent:main:subagent:7f3c", "agent:main:subagent:a:subagent:b", "agent:main:cron:daily",
     "agent:main:telegram:group:-100123:topic:7", "agent:other:main", "::", "é\u202e👩", LONG,
@@ -41,7 +41,7 @@ anything = st.none() | st.booleans() | numbers | texts | st.sampled_from(NESTED_
 
 @dataclass(frozen=True, slots=True)
 class _FieldStrategy:
-    """What one member of an object may be. The kinds stand in order of simplicity, the likely ones often."""
+    """The possible values of one member. Simple kinds come first, likely ones are repeated."""
 
     name: str
     kinds: SearchStrategy[Kind]
@@ -50,14 +50,16 @@ class _FieldStrategy:
 
 
 def events_like(template: Event, known: EventType | None) -> SearchStrategy[Event]:
-    """Events of the template's key, most of them wrong in one or two places.
+    """Return events with the template's key, most of them wrong in one or two places.
 
-    `cfg`, the settings in force, is as in the template or not there. A second argument keeps its members,
-    since a saved event cannot leave one out.
+    `cfg`, the current settings, is as in the template or missing. A second argument keeps its members,
+    since a saved event cannot omit one.
     """
     schema: Schema = context_schema(known) if known is not None else {}
     beside: Schema = (ctx_schema(known) if known is not None else None) or {}
-    required = frozenset(schema.get("required", ()) if template.kind == "stream" else ())  # by its runtime
+    required = frozenset(
+        schema.get("required", ()) if template.kind == "stream" else ()
+    )  # required by the runtime
     whole = {name: value for name, value in template.context.items() if name == "cfg"}
     rest = {name: value for name, value in template.context.items() if name not in whole}
     own = {name: field for name, field in schema.get("properties", {}).items() if name != "cfg"}
@@ -83,7 +85,7 @@ def _object(
     *,
     unknown: bool = False,
 ) -> SearchStrategy[dict[str, Any]]:
-    """Objects with the members of the example, and of the schema where those may be missing."""
+    """Return objects with the example's members, and the schema's where those may be missing."""
     properties: Mapping[str, Schema] = schema.get("properties", {})
     names = [*example, *(name for name in properties if name not in example and may_miss(name))]
     fields = [_field(name, example, properties.get(name, {}), may_miss(name), len(names)) for name in names]
@@ -114,14 +116,14 @@ def _field(
     name: str, example: Mapping[str, Any], schema: Schema, may_miss: bool, beside: int
 ) -> _FieldStrategy:
     examples = [example[name]] if name in example else list(schema.get("examples", ()))
-    often = max(4, min(2 * beside, 40))  # so that one or two of all members are wrong
+    often = max(4, min(2 * beside, 40))  # so that one or two members are wrong
     kinds = _kinds(often, there=name in example, may_miss=may_miss, has_example=bool(examples))
     value = examples[0] if examples else None
     return _FieldStrategy(name, st.sampled_from(list(kinds)), value, _right_type_values(value, schema))
 
 
 def _kinds(often: int, *, there: bool, may_miss: bool, has_example: bool) -> Iterator[Kind]:
-    """Simple ones first; as in the template most times."""
+    """Yield the kinds, simple ones first; mostly as in the template."""
     if may_miss:
         yield from repeat("absent", 1 if there else often)
         yield "null"
@@ -133,7 +135,7 @@ def _kinds(often: int, *, there: bool, may_miss: bool, has_example: bool) -> Ite
 
 
 def _right_type_values(example: Any, schema: Schema) -> SearchStrategy[Any]:
-    """Values of the right type."""
+    """Return values of the right type."""
     if schema.get("enum"):
         return st.sampled_from(list(schema["enum"]))
     types = schema.get("type", [])

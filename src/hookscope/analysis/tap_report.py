@@ -1,7 +1,4 @@
-"""The status of a host's taps, what they recorded, and what that says about the hooks.
-
-events that arrived, subscribed events that never did, events without a hook.
-"""
+"""The status of a host's taps, what they recorded, and which hooks received events or never did."""
 
 from __future__ import annotations
 
@@ -46,7 +43,7 @@ ONLY_HOOKSCOPE_ASKS = (State.UNTRUSTED, State.SILENT)
 
 @dataclass(frozen=True, slots=True)
 class TapBlocker:
-    """What keeps a host from running a tap, and what to do."""
+    """What keeps a host from running a tap, and the next step."""
 
     gate: str
     reason: str
@@ -62,20 +59,20 @@ class TapStatus:
     language: str
     name: str
     events: tuple[str, ...]
-    whole: TapFilesState  # are its files as they were written
+    whole: TapFilesState  # whether its files are unchanged
     needs: tuple[TapBlocker, ...]
     notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SpoolSummary:
-    """What a spool holds."""
+    """The content of a spool."""
 
     folder: Path
     size: int  # bytes
     events: int
     last: datetime | None
-    loaded: datetime | None  # when a host loaded a tap last
+    loaded: datetime | None  # when a host last loaded a tap
     pid: int  # of the process that wrote the newest line
     skipped: int  # lines that were no events
 
@@ -93,7 +90,7 @@ class _HostHooks:
 
 
 def tap_statuses(bench: Workbench, view: Snapshot) -> tuple[TapStatus, ...]:
-    """Every tap that was installed for this host, in order of installing."""
+    """Return every tap installed for this host, in order of installation."""
     installed = sorted(installed_taps_of(view.host).items(), key=lambda item: item[1].at)
     here = _HostHooks(view.host, view.inventory.hooks, bench.options)
     shipped = _shipped_host_hooks(bench, view) if installed else None
@@ -101,7 +98,7 @@ def tap_statuses(bench: Workbench, view: Snapshot) -> tuple[TapStatus, ...]:
 
 
 def _shipped_host_hooks(bench: Workbench, view: Snapshot) -> _HostHooks | None:
-    """Where a guide is in force, what the program finds: it may want more than its guide says."""
+    """Return what the shipped program finds, if a guide is in force: it may require more."""
     shipped = bench.setup.shipped
     if shipped is None or shipped.product != view.host.dialect.product:
         return None
@@ -119,7 +116,7 @@ def _tap_status(root: Path, entry: InstalledTap, here: _HostHooks, shipped: _Hos
 def _shipped_differences(
     entry: InstalledTap, shipped: _HostHooks | None, needs: tuple[TapBlocker, ...]
 ) -> Iterator[str]:
-    """What the program wants besides. A tap that it does not look for is said to be so elsewhere."""
+    """Yield what the shipped program requires besides, unless it does not find the tap at all."""
     if shipped is not None and shipped.row(entry) is not None:
         known = {need.gate for need in needs}
         for need in _blockers(entry, shipped):
@@ -142,11 +139,11 @@ def _read_content(path: Path) -> bytes | None:
     try:
         return read_current(path)
     except ChangeError:
-        return b""  # it is there, and nobody may read it
+        return b""  # it exists but cannot be read
 
 
 def _blockers(entry: InstalledTap, seen: _HostHooks) -> Iterator[TapBlocker]:
-    """Every gate that keeps the host from running it. What only Hookscope asks for is none."""
+    """Yield every gate that stops the tap at its host. Hookscope's own gates do not count."""
     row = seen.row(entry)
     if row is None:
         yield TapBlocker("found", "it is not among the hooks that are found", "`hookscope list` says why.")
@@ -188,13 +185,13 @@ def _notes(entry: InstalledTap, seen: _HostHooks) -> Iterator[str]:
 
 
 def _runs_python(host: Host, kind: EventKind) -> bool:
-    """Is a Python handler among the names that the host itself looks for."""
+    """Return whether the host itself runs Python handlers."""
     system = host.dialect.system_of(kind)
     return isinstance(system, FolderSystem) and any(name.endswith(".py") for name in system.shape.handlers)
 
 
 def spool_summary_of(view: Snapshot) -> SpoolSummary:
-    """What the spool of this host holds. Reads all of it. Raises OSError."""
+    """Return a summary of this host's spool. Reads all of it. Raises OSError."""
     folder = spool_path(view.host)
     reading, events, newest, loaded = SpoolReader(folder), 0, None, None
     for heard in reading:
@@ -224,7 +221,7 @@ def _file_size(file: Path) -> int:
 
 @dataclass(frozen=True, slots=True)
 class NeverReceived:
-    """A hook that listens to what never came. `recorded` is False where no tap would have heard it."""
+    """A subscription whose event never arrived. `recorded`: whether a tap would have recorded it."""
 
     hook: str
     source: str
@@ -235,24 +232,24 @@ class NeverReceived:
 
 @dataclass(frozen=True, slots=True)
 class EventUsage:
-    """Both lists, and what they rest on."""
+    """Events without hooks, subscriptions without events, and the basis of both."""
 
-    since: datetime | None  # since when taps record without a gap; None: nothing was ever recorded
-    loaded: datetime | None  # when a host loaded a tap last
-    seen: tuple[EventCount, ...]  # all that came, most often first
+    since: datetime | None  # start of gapless recording; None: nothing recorded
+    loaded: datetime | None  # when a host last loaded a tap
+    seen: tuple[EventCount, ...]  # all recorded events, most frequent first
     unheard: tuple[NeverReceived, ...]
-    unanswered: tuple[EventCount, ...]  # those of `seen` that nobody listens to
-    unknown: tuple[str, ...]  # hooks of which only a load tells what they listen to
+    unanswered: tuple[EventCount, ...]  # events of `seen` without a subscriber
+    unknown: tuple[str, ...]  # hooks whose events only a load can tell
     skipped: int  # lines of the spool that were no events
 
     @property
     def count(self) -> int:
-        """How many real events were seen."""
+        """The number of recorded events."""
         return sum(one.count for one in self.seen)
 
 
 def event_usage_of(view: Snapshot) -> EventUsage:
-    """Read the whole spool and compare it with the hooks of this view. Runs nothing. Raises OSError."""
+    """Compare the whole spool with the hooks of a snapshot. Runs nothing. Raises OSError."""
     host = view.host
     reading = SpoolReader(spool_path(host))
     seen, loaded, oldest = count_events(reading)
@@ -272,7 +269,7 @@ def event_usage_of(view: Snapshot) -> EventUsage:
 
 
 def _recording_since(host: Host, oldest: datetime | None) -> datetime | None:
-    """Since the install; where the spool was turned, since its oldest line."""
+    """Return when recording began: at the install, or at the oldest line of a rotated spool."""
     if os.path.exists(spool_path(host) / OLD_SPOOL_FILE):
         return oldest
     times = [entry.at for entry in installed_taps_of(host).values()]
@@ -280,14 +277,14 @@ def _recording_since(host: Host, oldest: datetime | None) -> datetime | None:
 
 
 def _would_run(row: HookStatus) -> bool:
-    """Would the host run it, as far as is known: what only Hookscope asks for stops no host."""
+    """Return whether the host would run the hook. Hookscope's own gates stop no host."""
     return row.verdict.shadowed_by is None and all(
         gate_state(gate) in ONLY_HOOKSCOPE_ASKS for gate in row.verdict.shut()
     )
 
 
 def _subscription_keys(key: str, kind: EventKind, host: Host) -> tuple[str, ...]:
-    """The keys under which a listener would have heard the event."""
+    """Return the keys under which a subscriber would have received the event."""
     if kind not in host.dialect.kinds:
         return ()
     event = replace(host.dialect.event_of(key), kind=kind)
@@ -308,7 +305,7 @@ def _never_received(rows: Iterable[HookStatus], heard: set[str], host: Host) -> 
 
 
 def _keys_of_taps(host: Host) -> Mapping[EventKind, frozenset[str]]:
-    """The keys that installed taps listen to, by kind."""
+    """Return the events that installed taps subscribe to, by kind."""
     taps = installed_taps_of(host).values()
     return {
         kind: frozenset(key for tap in taps if tap.kind == kind for key in tap.events) for kind in TAP_KINDS
@@ -326,7 +323,7 @@ def _has_subscriber(one: EventCount, rows: Iterable[HookStatus], host: Host) -> 
 
 @dataclass(frozen=True, slots=True)
 class TapReport:
-    """How the taps stand, what they recorded, and what that says of the hooks."""
+    """The taps, what they recorded, and what that shows about the hooks."""
 
     taps: tuple[TapStatus, ...]
     recorded: SpoolSummary
@@ -334,5 +331,5 @@ class TapReport:
 
 
 def tap_report_of(bench: Workbench, view: Snapshot) -> TapReport:
-    """Reads the whole spool; runs nothing. Raises OSError."""
+    """Return the report. Reads the whole spool; runs nothing. Raises OSError."""
     return TapReport(tap_statuses(bench, view), spool_summary_of(view), event_usage_of(view))

@@ -23,14 +23,14 @@ from hookscope.storage.state_files import state_folder, write_state_file
 from hookscope.values import dataclass
 
 VERSION = 1
-MOST_WORKSPACES = 100  # workspaces; the one that was used longest ago goes first
-LARGEST = 262_144  # characters of a text that is kept
+MOST_WORKSPACES = 100  # workspaces; the least recently used is removed first
+LARGEST = 262_144  # characters of a stored text
 PATIENCE = 2  # seconds for another console's write
 
 
 @dataclass(frozen=True, slots=True)
 class StoredConsole:
-    """`console.json`: workspace → when it was used, and what its console was showing.
+    """`console.json`: workspace → when it was last used, and what its console showed.
 
     Merged by key under a lock, replaced atomically, readable by its owner alone.
     """
@@ -38,16 +38,16 @@ class StoredConsole:
     file: Path
 
     def read(self, workspace: Path) -> Mapping[str, Any] | None:
-        """What was left for this workspace; None where nothing was.
+        """Return the stored console state of this workspace; None if there is none.
 
-        Raises Refusal where the file is damaged, or of another version of Hookscope.
+        Raises Refusal if the file is damaged or written by another version of Hookscope.
         """
         entry = self._read().get(str(workspace))
         shown = entry.get("console") if isinstance(entry, dict) else None
         return shown if isinstance(shown, dict) else None
 
     def recent(self) -> tuple[Path, ...]:
-        """The workspaces that are there, the one used last first. Nothing where the file cannot be read."""
+        """Return the existing workspaces, last used first; none if the file cannot be read."""
         try:
             known = _newest_first(self._read())
         except Refusal:
@@ -55,24 +55,26 @@ class StoredConsole:
         return tuple(Path(name) for name in known if os.path.isdir(name))
 
     def write(self, workspace: Path, shown: Mapping[str, Any] | None) -> None:
-        """Leave this for the next time; None: only that the workspace was used now.
+        """Store the console state for the next start; None: only that the workspace was used now.
 
-        A damaged file is replaced, one of a newer version is let be. Raises Refusal, then nothing is written.
+        A damaged file is replaced; one of a newer version is kept. Raises Refusal; nothing is written then.
         """
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
-            from filelock import FileLock  # here: a look locks nothing, and this loads asyncio
+            from filelock import FileLock  # a scan locks nothing, and filelock loads asyncio
 
             with FileLock(str(self.file) + ".lock", timeout=PATIENCE):
                 known = dict(self._mergeable())
                 before = known.get(str(workspace))
                 entry = dict(before) if isinstance(before, dict) else {}
                 now = datetime.now(UTC).isoformat(timespec="milliseconds")
-                entry["at"] = max(now, *map(_last_used, known.values()), "")  # a clock may have been set back
+                entry["at"] = max(
+                    now, *map(_last_used, known.values()), ""
+                )  # the clock may have been set back
                 if shown is not None:
                     entry["console"] = dict(shown)
                 others = {name: one for name, one in known.items() if name != str(workspace)}
-                known = {str(workspace): entry, **others}  # the first of those of one time
+                known = {str(workspace): entry, **others}  # first among equal times
                 kept = {name: known[name] for name in _newest_first(known)[:MOST_WORKSPACES]}
                 document = {"version": VERSION, "workspaces": kept}
                 write_state_file(self.file, json.dumps(document, indent=1).encode("utf-8", "replace") + b"\n")
@@ -108,31 +110,31 @@ class StoredConsole:
 
 
 class _NewerVersion(Refusal):
-    """Written by a version that knows more than this one."""
+    """The file was written by a newer version."""
 
 
 def stored_console() -> StoredConsole:
-    """The file in the state folder that keeps what the console showed. Nothing is read yet."""
+    """Return the console file in the state folder. Reads nothing yet."""
     return StoredConsole(state_folder() / "console.json")
 
 
 def masked_draft(text: str, redaction: Redaction = NOTHING_KNOWN) -> str | None:
-    """A text as it may be kept: each secret in it stands as `${NAME}`. None: it is too long to be kept.
+    """Return a text with each secret as `${NAME}`; None if it is too long to be stored.
 
-    `redaction` knows secrets beside those that show by their names or their looks.
+    `redaction` knows secrets that neither their names nor their form reveal.
     """
     if len(text) > LARGEST:
         return None
     try:
         found = secrets_in(parse_context(text), keys=redaction.keys)
-    except BadContext:  # half written: what is seen without reading it
+    except BadContext:  # incomplete JSON: search the raw text
         found = secrets_in(text)
     kept: str = with_secret_names(redaction.veil(text, secrets=found).text(text))
     return kept
 
 
 def _last_used(entry: object) -> str:
-    """When, as text that is as great as the time is late."""
+    """Return the time of last use as sortable text."""
     return str(entry.get("at", "")) if isinstance(entry, dict) else ""
 
 
@@ -145,23 +147,23 @@ KINDS = (TEXT, JSON, SVG)
 
 
 def masked_export(text: str, document: Any, redaction: Redaction) -> tuple[str, Any]:
-    """Text and document with `${SECRET:NAME}` where a secret stood: known ones, and what looks like one."""
+    """Return text and document with `${SECRET:NAME}` for known secrets and for what looks like one."""
     veil = redaction.veil(document, text)
     return veil.text(text), veil.value(document)
 
 
 def json_file_text(document: Any) -> str:
-    """A document as a file."""
+    """Return the document as the text of a file."""
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
 def export_place(typed: str, folder: Path) -> Path:
-    """The file that a typed name means, relative ones from that folder on."""
+    """Return the file for a typed name; relative names start at the folder."""
     return typed_path(typed, folder)
 
 
 def export_problem(file: Path) -> str:
-    """Why an export cannot be that file, whatever stands there now; empty where it can."""
+    """Return why this file cannot be an export, whatever it contains now; empty if it can."""
     if file.suffix not in KINDS:
         return f"The ending says what it becomes: {', '.join(KINDS)}."
     if not os.path.isdir(file.parent):
@@ -172,7 +174,7 @@ def export_problem(file: Path) -> str:
 
 
 def write_export(file: Path, content: str, *, replace: bool) -> Path:
-    """Write it. Raises Refusal where it cannot be, or where there is such a file and none may be replaced."""
+    """Write an export. Raises Refusal if that fails, or the file exists and must not be replaced."""
     problem = export_problem(file)
     if problem:
         raise Refusal(problem)

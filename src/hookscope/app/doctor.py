@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
     from hookscope.model.hook import Problem
 
-OLDEST_PYTHON = (3, 9)  # that a worker runs on
-PATIENCE = 10  # seconds for an interpreter to say its version
+OLDEST_PYTHON = (3, 9)  # oldest Python that runs a worker
+PATIENCE = 10  # seconds for an interpreter to print its version
 
 
 @dataclass(frozen=True, slots=True)
 class SetupFinding:
-    """One thing that was looked for. `well`: nothing needs doing."""
+    """One item of the setup. `ok`: nothing needs to be done."""
 
     name: str
     found: str
@@ -51,7 +51,7 @@ class SetupFinding:
 
 
 def examine_setup(view: Snapshot, setup: Setup, node: Node | NoNode) -> tuple[SetupFinding, ...]:
-    """Everything that decides what Hookscope shows here. Runs the handlers' interpreter for its version."""
+    """Return everything that decides what Hookscope shows here. Runs the handlers' interpreter once."""
     return (
         SetupFinding("dialect", f"{view.host.dialect.name}, {view.because}"),
         *_places(view),
@@ -107,7 +107,7 @@ def _places(view: Snapshot) -> Iterator[SetupFinding]:
 
 
 def _of_settings(view: Snapshot) -> Iterator[Problem]:
-    """What a look found wrong in the settings, beside what they say of themselves."""
+    """Yield problems that the scan found in the settings, besides those of the settings themselves."""
     known, file = (*view.host.settings.problems, *view.host.problems), view.host.settings.file
     for one in view.inventory.problems:
         if one not in known and one.place is not None and one.place.file == file:
@@ -115,7 +115,7 @@ def _of_settings(view: Snapshot) -> Iterator[Problem]:
 
 
 def _variables(view: Snapshot, setup: Setup) -> Iterator[SetupFinding]:
-    """What events are filled with, beside the environment."""
+    """Yield the sources of variables for events, besides the environment."""
     workspace, name = view.host.workspace, setup.environment
     if name is not None:
         try:
@@ -153,7 +153,7 @@ def _folders(view: Snapshot) -> Iterator[SetupFinding]:
 
 
 def _stopped(view: Snapshot) -> Iterator[SetupFinding]:
-    """Where none of the user's own hooks would run, each for the same reason that is no matter of trust."""
+    """Yield a finding if all of the user's own hooks are stopped for the same reason other than trust."""
     own = [
         row
         for row in view.inventory.hooks
@@ -174,7 +174,7 @@ def _orphans(view: Snapshot) -> Iterator[SetupFinding]:
 
 
 def _packs(view: Snapshot) -> Iterator[SetupFinding]:
-    """Where the list of a pack and its folders disagree."""
+    """Yield packs whose list of hooks and folders disagree."""
     short = view.host.surroundings.short
     for item in view.inventory.rejected:
         if item.place is not None and item.place.file.name == "package.json":
@@ -193,7 +193,7 @@ def _trusted(view: Snapshot) -> SetupFinding:
 
 
 def _too_wide(view: Snapshot) -> Iterator[SetupFinding]:
-    """Records of trust that do not count."""
+    """Yield trust records that do not count."""
     short, counted = view.host.surroundings.short, trusted_folders(view.host)
     for folder in sorted(view.host.trust.folders - counted):
         target = TrustTarget(folder, too_wide_reason(folder, view.host) or ABOVE_WORKSPACE_REASON)
@@ -238,7 +238,7 @@ def _node(view: Snapshot, node: Node | NoNode) -> SetupFinding:
 
 
 def _workers() -> Iterator[SetupFinding]:
-    """Worker processes of all consoles and commands that run now, as far as the system tells."""
+    """Yield the worker processes of all consoles and commands, as far as the system shows them."""
     processes = find_marked()
     leaders = [process for process in processes if process.pid == process.group]
     strays = [process for process in processes if process.pid != process.group and process.parent == 1]

@@ -1,4 +1,4 @@
-"""Edits of the user's files: shown before they are written, remembered, and undone."""
+"""Edits of the user's files: previewed, written, remembered, and undone."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ PUT_BACK_HINT = "Put it back as it was and undo again; or "
 
 
 class Edits:
-    """What a workbench writes, and remembers so that it can be undone."""
+    """Writes the edits of a workbench, and remembers them for undo."""
 
     def __init__(self, bench: Workbench) -> None:
         self._bench = bench
         self._stack = UndoStack(state_folder() / "undo")
-        self._made: set[object] = set()  # what was written here, as `_facts` has it
+        self._made: set[object] = set()  # changes written here, as `_change_facts`
 
     def toggle(self, view: Snapshot, name: str, on: bool, *, as_command: bool = False) -> Toggle:
-        """What switching a hook on or off would write, and what else that changes. Writes nothing.
+        """Return what switching a hook on or off would write, and its effects. Writes nothing.
 
         `as_command`: under the rules of the host's own command. Raises Refusal.
         """
-        if view.host.settings.unread:  # perhaps another program was writing them: they are waited for
+        if view.host.settings.unread:  # another program may be writing them: wait
             try:
                 read_settled(view.host.settings.file)
             except ChangeError as error:
@@ -56,14 +56,14 @@ class Edits:
         return plan_toggle(view, self._bench.hook(view, name), on, as_command=as_command)
 
     def apply(self, toggle: Toggle) -> None:
-        """Write it, and remember how to take it back. Raises Refusal; then nothing was written."""
+        """Write a toggle and remember how to undo it. Raises Refusal; nothing is written then."""
         if toggle.needed:
             self.write(toggle.name, toggle.change)
 
     def write(self, subject: str, change: Change) -> None:
-        """Write all files of a change, or none, as one step to take back.
+        """Write all files of a change, or none, as one undoable step.
 
-        Raises Refusal: Outdated, where a file has changed since the change was made.
+        Raises Refusal; Outdated if a file has changed since the change was planned.
         """
         lock = self._lock_of(change)
         try:
@@ -84,11 +84,11 @@ class Edits:
         self._made.add(_change_facts(change))
 
     def made_here(self, change: Change) -> bool:
-        """Was it written by this workbench, and not by another program or at another time."""
+        """Return whether this workbench wrote the change in this session."""
         return _change_facts(change) in self._made
 
     def _take_back(self, change: Change, lock: Path | None, why: str) -> NoReturn:
-        """What was written and cannot be remembered: raises Refusal, with what is so now."""
+        """Revert a change that could not be remembered; raises Refusal with the result."""
         try:
             apply_change(change.undo(), lock=lock)
         except ChangeError:
@@ -96,9 +96,9 @@ class Edits:
         raise Refusal(why) from None
 
     def keep(self, change: Change) -> None:
-        """Write a file of its user's own, such as a saved event, as a step to take back. Raises Refusal.
+        """Write a file of the user's own, such as a saved event, as an undoable step. Raises Refusal.
 
-        It is written all the same where nothing can be remembered.
+        The file is written even if the step cannot be remembered.
         """
         write_user_file(change)
         with suppress(ChangeError):
@@ -106,7 +106,7 @@ class Edits:
         self.note(change.path.name, change)
 
     def write_all(self, subject: str, changes: Sequence[Change]) -> None:
-        """Write several changes, or none; each is one step to undo. Raises Refusal."""
+        """Write several changes, or none; each is one undoable step. Raises Refusal."""
         done: list[Change] = []
         try:
             for change in changes:
@@ -116,7 +116,7 @@ class Edits:
                 self._remember(change)
         except ChangeError as error:
             for change in reversed(done):
-                with suppress(ChangeError):  # a change that cannot be undone stays on record
+                with suppress(ChangeError):  # a change that cannot be reverted stays remembered
                     apply_change(change.undo(), lock=self._lock_of(change))
                     self._stack.forget(change)
             raise Refusal(str(error)) from None
@@ -124,9 +124,9 @@ class Edits:
             self.note(subject, change)
 
     def undoing(self) -> Undoing:
-        """What `undo` would write now. Writes nothing.
+        """Return what `undo` would write now. Writes nothing.
 
-        Raises Refusal where there is nothing to undo; Stuck, where the newest edit cannot be taken back.
+        Raises Refusal if there is nothing to undo, and UndoBlocked if the newest edit cannot be undone.
         """
         change, unreadable = self.last()
         over = "".join(f"{text} " for text in unreadable_edits_text(unreadable))
@@ -143,9 +143,9 @@ class Edits:
         return replace(undoing, unreadable=unreadable)
 
     def last(self) -> tuple[Change, tuple[Path, ...]]:
-        """The newest edit that is remembered, and the files of newer ones that cannot be read.
+        """Return the newest remembered edit, and the unreadable files of newer ones.
 
-        Raises Refusal where there is none.
+        Raises Refusal if there is none.
         """
         change, unreadable = self._stack.newest()
         if change is None:
@@ -154,18 +154,15 @@ class Edits:
         return change, unreadable
 
     def forget(self, change: Change) -> None:
-        """Give an edit up: its files stay as they are, and `undo` goes on with the one before it.
-
-        Raises Refusal.
-        """
+        """Discard an edit: its files stay, and `undo` continues with the one before it. Raises Refusal."""
         try:
             self._stack.forget(change)
         except ChangeError as error:
             raise Refusal(str(error)) from None
 
     def _instead(self) -> str:
-        """What takes back what is no edit of one file."""
-        from hookscope.packs.transaction import installed_packs  # here: a look asks for no packs
+        """Return how to undo what is no file edit: an installed pack, a tap."""
+        from hookscope.packs.transaction import installed_packs  # a scan needs no packs
         from hookscope.recording.installation import installed_taps_of
 
         host = self._bench.open()
@@ -175,17 +172,19 @@ class Edits:
         return " ".join(taken) or "Only what Hookscope itself changed can be taken back."
 
     def undo(self, undoing: Undoing) -> None:
-        """Write what `undoing` showed, and forget the change. Raises Refusal; then nothing was written."""
+        """Write the pending undo, and forget the change. Raises Refusal; nothing is written then."""
         try:
             self._stack.undo(undoing.change, undoing.back, self._lock_of(undoing.back))
         except ChangeError as error:
             raise Refusal(str(error)) from None
-        self._made.discard(_change_facts(undoing.change))  # the same, done again, may be somebody else's
+        self._made.discard(
+            _change_facts(undoing.change)
+        )  # an equal change may come from another program later
         self._bench.distrust_gone(undoing.change.made)
         self.note("undo", undoing.change)
 
     def _lock_of(self, change: Change) -> Path | None:
-        """Beside a settings file, where others of our processes look for it; beside users' own files none."""
+        """Return the lock for a change; None for the settings file, which has a lock beside it."""
         if change.path == self._bench.open().settings.file.absolute():
             return None
         try:
@@ -198,9 +197,9 @@ class Edits:
         return user_files_lock()
 
     def note(self, subject: str, change: Change) -> None:
-        """On record, unless the journal cannot be written: the change is made all the same."""
+        """Record a change in the journal. A journal that cannot be written does not stop the change."""
         with suppress(OSError):
-            import asyncio  # here, and below: a look needs no event loop
+            import asyncio  # a scan needs no event loop
 
             asyncio.run(
                 self._bench.record.journal(self._bench.open()).note(
@@ -210,5 +209,5 @@ class Edits:
 
 
 def _change_facts(change: Change) -> object:
-    """What a change still has once it was read from disk."""
+    """Return the parts of a change that survive a round trip through its file."""
     return change.meaning, tuple((part.path.name, part.old, part.new) for part in change.parts)

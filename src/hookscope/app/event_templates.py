@@ -14,11 +14,11 @@ from hookscope.model.refusal import Refusal
 from hookscope.model.run import Event
 from hookscope.model.uncalled_hooks import event_kind_of_key
 
-WORKSPACE_FIELD = "workspaceDir"  # of a context: the workspace in force
+WORKSPACE_FIELD = "workspaceDir"  # context member with the current workspace
 
 
 class BadContext(ValueError):
-    """A context that is no JSON object: what is wrong, and where it stands in the text."""
+    """A context that is not a JSON object: the problem and its position in the text."""
 
     def __init__(self, problem: str, line: int = 1, column: int = 1) -> None:
         super().__init__(f"line {line}, column {column}: {problem}")
@@ -26,7 +26,7 @@ class BadContext(ValueError):
 
 
 def parse_context(text: str) -> dict[str, Any]:
-    """The context of an event from JSON text; empty text is an empty one. Raises BadContext."""
+    """Return the context in a JSON text; an empty text is an empty context. Raises BadContext."""
     if not text.strip():
         return {}
     try:
@@ -59,19 +59,22 @@ def _json_kind(value: object) -> str:
 
 
 def event_keys(host: Host, inventory: Inventory) -> tuple[str, ...]:
-    """What can be fired: the host's events, then what hooks listen to beside them. Families left out."""
+    """Return the keys that can be fired: the host's events, then others that hooks subscribe to.
+
+    Event families are left out.
+    """
     known = [event.key for event in host.dialect.catalogue().events if not event.family]
     heard = [key for row in inventory.hooks for key in row.events or () if _is_event(key, row)]
     return tuple(dict.fromkeys([*known, *sorted(heard)]))
 
 
 def _is_event(key: str, row: HookStatus) -> bool:
-    """Is what a hook listens to one event: no family, and not all of them."""
+    """Return whether a subscription names one event, not a family or all events."""
     return ":" in key if event_kind_of_key(key, row) == "folder" else key != "*"
 
 
 def template_event(key: str, host: Host) -> Event:
-    """A realistic event of that key: the catalogue's example, with the settings in force as `cfg`."""
+    """Return a realistic event: the catalogue's example, with the current settings as `cfg`."""
     known = host.dialect.catalogue().find(key)
     event = host.dialect.event_of(key)
     context = _with_workspace(as_plain(known.context), host) if known else {}
@@ -86,12 +89,12 @@ def template_event(key: str, host: Host) -> Event:
 
 
 def _with_workspace(example: dict[str, Any], host: Host) -> dict[str, Any]:
-    """The example with the workspace in force, where it names one."""
+    """Return the example with the current workspace, if the example names one."""
     return {**example, WORKSPACE_FIELD: str(host.workspace)} if WORKSPACE_FIELD in example else example
 
 
 def check_required_fields(event: Event, host: Host) -> None:
-    """Raises Refusal for an event of a stream without its required fields: no runtime could have sent it."""
+    """Raise Refusal for a stream event without its required fields: no runtime could have sent it."""
     catalogue = host.dialect.catalogue()
     known = catalogue.by_key.get(event.key) if event.kind == "stream" else None
     if known is not None and known.required and (problems := event_problems(event, catalogue)):
@@ -99,7 +102,7 @@ def check_required_fields(event: Event, host: Host) -> None:
 
 
 def as_plain(value: Any) -> Any:
-    """A copy of settings made of plain dicts and lists."""
+    """Return a copy of settings made of plain dicts and lists."""
     if isinstance(value, Mapping):
         return {str(key): as_plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -22,14 +22,14 @@ GOTO = frozenset({"code", "code-insiders", "codium", "cursor"})
 
 
 def editor_of(env: Mapping[str, str]) -> str:
-    """What the user named: VISUAL, else EDITOR; empty where neither is set."""
+    """Return the user's editor: VISUAL, else EDITOR; empty if neither is set."""
     return env.get("VISUAL", "").strip() or env.get("EDITOR", "").strip()
 
 
 def editor_command(editor: str, place: FilePosition) -> list[str]:
-    """The command that opens this place. Editors that are not known get the file alone.
+    """Return the command that opens this position. Unknown editors get the file alone.
 
-    Raises ValueError where the variable is no command.
+    Raises ValueError if the variable is not a command.
     """
     words = shlex.split(editor)
     if not words:
@@ -46,14 +46,14 @@ def editor_command(editor: str, place: FilePosition) -> list[str]:
 
 
 def run_editor(words: Sequence[str], workspace: Path) -> str:
-    """Run an editor in this terminal until it ends. Returns why it failed, as a sentence; never raises.
+    """Run an editor in this terminal until it exits. Return why it failed, as a sentence; never raises.
 
-    It is none that the workspace brings.
+    A program that the workspace provides is not used.
     """
     try:
         with _signals_held():
             code = subprocess.run(user_command(words, [workspace]), check=False).returncode
-    except (OSError, ValueError) as error:  # the latter: a null byte in the command
+    except (OSError, ValueError) as error:  # ValueError: a null byte in the command
         return f"{words[0]} does not start: {error_reason(error)}. Set VISUAL or EDITOR to another editor."
     if code < 0:
         return f"{words[0]} was killed by {signal_name(-code)}."
@@ -70,7 +70,7 @@ def signal_name(number: int) -> str:
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
-    """Ctrl-C reaches the program in the terminal alone; other requests to end wait until it has ended."""
+    """Let Ctrl-C reach only the editor; delay other termination signals until it has exited."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from hookscope.storage.journal.redaction import Redaction
 
 FAILED_LOADS_FILE = "failed-loads.json"
-HANDLERS = "handlers"  # what its file has
-MOST = 500  # handlers that are kept
+HANDLERS = "handlers"  # the file's member
+MOST = 500  # stored handlers
 LONGEST = 300  # characters of an error's sentence
 EMPTY: Mapping[str, Failure] = {}
 LONGEST_WAIT = 2  # seconds for another process that writes
@@ -43,13 +43,13 @@ LONGEST_WAIT = 2  # seconds for another process that writes
 
 @dataclass(frozen=True, slots=True)
 class FailedLoad:
-    """What a load came to, of a file that is as it was then."""
+    """A failed load of a handler whose file has not changed since."""
 
     error: str  # `ModuleNotFoundError: No module named 'this'`
     at: datetime
-    run: int | None = None  # of the journal; None: nothing was fired
-    place: FilePosition | None = None  # where in the hook's own code it went wrong
-    held: bool = False  # the version from before is loaded still, and runs
+    run: int | None = None  # in the journal; None: nothing was fired
+    place: FilePosition | None = None  # position in the hook's own code
+    held: bool = False  # an older version is still loaded and runs
 
     @property
     def why(self) -> str:
@@ -58,19 +58,19 @@ class FailedLoad:
         run = f"run {self.run}" if self.run is not None else ""
         where = ", ".join(filter(None, (spot, run)))
         kind, _, text = self.error.partition(": ")
-        none = kind in (NO_FUNCTION, IS_CLASS)  # the words of what comes of a hook so far
+        none = kind in (NO_FUNCTION, IS_CLASS)  # the words of the activation chain
         said = f"has nothing to call: {text}" if none else f"does not load: {self.error}"
         return said + (f" ({where})" if where else "")
 
 
 def retry_hint(name: str) -> str:
-    """The next step of a hook that does not load."""
+    """Return the next step for a hook that does not load."""
     return f"`hookscope load {quote(name)}` tries again"
 
 
 @dataclass(frozen=True, slots=True)
 class LoadAttempt:
-    """A load that somebody has asked for. `failure` None: it loaded."""
+    """One attempt to load a handler. `failure` is None if it loaded."""
 
     code: Code
     failure: Failure | None = None
@@ -88,7 +88,7 @@ class FailedLoads:
         self.file, self._python = file, python
 
     def among(self, inventory: Inventory, host: Host) -> Mapping[Hook, FailedLoad]:
-        """The hooks that nothing else stops, and whose files failed as they stand. Runs nothing."""
+        """Return the otherwise ready hooks whose current files failed to load. Runs nothing."""
         known = state_members(self.file, HANDLERS)
         if not known:
             return {}
@@ -97,11 +97,11 @@ class FailedLoads:
         return {hook: failed for hook, failed in found if failed is not None}
 
     def have_changed(self, view: Snapshot) -> bool:
-        """Was the file written since that look. No more than asks for its time."""
+        """Return whether the file was written since the snapshot. Reads only its file status."""
         return self.mark() != view.loads_mark
 
     def mark(self) -> tuple[int, ...]:
-        """Another one once the file is another."""
+        """Return a stamp that differs once the file is another."""
         return tuple(_file_stamp(self.file))
 
     def _of(self, code: Code, known: Mapping[str, Any]) -> FailedLoad | None:
@@ -112,16 +112,17 @@ class FailedLoads:
             run, at = entry["run"], datetime.fromisoformat(entry["at"]).astimezone(UTC)
             place = FilePosition(Path(entry["file"]), int(entry["line"])) if entry["file"] else None
             return FailedLoad(str(entry["error"]), at, run if isinstance(run, int) else None, place)
-        except (LookupError, TypeError, ValueError, ArithmeticError):  # a damaged entry says nothing
+        except (LookupError, TypeError, ValueError, ArithmeticError):  # ignore a damaged entry
             return None
 
     async def learn(
         self, tried: Iterable[LoadAttempt], begun: float, redaction: Callable[[], Redaction] | None = None
     ) -> None:
-        """Note what failed, forget what has loaded since. Where that cannot be written it is not known later.
+        """Record failed loads, and remove those that load now. Write errors are ignored.
 
-        `begun`: when the first of them was tried; a file that was written later may be another.
-        `redaction` gives what masks secrets in their errors.
+        Args:
+            started: when the first attempt began; a file written later may be another version.
+            redaction: returns what masks secrets in the errors.
         """
         known = state_members(self.file, HANDLERS)
         news: dict[str, dict[str, Any] | None] = {}
@@ -133,13 +134,13 @@ class FailedLoads:
             elif one.failure.phase != "spawn" and _modified_at(one.code.path) <= begun:
                 news[path] = self._entry(one, redaction() if redaction is not None else None)
         if news:
-            import asyncio  # here: a look waits for nothing
+            import asyncio  # a scan needs no event loop
 
             with suppress(OSError):
                 await asyncio.to_thread(self._merge, news)
 
     def _entry(self, one: LoadAttempt, redaction: Redaction | None) -> dict[str, Any]:
-        from hookscope.storage.journal.redaction import NOTHING_KNOWN  # here: a look keeps nothing
+        from hookscope.storage.journal.redaction import NOTHING_KNOWN  # a scan writes nothing
 
         assert one.failure is not None
         error = f"{one.failure.type}: {one.failure.message}"
@@ -155,7 +156,7 @@ class FailedLoads:
         }
 
     def _merge(self, news: Mapping[str, dict[str, Any] | None]) -> None:
-        from filelock import FileLock  # here: a look locks nothing, and this loads asyncio
+        from filelock import FileLock  # a scan locks nothing, and filelock loads asyncio
 
         self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with FileLock(f"{self.file}.lock", timeout=LONGEST_WAIT):
@@ -164,8 +165,8 @@ class FailedLoads:
             write_state_file(self.file, json.dumps({HANDLERS: dict(last)}, indent=2).encode() + b"\n")
 
     def _content(self, code: Code) -> str:
-        """A text for all that the load rests on and that can be told without running it."""
-        from hookscope.runtime import content_digests  # here: most looks have nothing to compare
+        """Return a digest of everything that the load depends on and that is known without running it."""
+        from hookscope.runtime import content_digests  # most scans compare nothing
 
         python = self._python if code.language == "python" else ""
         parts = [content_digests.digest_of(code.root), _file_stamp(code.path), code.export, python]
@@ -178,7 +179,7 @@ def _may_have_failed(row: HookStatus) -> bool:
 
 
 def _file_stamp(path: Path) -> list[int]:
-    """Size, time and number; of a handler too, which may lie outside of its folder."""
+    """Return size, modification time and inode, also of a handler outside its hook's folder."""
     try:
         status = os.stat(path)
     except OSError:
@@ -187,7 +188,7 @@ def _file_stamp(path: Path) -> list[int]:
 
 
 def _place(failure: Failure, code: Code) -> FilePosition | None:
-    """The innermost line of the hook's own code."""
+    """Return the innermost line of the hook's own code."""
     own = [frame for frame in failure.frames if Path(frame.file).is_relative_to(code.root) and frame.line]
     return FilePosition(Path(own[-1].file), own[-1].line) if own else None
 
@@ -200,7 +201,7 @@ def _modified_at(path: Path) -> float:
 
 
 def load_attempts_in(run: Run) -> list[LoadAttempt]:
-    """The loads of a run and of those that it caused."""
+    """Return the load attempts of a run and of the runs that it caused."""
     found = [tried for result in run.results if (tried := _load_attempt(result, run.id)) is not None]
     return [*found, *(tried for caused in run.caused for tried in load_attempts_in(caused))]
 
@@ -218,9 +219,9 @@ def _load_attempt(result: Result, run: int) -> LoadAttempt | None:
 def load_attempts_for(
     inventory: Inventory, host: Host, failures: Mapping[str, Failure] = EMPTY
 ) -> list[LoadAttempt]:
-    """What a load of many hooks has found out: their rows have a gate that says so.
+    """Return the load attempts of all hooks whose status has a `load` gate.
 
-    `failures`: by name, those of whose lines more is known than the gate tells.
+    `failures`: failures by hook name that hold more detail than the gate.
     """
     gates = ((row.hook, gate) for row in inventory.hooks for gate in row.verdict.gates if gate.name == "load")
     return [

@@ -1,4 +1,4 @@
-"""Which host is here, in which version, and whose rules apply. Runs nothing."""
+"""Which host is here, in which version, and which dialect applies. Runs nothing."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ NEWEST_VERSION = "9999999"
 
 @dataclass(frozen=True, slots=True)
 class InstalledVersion:
-    """A version of a host, and where it is told."""
+    """A version of a host, and the file that states it."""
 
     version: str
     told_by: Path
-    package: Path | None = None  # the folder of its package, where that is here
-    asked: str = ""  # what a project asks for that has none of it yet, as it writes it
+    package: Path | None = None  # the folder of its package, if installed
+    asked: str = ""  # the requested range, if not installed yet
 
 
 def installed_version(
     dialect: Dialect, surroundings: Machine, settings: Path, workspace: Path | None = None
 ) -> InstalledVersion | None:
-    """The version of this dialect's host that is here; None where nothing tells. Runs nothing.
+    """Return the version of this dialect's host that is installed here; None if unknown. Runs nothing.
 
-    A host that is part of a project tells it in the `workspace` first.
+    A host that is part of a project is looked up in `workspace` first.
     """
     folder = workspace or surroundings.cwd
     return (
@@ -61,9 +61,9 @@ def installed_version(
 
 
 def _by_project(dialect: Dialect, surroundings: Machine, workspace: Path) -> InstalledVersion | None:
-    """The package among the project's own, where a host shows itself by what stands in a project.
+    """Return the version of the project's own package, for hosts that are part of a project.
 
-    Looked for as Node does: in a project of several packages it may lie in a folder above.
+    The search follows Node: in a monorepo the package may be in a folder above.
     """
     for name in dialect.layout.packages if dialect.layout.markers else ():
         for place in node_package_folders(name, workspace):
@@ -76,7 +76,7 @@ def _by_project(dialect: Dialect, surroundings: Machine, workspace: Path) -> Ins
 def _by_requested_version(
     dialect: Dialect, surroundings: Machine, workspace: Path
 ) -> InstalledVersion | None:
-    """What the nearest package.json asks for, where nobody has installed it yet."""
+    """Return the version that the nearest package.json requests, if it is not installed yet."""
     for folder in (workspace, *workspace.parents) if dialect.layout.markers else ():
         told = _read_manifest(folder / "package.json", surroundings)
         if told is not None:
@@ -87,14 +87,14 @@ def _by_requested_version(
 
 
 def requesting_manifest(dialect: Dialect, surroundings: Machine, workspace: Path) -> Path | None:
-    """The package.json of this folder, where it asks for the host and the host shows itself in projects."""
+    """Return the folder's package.json if it requests a host that is part of projects."""
     manifest = workspace / "package.json"
     told = _read_manifest(manifest, surroundings) if dialect.layout.markers else None
     return manifest if told is not None and _requested_version(told, dialect) is not None else None
 
 
 def _requested_version(manifest: dict[str, object], dialect: Dialect) -> str | None:
-    """Which version of the host a package.json asks for, in its own words."""
+    """Return the version range of the host in a package.json, as written there."""
     for kind in ("dependencies", "devDependencies"):
         listed = manifest.get(kind)
         asked = [listed.get(name) for name in dialect.layout.packages] if isinstance(listed, dict) else []
@@ -105,8 +105,11 @@ def _requested_version(manifest: dict[str, object], dialect: Dialect) -> str | N
 
 
 def _oldest_allowed(asked: str) -> str:
-    """The oldest version that a range allows; the newest where it leaves open all but the first number, or
-    that too, since that is what gets installed; "" for other words."""
+    """Return the oldest version that a range allows.
+
+    The newest if the range leaves everything after the first number open, since that is what gets
+    installed; "" for anything else.
+    """
     found = re.fullmatch(r"\s*(?:[\^~=v]\s*)*(\d+(?:\.\d+){0,2}(?:-[\w.]+)?)(?:\.[x*])*\s*", asked)
     if found:
         return found[1] if "." in found[1] else f"{found[1]}.{NEWEST_VERSION}"
@@ -122,7 +125,7 @@ def _read_manifest(manifest: Path, surroundings: Machine) -> dict[str, object] |
 
 
 def _by_package(dialect: Dialect, surroundings: Machine) -> InstalledVersion | None:
-    """The program on PATH leads, through its link, into its package."""
+    """Return the version of the package that the program on PATH belongs to, links followed."""
     name = dialect.layout.program
     program = surroundings.files.program(name, surroundings.search_path()).path if name else None
     if program is None:
@@ -135,7 +138,7 @@ def _by_package(dialect: Dialect, surroundings: Machine) -> InstalledVersion | N
 
 
 def _version_in(manifest: Path, dialect: Dialect, surroundings: Machine) -> InstalledVersion | None:
-    """The version in a package.json, if that is the host's."""
+    """Return the version in a package.json, if the package is the host's."""
     told = _read_manifest(manifest, surroundings)
     if told is None or told.get("name") not in dialect.layout.packages:
         return None
@@ -156,7 +159,7 @@ def _by_settings(dialect: Dialect, surroundings: Machine, settings: Path) -> Ins
 
 
 def nearest_shipped(found: InstalledVersion, dialects: Iterable[Dialect]) -> Dialect | None:
-    """Of dialects that follow a version, the newest that is not newer than this one; else the oldest."""
+    """Return the newest versioned dialect not newer than this version; else the oldest."""
     versioned = sorted((dialect for dialect in dialects if dialect.version), key=_dialect_order)
     older = [dialect for dialect in versioned if _dialect_order(dialect) <= _version_order(found.version)]
     return older[-1] if older else versioned[0] if versioned else None
@@ -167,7 +170,7 @@ def _dialect_order(dialect: Dialect) -> tuple[int, ...]:
 
 
 def _version_order(version: str) -> tuple[int, ...]:
-    """`2.0.0-alpha.76` → 2, 0, 0, 0, 76: stages before a release, then its numbers."""
+    """Return a sort key: `2.0.0-alpha.76` → 2, 0, 0, 0, 76. Pre-releases come before the release."""
     head, _, stage = version.partition("-")
     numbers = _numbers(head)
     stages = {"alpha": 0, "beta": 1, "rc": 2}
@@ -177,7 +180,7 @@ def _version_order(version: str) -> tuple[int, ...]:
 
 
 def _numbers(text: str) -> list[int]:
-    """A longer one than Python reads is no version's, and cut."""
+    """Return the numbers in a text. One longer than Python parses is no version's, and is cut."""
     return [int(part[:LONGEST_VERSION]) for part in re.findall(r"\d+", text)]
 
 
@@ -186,17 +189,17 @@ OWN_FOLDERS = (
     "*/HOOK.md",
     "HOOK.md",
     ".hookscope",
-)  # of hosts and ours: told of elsewhere
-PARENTS_SEARCHED = 4  # folders above in which a project is looked for
-MOST_ENTRIES = 200  # of a folder that are gone through
-MOST_NAMED = 3  # projects below that a sentence names
+)  # of known hosts and Hookscope: reported elsewhere
+PARENTS_SEARCHED = 4  # parent folders searched for a project
+MOST_ENTRIES = 200  # entries of a folder that are read
+MOST_NAMED = 3  # projects below that a message names
 LARGEST_SIGN_FILE = 256 * 1024  # bytes of a JSON file that is read
 SKIPPED_FOLDERS = frozenset({"node_modules", "vendor", "dist", "build"})
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignProgram:
-    """A program with hooks of its own."""
+    """Another program with hooks of its own."""
 
     name: str
     files: tuple[str, ...] = ()
@@ -204,7 +207,7 @@ class ForeignProgram:
 
 
 def nearby_hosts_message(folder: Path, guides: Iterable[Dialect], surroundings: Machine) -> str:
-    """What is to be said to whom looks at this folder; empty where nothing is known of it."""
+    """Return a message about hosts near this folder; empty if there are none."""
     if _any_file(folder, OWN_FOLDERS):
         return ""
     projects = [dialect for dialect in guides if dialect.layout.markers]
@@ -225,12 +228,12 @@ def nearby_hosts_message(folder: Path, guides: Iterable[Dialect], surroundings: 
 
 
 def is_own_folder(marker: Path) -> bool:
-    """Is this a host's own folder: where HOOK.md hooks lie in it, it is a workspace's that has the name."""
+    """Return whether the marker is a host's. One with HOOK.md hooks is a workspace of that name."""
     return os.path.exists(marker) and not any(marker.glob("*/HOOK.md"))
 
 
 def _project_above(folder: Path, dialect: Dialect) -> list[Path]:
-    """The project that the folder is inside of."""
+    """Return the project that contains the folder."""
     above = islice(folder.parents, PARENTS_SEARCHED)
     return [near for near in above if any(is_own_folder(near / marker) for marker in dialect.layout.markers)][
         :1
@@ -238,7 +241,7 @@ def _project_above(folder: Path, dialect: Dialect) -> list[Path]:
 
 
 def _projects_below(folder: Path, dialect: Dialect) -> list[Path]:
-    """Projects one or two folders down, as in a repository of several packages."""
+    """Return projects one or two folders down, as in a monorepo."""
     first = list(_child_folders(folder))
     second = (deeper for one in first for deeper in _child_folders(one))
     found = (
@@ -263,7 +266,7 @@ def _child_folders(folder: Path) -> Iterator[Path]:
 
 
 def _foreign_signs(folder: Path, files: Files) -> tuple[tuple[str, Path], ...]:
-    """The programs that have hooks here, each with a file that shows it."""
+    """Return the other programs that have hooks here, each with a file as evidence."""
     signs = ((neighbour.name, _foreign_sign(neighbour, folder, files)) for neighbour in _known_programs())
     return tuple(islice(((name, sign) for name, sign in signs if sign is not None), MOST_NAMED))
 
@@ -284,7 +287,7 @@ def _any_file(folder: Path, patterns: Iterable[str]) -> Path | None:
 
 def _has_hooks(file: Path, files: Files) -> bool:
     try:
-        told = json.loads(files.read(file, LARGEST_SIGN_FILE))  # a larger one is cut, and no JSON
+        told = json.loads(files.read(file, LARGEST_SIGN_FILE))  # a larger file is cut, and is no JSON then
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(told, dict) and bool(told.get("hooks"))
@@ -299,21 +302,21 @@ def _known_programs() -> tuple[ForeignProgram, ...]:
     )
 
 
-# A folder `plugins` alone says nothing. The last: it is a plugin itself, as most authors' folders are.
+# A folder `plugins` alone is no evidence. Last: the folder is a plugin itself, as authors have it.
 PLUGIN_SIGNS = ("plugins/*/plugin.py", "plugins/*/*.plugin.json", "*.plugin.json")
-PLUGIN_SCRIPTS = "plugins/*/index.[tj]s"  # many a project has such: what they call says whose they are
+PLUGIN_SCRIPTS = "plugins/*/index.[tj]s"  # common file names: their calls show the host
 REGISTERING = (b"api.on(", b"registerHook(", b"definePluginEntry(")
 MOST_SCRIPTS, LARGEST_SCRIPT = 20, 64 * 1024
 LOGGED = frozenset(("commands.log", "commands.log.1", "commands.lock"))  # what command-logger writes
-LOCK = ".hookscope-lock"  # how the names end of what changes/ locks by; looking loads none of that
+LOCK = ".hookscope-lock"  # suffix of storage.edits' lock files, which a scan does not import
 
 
 def chosen_dialect(
     options: Options, project: Mapping[str, object], surroundings: Machine
 ) -> tuple[Dialect, str, str]:
-    """The dialect in force, why, and a notice where several hosts were found.
+    """Return the dialect in force, the reason, and a notice if several hosts were found.
 
-    Raises Refusal where the dialect that is named is none.
+    Raises Refusal if the named dialect does not exist.
     """
     try:
         if options.dialect is not None:
@@ -328,7 +331,9 @@ def chosen_dialect(
     if not found:
         folder = surroundings.absolute(options.workspace or ".")
         return DEFAULT, "no host was found", nearby_hosts_message(folder, GUIDES, surroundings)
-    if _left_by_a_run(found[0][1], surroundings):  # the settings say more than a folder that a fire can make
+    if _left_by_a_run(
+        found[0][1], surroundings
+    ):  # settings are stronger evidence than a folder that a fire may create
         here = [pair for pair in found if _workspace_sign(pair[0], options, surroundings)]
         real = [pair for pair in found if pair not in here and not _left_by_a_run(pair[1], surroundings)]
         found = [*here, *real] if here else found
@@ -353,7 +358,7 @@ def chosen_dialect(
 
 
 def host_sign(dialect: Dialect, options: Options, surroundings: Machine) -> Path | None:
-    """The file or folder that shows that this host is here."""
+    """Return the file or folder that shows that this host is here."""
     layout = dialect.layout
     if options.config is not None and options.config.name == layout.settings:
         return surroundings.absolute(options.config)
@@ -362,37 +367,38 @@ def host_sign(dialect: Dialect, options: Options, surroundings: Machine) -> Path
     places = [settings_file(dialect, surroundings, Overrides())] if layout.settings else []
     if layout.state:
         places.append(state_folder(dialect, surroundings))
-    return next((path for path in places if os.path.lexists(path)), None)  # an unreadable one counts
+    return next((path for path in places if os.path.lexists(path)), None)  # an unreadable file counts too
 
 
 def _workspace_sign(dialect: Dialect, options: Options, surroundings: Machine) -> Path | None:
-    """What shows that the workspace itself is this host's."""
+    """Return what shows that the workspace itself belongs to this host."""
     workspace = surroundings.absolute(options.workspace or ".")
     places = (workspace / marker for marker in dialect.layout.markers)
     found = next(filter(is_own_folder, places), None)
-    has_hooks = any((workspace / "hooks").glob("*/HOOK.md"))  # they say more than a package.json
+    has_hooks = any((workspace / "hooks").glob("*/HOOK.md"))  # stronger evidence than a package.json
     if found is not None or has_hooks:
         return found
     return requesting_manifest(dialect, surroundings, workspace)
 
 
 def _left_by_a_run(sign: Path, surroundings: Machine) -> bool:
-    """Is this no more than a folder in HOME, as one hook that writes a file there leaves it behind."""
+    """Return whether this is only a folder in HOME, such as a hook that writes there leaves behind."""
     return os.path.isdir(sign) and sign.parent == surroundings.home and not os.path.isdir(sign / "hooks")
 
 
 def _is_our_log(sign: Path) -> bool:
-    """Is this a folder in which nothing lies but what command-logger writes, of our bundled hooks, and the
-    lock of an edit that was taken back: then we made it, under that host's rules, and no host did."""
+    """Return whether the folder holds only the log of our bundled command-logger, and locks of undone
+    edits: then Hookscope made it, and no host.
+    """
     try:
         held = [name for name in os.listdir(sign) if not name.endswith(LOCK)]
         return held == ["logs"] and LOGGED.issuperset(os.listdir(sign / "logs"))
-    except OSError:  # a file, or none that we may read
+    except OSError:  # a file, or not readable
         return False
 
 
 def has_plugins(surroundings: Machine) -> bool:
-    """Are there plugins in the current folder, or is it one."""
+    """Return whether the current folder is a plugin or contains plugins."""
     here = surroundings.cwd
     if any(found for sign in PLUGIN_SIGNS for found in here.glob(sign)):
         return True
@@ -401,7 +407,7 @@ def has_plugins(surroundings: Machine) -> bool:
 
 
 def _registers_hooks(script: Path, files: Files) -> bool:
-    """Does it look like a plugin of OpenClaw; read in part, run never."""
+    """Return whether a script looks like an OpenClaw plugin. Reads part of it, runs nothing."""
     try:
         text = files.read(script, LARGEST_SCRIPT)
     except OSError:
@@ -410,7 +416,7 @@ def _registers_hooks(script: Path, files: Files) -> bool:
 
 
 def shipped_dialect(dialect: Dialect, host_here: InstalledVersion | None) -> Dialect | None:
-    """For a guide: the program as it ships, in the installed version or else the newest that is known."""
+    """Return a guide's program as it ships: in the installed version, else in the newest known one."""
     if dialect.version:
         return None
     known = [other for other in SHIPPED if other.product == dialect.product]
@@ -420,7 +426,7 @@ def shipped_dialect(dialect: Dialect, host_here: InstalledVersion | None) -> Dia
 
 
 def dialect_after(dialect: Dialect) -> Dialect:
-    """The next one, a host's guide and its shipped versions behind one another; after the last the first."""
+    """Return the next dialect: each guide is followed by its shipped versions; the last by the first."""
     order = [one for guide in GUIDES for one in (guide, *(o for o in SHIPPED if o.product == guide.product))]
     at = next((index for index, one in enumerate(order) if one.name == dialect.name), -1)
     return order[(at + 1) % len(order)]

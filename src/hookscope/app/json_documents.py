@@ -42,7 +42,7 @@ Document = dict[str, Any]
 
 
 def inventory_document(view: Snapshot, found: Inventory | None = None) -> Document:
-    """`list --json`. `found`: all that the look found, where the view has less of it."""
+    """Return `list --json`. `found`: the full inventory, if the snapshot shows only a part."""
     return {
         "dialect": view.host.dialect.name,
         "workspace": str(view.host.workspace),
@@ -55,7 +55,7 @@ def inventory_document(view: Snapshot, found: Inventory | None = None) -> Docume
 
 
 def folder_documents(view: Snapshot) -> list[Document]:
-    """The folders that were looked in, in the order of looking."""
+    """Return the scanned folders, in scan order."""
     hooks = Counter(id(row.hook.folder) for row in view.inventory.hooks)
     rejected = Counter(item.path.parent for item in view.inventory.rejected)
     return [
@@ -72,7 +72,7 @@ def folder_documents(view: Snapshot) -> list[Document]:
 
 
 def orphan_document(item: OrphanedEntry) -> Document:
-    """A settings entry without a hook."""
+    """Return a settings entry without a hook."""
     return {
         "entry": item.key,
         "setting": item.setting,
@@ -83,7 +83,7 @@ def orphan_document(item: OrphanedEntry) -> Document:
 
 
 def problem_text(item: Problem) -> str:
-    """A problem as one sentence; the place is part of it unless the sentence has it already."""
+    """Return a problem as one sentence, with its position unless the sentence names it."""
     place = item.place
     if place is None or _names_place(item.text, place):
         return item.text
@@ -91,13 +91,13 @@ def problem_text(item: Problem) -> str:
 
 
 def _names_place(text: str, place: FilePosition) -> bool:
-    """Does a sentence name the line, or the file that it is about as a whole."""
+    """Return whether a sentence names the line, or the file that it is about as a whole."""
     whole = place.line == place.column == 1 and place.file.name in text
     return whole or re.search(rf"\bline {place.line}\b", text) is not None
 
 
 def rejected_document(item: RejectedHook) -> Document:
-    """What is no hook, and why."""
+    """Return a folder that is not a hook, with the reason."""
     return {
         "path": str(item.path),
         "source": item.source,
@@ -108,7 +108,7 @@ def rejected_document(item: RejectedHook) -> Document:
 
 
 def hook_document(row: HookStatus, view: Snapshot) -> Document:
-    """One hook of `list --json`, and `info --json`. Its state is what its checks come to."""
+    """Return one hook of `list --json` and `info --json`. Its state is the result of its gates."""
     it = row.hook
     return {
         "name": it.name,
@@ -132,12 +132,12 @@ def hook_document(row: HookStatus, view: Snapshot) -> Document:
 
 
 def failed_load_document(item: FailedLoad | None) -> Document | None:
-    """Why its file, as it stands, did not load when somebody last tried; null: nobody knows of that."""
+    """Return why the current file did not load when last tried; null: not known to fail."""
     return None if item is None else {"error": item.error, "at": iso(item.at), "run": item.run}
 
 
 def declared_document(it: Hook) -> Document:
-    """What else its HOOK.md says of it: `info --json` alone has these."""
+    """Return the other declarations of its HOOK.md: only in `info --json`."""
 
     return {
         "export": it.meta.export,
@@ -149,7 +149,7 @@ def declared_document(it: Hook) -> Document:
 
 
 def limits_document(item: Limits) -> Document:
-    """What a handler may take, in seconds and bytes, and where each limit comes from."""
+    """Return a handler's limits, in seconds and bytes, each with its origin."""
     values = {"load": item.load, "run": item.run, "memory": item.memory}
     names: tuple[LimitName, ...] = ("load", "run", "memory")
     return {name: {"limit": values[name], "origin": item.origin(name)} for name in names}
@@ -160,7 +160,7 @@ def _hook_path(other: Hook | None) -> str | None:
 
 
 def gate_document(item: Gate) -> Document:
-    """One check."""
+    """Return one gate."""
     return {
         "gate": item.name,
         "passed": item.passed,
@@ -176,12 +176,12 @@ def gate_document(item: Gate) -> Document:
 
 
 def effect_document(item: Effect) -> Document:
-    """Another hook whose state an edit changes: one of `others`."""
+    """Return another hook whose state an edit changes: one of `others`."""
     return {"hook": item.name, "source": item.source, "from": item.before, "to": item.after}
 
 
 def link_document(item: ActivationLink) -> Document:
-    """One of the links behind the gates, in `info --json`; null: not looked at, or nothing is known."""
+    """Return one activation link of `info --json`; `passed` is null if nothing is known."""
     return {
         "link": item.name,
         "passed": item.passed,
@@ -193,14 +193,14 @@ def link_document(item: ActivationLink) -> Document:
 
 
 def edit_document(item: Edit | None) -> Document | None:
-    """What a fix would write."""
+    """Return the edit of a fix."""
     if item is None:
         return None
     return {"file": str(item.file), "path": list(item.path), "value": item.value, "meaning": item.meaning}
 
 
 def check_document(view: Snapshot) -> Document:
-    """`check --json`: counts by state, names by state."""
+    """Return `check --json`: counts and names by state."""
     rows = view.inventory.hooks
     by_state = {state.value: [row.hook.name for row in rows if row.state is state] for state in State}
     return {
@@ -217,7 +217,7 @@ def check_document(view: Snapshot) -> Document:
 
 
 def event_document(item: Event, messages: Iterable[str] | None = None) -> Document:
-    """An event with the seeds' camelCase keys and ISO time. Stream and plugin events have more."""
+    """Return an event with camelCase keys and ISO time. Stream and plugin events have more members."""
     more = (
         {}
         if item.kind == "folder"
@@ -235,7 +235,7 @@ def event_document(item: Event, messages: Iterable[str] | None = None) -> Docume
 
 
 def plan_document(item: Plan) -> Document:
-    """`plan --json`."""
+    """Return `plan --json`."""
     return {
         "event": event_document(item.event),
         "groups": [
@@ -251,22 +251,22 @@ def plan_document(item: Plan) -> Document:
 
 
 def call_document(item: Registration) -> Document:
-    """One handler of a plan."""
+    """Return one handler of a plan."""
     return {"hook": item.name, "key": item.key, "handler": handler_path(item)}
 
 
 def handler_path(item: Registration) -> str | None:
-    """The file of a handler; None: it is a function of a program."""
+    """Return the file of a handler; None if it is a function of the program."""
     return str(item.target.path) if isinstance(item.target, Code) else None
 
 
 def not_run_document(item: NotRun) -> Document:
-    """`near` only of a near miss: what it would take."""
+    """Return a hook that is not called; `near` only for a near miss: what it would take."""
     return {"hook": item.name, "reason": item.reason, **({"near": item.near} if item.near else {})}
 
 
 def run_document(item: Run, dialect: str) -> Document:
-    """`fire --json`. `delivered`: does the host hand pushed messages to the user."""
+    """Return `fire --json`. `delivered`: whether the host shows pushed messages to the user."""
     return {
         "event": event_document(item.event),
         "dialect": dialect,
@@ -288,7 +288,7 @@ def run_document(item: Run, dialect: str) -> Document:
 
 
 def stored_run_document(document: Mapping[str, Any]) -> Document:
-    """A run of the journal, which has names of its own, with those of `fire --json` beside them."""
+    """Return a run of the journal, with the names of `fire --json` beside its own."""
     guarded = document.get("guarded")
     return {
         **document,
@@ -301,12 +301,12 @@ def stored_run_document(document: Mapping[str, Any]) -> Document:
 
 
 def _change_document(told: Sequence[Any]) -> Document:
-    """A file's change as the journal lists it: path, kind, bytes before and after, diff, more."""
+    """Return a file change of the journal: path, kind, bytes before and after, diff."""
     return dict(zip(("path", "kind", "before", "after", "diff"), told, strict=False))
 
 
 def sandbox_document(item: SandboxResult | None) -> Document | None:
-    """What a run with --sandbox did to its copies, and which walls stood."""
+    """Return what a run with --sandbox did to its copies, and which isolation it had."""
     if item is None:
         return None
     return {
@@ -332,7 +332,7 @@ def sandbox_document(item: SandboxResult | None) -> Document | None:
 
 
 def _originals_document(found: OriginalsCheck | None) -> Document | None:
-    """The originals that were compared with what they were before the run."""
+    """Return the originals that were compared with their state before the run."""
     if found is None:
         return None
     changed = [{"path": str(one.path), "kind": one.kind} for one in found.changed]
@@ -340,7 +340,7 @@ def _originals_document(found: OriginalsCheck | None) -> Document | None:
 
 
 def result_document(item: Result, delivers: bool) -> Document:
-    """One handler's result. `delivered`: does the host hand its pushed messages to the user."""
+    """Return one handler's result. `delivered`: whether the host shows its messages to the user."""
     return {
         "hook": item.call.name,
         "key": item.call.key,
@@ -365,7 +365,7 @@ def result_document(item: Result, delivers: bool) -> Document:
 
 
 def step_document(item: Step, delivers: bool) -> Document:
-    """One line of `fire --json-lines`."""
+    """Return one line of `fire --json-lines`."""
     if isinstance(item, Slow):
         return {
             "step": "slow",
@@ -381,7 +381,7 @@ def step_document(item: Step, delivers: bool) -> Document:
 
 
 def load_document(item: LoadReport) -> Document:
-    """`load --json`."""
+    """Return `load --json`."""
     return {
         "discovered": item.discovered,
         "eligible": item.eligible,
@@ -395,17 +395,17 @@ def load_document(item: LoadReport) -> Document:
 
 
 def log_documents(lines: Iterable[LogLine]) -> list[Document]:
-    """Lines as the host would log them."""
+    """Return log lines as the host would write them."""
     return [{"level": item.level, "text": item.text} for item in lines]
 
 
 def milliseconds(seconds: float) -> float:
-    """Seconds as milliseconds, to the microsecond."""
+    """Return seconds as milliseconds, rounded to the microsecond."""
     return round(seconds * 1000, 3)
 
 
 def plain_value(value: object) -> Any:
-    """A value as JSON can hold it: what it cannot is shown as text."""
+    """Return a value as JSON can hold it; anything else becomes text."""
     match value:
         case Mapping():
             return {str(key): plain_value(item) for key, item in value.items()}

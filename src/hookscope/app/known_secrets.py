@@ -1,7 +1,4 @@
-"""The secrets known before anything is fired.
-
-of the environment, of variables, of the settings; and the `mask:` names.
-"""
+"""Secrets known before an event is fired: of environments, variables and settings; and `mask:` names."""
 
 from __future__ import annotations
 
@@ -30,14 +27,13 @@ if TYPE_CHECKING:
 
 
 def secret_keys_of(listed: Iterable[str]) -> SecretKeys:
-    """Which keys are secret here: also those listed by the project, and by the user's own configuration."""
+    """Return the secret keys: the defaults, those listed by the project, and those of the user's config."""
     own = read_config_document(config_folder() / CONFIG_FILE).value.get(MASK_KEY)
     return SecretKeys.with_names((*listed, *masked_names_in(own)))
 
 
 def known_secrets(bench: Workbench, host: Host, *, settings: bool) -> tuple[SecretKeys, tuple[Secret, ...]]:
-    """Which keys are secret here; and the secrets of the variables that fill events, of the environments
-    that handlers get, and of the settings. Never raises."""
+    """Return the secret keys, and the secrets of variables, environments and settings. Never raises."""
     keys = secret_keys_of(bench.setup.mask)
     try:
         variables = variables_of(host, bench.options.env, _chosen_environment(bench, host))

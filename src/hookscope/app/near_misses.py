@@ -26,7 +26,7 @@ KINDS = {"folder": "a HOOK.md hook", "plugin": "a plugin", "stream": "a stream h
 
 
 class MissRank(IntEnum):
-    """How near: what is surely a mistake first."""
+    """How near a miss is; certain mistakes first."""
 
     SPELLING = 0
     NAME = 1
@@ -37,14 +37,14 @@ class MissRank(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class NearMiss:
-    """What one key of a hook has to do with the event that was fired."""
+    """How one event name of a hook relates to the fired event."""
 
     rank: MissRank
-    told: str  # behind `listens to KEY`
+    told: str  # continues `listens to KEY`
 
 
 def with_near_misses(plan: Plan, view: Snapshot) -> Plan:
-    """The plan whose `not_run` says who nearly heard the event, nearest first, and what it would take."""
+    """Return the plan with near misses in `not_run`, nearest first, each with what is missing."""
     known: dict[tuple[str, EventKind], NearMiss | None] = {}
     catalogue, crosses = view.host.dialect.catalogue(), view.host.dialect.load_rules.crosses
     event, kind = plan.event.key, plan.event.kind
@@ -66,7 +66,7 @@ def with_near_misses(plan: Plan, view: Snapshot) -> Plan:
             continue
         if not one.events or one.shadowed or plan.only not in (None, one.hook.name):
             continue
-        heard = one.events, one.kind, one.of_folders  # thousands of hooks listen to few events
+        heard = one.events, one.kind, one.of_folders  # thousands of hooks subscribe to few events
         if heard not in nearest:
             kinds = {key: "folder" if key in one.of_folders else one.kind for key in one.events}
             nearest[heard] = _nearest(kinds, miss_of)
@@ -92,7 +92,7 @@ def with_near_misses(plan: Plan, view: Snapshot) -> Plan:
 
 
 def _unregistered_plugin(one: UncalledHook, event: str, kind: EventKind) -> bool:
-    """Does the code of a plugin that is loaded name the event, and nothing has registered for it."""
+    """Return whether a loaded plugin's code names the event but did not register for it."""
     if not one.kind == kind == "plugin" or one.events is None or event in one.events:
         return False
     return event in (one.hook.meta.events or ()) and not _tap_miss(one.hook)
@@ -105,7 +105,7 @@ def _tap_miss(hook: Hook) -> bool:
 def _nearest(
     kinds: Mapping[str, EventKind], miss_of: Callable[[str, EventKind], NearMiss | None]
 ) -> tuple[MissRank, str] | None:
-    """The nearest of a hook's keys, each with its kind; all where they are other actions of one family."""
+    """Return the nearest of a hook's keys; all of them if they are other actions of one family."""
     found = [(key, near) for key, kind in kinds.items() if (near := miss_of(key, kind)) is not None]
     if not found:
         return None
@@ -118,9 +118,9 @@ def _nearest(
 def near_miss(
     key: str, hears: EventKind, event: str, kind: EventKind, catalogue: Catalogue, *, crosses: bool = False
 ) -> NearMiss | None:
-    """What a hook of the kind `hears` that listens to `key` has to do with the event; None: nothing.
+    """Return how a hook of kind `hook_kind` subscribed to `key` relates to the event; None: not at all.
 
-    `crosses`: plugins hear events of folders too, with another call.
+    `crosses`: plugins may receive folder events too, by another call.
     """
     write = f"write {event} to hear this"
     alike = closest_match(key, [event]) == event
@@ -168,7 +168,7 @@ def _event_description(key: str, why: str, catalogue: Catalogue) -> str:
 
 
 def event_typo(row: HookStatus, view: Snapshot) -> tuple[str, str] | None:
-    """A key of the hook that its host's documents do not list, and the listed one that was surely meant."""
+    """Return a key of the hook that its host does not document, and the closest documented key."""
     catalogue = view.host.dialect.catalogue()
     strange = [key for key in row.events or () if catalogue.registered(key) not in catalogue.by_key]
     if not strange:
@@ -182,9 +182,9 @@ def event_typo(row: HookStatus, view: Snapshot) -> tuple[str, str] | None:
 
 
 def unsent_event_hint(row: HookStatus, view: Snapshot) -> str:
-    """Of a hook that hears some of its events: the first that it never hears, and how many more there are.
+    """Return the first event of a hook that its host never sends, and the number of others.
 
-    Empty where it hears all of them, or where another version of its host sends them.
+    Empty if the host sends them all, or another version of it does.
     """
     host = view.host
     slip = event_typo(row, view)
@@ -199,7 +199,7 @@ def unsent_event_hint(row: HookStatus, view: Snapshot) -> str:
     ]
     if not dead:
         return ""
-    from hookscope.engine.discovery import unsent_event_notes  # here, as above
+    from hookscope.engine.discovery import unsent_event_notes
 
     more = f" (and {len(dead) - 1} more like it)" if len(dead) > 1 else ""
     return next(iter(unsent_event_notes(dead[:1], row.hook, host, row.of_folders)), "") + more

@@ -51,16 +51,16 @@ ENTRY_POINT_GROUP = "hookscope.plugins"
 
 @lru_cache(maxsize=1)
 def installed_plugins() -> tuple[InstalledPlugin, ...]:
-    """Those whose file is found where Python would look; what is installed later needs another start."""
+    """Return the plugins of installed packages, by the entry point group. Later installs need a restart."""
     if not _any_brings_plugins():
         return ()
-    from importlib.metadata import distributions  # here: it takes longer to load than a look
+    from importlib.metadata import distributions  # importing it takes longer than a scan
 
     found: dict[InstalledPlugin, None] = {}
     for package in distributions():
-        with suppress(TypeError, ValueError):  # its file is damaged: that is no matter of the others
+        with suppress(TypeError, ValueError):  # a damaged package must not hide others
             for point in package.entry_points.select(group=ENTRY_POINT_GROUP):
-                with suppress(AttributeError):  # it names no module
+                with suppress(AttributeError):  # the entry point names no module
                     file, named = _module_file(point.module), point.attr.partition(".")[0]
                     if file is not None:
                         found[InstalledPlugin(point.name, file, named or "register")] = None
@@ -68,7 +68,9 @@ def installed_plugins() -> tuple[InstalledPlugin, ...]:
 
 
 def _any_brings_plugins() -> bool:
-    """Does some package name the group. True also where only Python itself can tell: of packages in a zip."""
+    """Return whether a package names the entry point group; True also for zipped packages, which only
+    Python can read.
+    """
     for base in sys.path:
         try:
             with os.scandir(base or ".") as entries:
@@ -90,7 +92,7 @@ def _names_the_group(folder: str) -> bool:
 
 
 def _module_file(module: str) -> Path | None:
-    """The file of a module. Looked for by name: Python itself would import the packages above it."""
+    """Return the file of a module, found by name: Python would import the packages above it."""
     parts = module.split(".")
     for base in map(Path, filter(None, sys.path)):
         for file in (base.joinpath(*parts).with_suffix(".py"), base.joinpath(*parts, "__init__.py")):
@@ -100,12 +102,12 @@ def _module_file(module: str) -> Path | None:
 
 
 WORKSPACE_SIGNS = ("hooks", "agent/hooks", PROJECT_FOLDER)
-LINGER = 2.0  # seconds that a command waits for what handlers leave running behind their answers
+LINGER = 2.0  # seconds that a command waits for work that handlers leave running
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options that every command takes. None: found out."""
+    """The options that every command takes. None: detected."""
 
     dialect: str | None = None
     workspace: Path | None = None
@@ -113,13 +115,13 @@ class Options:
     bundled: Path | None = None
     config: Path | None = None
     os: str | None = None  # what-if
-    env: Mapping[str, str] = field(default_factory=dict)  # what-if, laid over the environment
+    env: Mapping[str, str] = field(default_factory=dict)  # what-if: merged into the environment
     clean_env: bool = False  # what-if: a service's environment instead of this shell's
-    env_from: str | None = None  # what-if: where the environment comes from; see whatif.sources
-    path: str | None = None  # what-if: in place of PATH; with a `+` in front of it
-    supposed: frozenset[str] = frozenset()  # of the choices above, those that are a what-if too
-    as_host: bool = False  # the host's own workspace, wherever one stands, and no hooks of Hookscope's
-    agent: str | None = None  # whose workspace, where the host has several agents
+    env_from: str | None = None  # what-if: where the environment comes from; see whatif.source_lookup
+    path: str | None = None  # what-if: replaces PATH; with a leading `+` goes before it
+    supposed: frozenset[str] = frozenset()  # options above that are part of the what-if
+    as_host: bool = False  # the host's own workspace, whatever the current folder, without Hookscope's hooks
+    agent: str | None = None  # whose workspace, if the host has several agents
     environment: str | None = None  # whose variables events are filled with
     bundled_trusted: bool = True  # False: the files of a workspace may have named `bundled`
 
@@ -137,7 +139,7 @@ def with_given(base: Options, given: Mapping[str, Any]) -> Options:
 
 
 def command_on(options: Options, *words: str) -> str:
-    """A command to copy, on the same host as this one. Assumed variables stay out: they may be secrets."""
+    """Return a command line for the same host. Assumed variables are left out: they may be secrets."""
     given = ((option.flag, getattr(options, option.name)) for option in HOST_OPTIONS if option.is_copied)
     named = [part for flag, value in given if value is not None for part in (flag, str(value))]
     return shlex.join(("hookscope", *named, *words))
@@ -145,27 +147,27 @@ def command_on(options: Options, *words: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What the options lead to: everything that opening a host needs."""
+    """Everything that opening a host needs, derived from the options."""
 
     dialect: Dialect
     because: str  # why this dialect
-    notice: str  # to be said on standard error; empty mostly
+    notice: str  # for standard error; mostly empty
     surroundings: Machine
     choices: Overrides
     python: NamedProgram | None = None  # the interpreter that the project's configuration names
     node: NamedProgram | None = None  # the Node that it names
     limits: Limits = Limits()
     retention: Retention = DEFAULT_RETENTION  # how much of this workspace the journal keeps
-    mask: tuple[str, ...] = ()  # names whose values are masked, beside those that say so
-    shipped: Dialect | None = None  # what a guide is compared with
+    mask: tuple[str, ...] = ()  # further names whose values are masked
+    shipped: Dialect | None = None  # the shipped program that a guide is compared with
     environment: str | None = None  # whose variables events are filled with
     environment_from: str = ""  # what names it
-    notes: tuple[str, ...] = ()  # what the configuration says in vain, what is not known of an environment
+    notes: tuple[str, ...] = ()  # ignored configuration, unknown parts of an environment
     read_from: tuple[Path, ...] = ()  # the files that it was read from
 
 
 def set_up(options: Options) -> Setup:
-    """Find out the rest. Raises Refusal where an option names what is not there."""
+    """Return the setup for these options. Raises Refusal if an option names something that does not exist."""
     surroundings, source = assumed_machine(options)
     if options.workspace is None:
         _expect_current_folder()
@@ -221,7 +223,7 @@ def set_up(options: Options) -> Setup:
 
 
 def _expect_current_folder() -> None:
-    """Raises Refusal where it was removed beneath us: in its place would be the root of all folders."""
+    """Raise Refusal if the current folder was removed: `/` would take its place."""
     try:
         os.getcwd()
     except OSError:
@@ -230,7 +232,7 @@ def _expect_current_folder() -> None:
 
 
 def _check_agent(agent: str, setup: Setup) -> None:
-    """Raises Refusal where the settings name no such agent."""
+    """Raise Refusal if the settings name no such agent."""
     dialect = setup.dialect
     if dialect.layout.agents is None:
         then = "Leave out --agent, or name a version with --dialect."
@@ -244,7 +246,7 @@ def _check_agent(agent: str, setup: Setup) -> None:
 
 
 def host_bundled_folder(host_here: InstalledVersion | None, dialect: Dialect, workspace: Path) -> Path | None:
-    """The hooks that an installed host ships itself: of the program that the user's own PATH leads to.
+    """Return the folder of hooks that an installed host ships, if the user's own PATH leads to it.
 
     A host in the workspace, or on the PATH of a what-if, makes no folder bundled.
     """
@@ -258,8 +260,10 @@ def host_bundled_folder(host_here: InstalledVersion | None, dialect: Dialect, wo
 
 
 def bundled_folder(options: Options, dialect: Dialect, surroundings: Machine) -> Path | None:
-    """The folder that is named; None where the host's own variable names one, it has none, or all is to be
-    as the host sees it; else Hookscope's hooks."""
+    """Return the folder of bundled hooks: the one the options name, else Hookscope's own.
+
+    None if the host's own variable names one, the host has none, or `as_host` is set.
+    """
     if options.bundled:
         return surroundings.absolute(options.bundled)
     moved = (
@@ -270,7 +274,7 @@ def bundled_folder(options: Options, dialect: Dialect, surroundings: Machine) ->
 
 
 def may_name_bundled(dialect: Dialect, surroundings: Machine) -> bool:
-    """Return whether the host's variable may name its bundled hooks: a what-if makes no folder bundled."""
+    """Return whether the host's variable may name the bundled hooks. A what-if must not."""
     named = surroundings.env.get(_bundled_variable(dialect))
     return not surroundings.assumed or (
         named is not None and named == os.environ.get(_bundled_variable(dialect))
@@ -282,7 +286,7 @@ def _bundled_variable(dialect: Dialect) -> str:
 
 
 def _ignored_bundled(dialect: Dialect, surroundings: Machine) -> tuple[str, ...]:
-    """A sentence where a what-if names a folder of bundled hooks."""
+    """Return a notice if a what-if names a folder of bundled hooks."""
     variable = _bundled_variable(dialect)
     if not variable or variable not in surroundings.env or may_name_bundled(dialect, surroundings):
         return ()
@@ -290,7 +294,7 @@ def _ignored_bundled(dialect: Dialect, surroundings: Machine) -> tuple[str, ...]
 
 
 def _chosen_environment(options: Options, project: Mapping[str, object]) -> tuple[str | None, str]:
-    """The environment's name, whether or not there is one, and what says so."""
+    """Return the environment's name, whether or not it exists, and what names it."""
     if options.environment is not None:
         return options.environment, "named by --environment"
     named = project.get("environment")
@@ -302,14 +306,14 @@ def _chosen_environment(options: Options, project: Mapping[str, object]) -> tupl
 
 
 def options_to_text(options: Options) -> str:
-    """The text: ASCII, whatever a path holds."""
+    """Return the options as ASCII text, whatever bytes a path holds."""
     return json.dumps(
         {one.name: getattr(options, one.name) for one in fields(options)}, default=_plain_option
     )
 
 
 def options_from_text(text: str) -> Options:
-    """The options of such a text."""
+    """Return the options of such a text."""
     said = json.loads(text)
     names = (option.name for option in HOST_OPTIONS if option.kind == "path")
     folders = {name: Path(said[name]) for name in names if said[name] is not None}

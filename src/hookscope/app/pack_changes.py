@@ -1,7 +1,4 @@
-"""What has changed on disk since a pack was installed, as diffs.
-
-And whether its source has a newer version.
-"""
+"""What changed on disk since a pack was installed, as diffs, and whether its source has a newer version."""
 
 from __future__ import annotations
 
@@ -40,25 +37,25 @@ PackFileState = Literal["changed", "missing", "added"]
 
 @dataclass(frozen=True, slots=True)
 class PackFileChange:
-    """One file that is not as it was installed."""
+    """One file that differs from the installed one."""
 
     path: Path
     word: PackFileState
-    change: Change | None = None  # from what was installed to what stands there
-    why: str = ""  # there is no diff
+    change: Change | None = None  # from the installed to the current content
+    why: str = ""  # why there is no diff
 
 
 @dataclass(frozen=True, slots=True)
 class PackChanges:
-    """All files of a pack that are not as they were installed."""
+    """All files of a pack that differ from the installed ones."""
 
     record: InstalledPack
     files: tuple[PackFileChange, ...]
-    problem: str = ""  # the source could not be asked
+    problem: str = ""  # why the source could not be read
 
 
 def pack_changes(desk: PackManager, name: str, progress: Progress = NO_PROGRESS) -> PackChanges:
-    """Each such file against what was installed, which is fetched again. Blocks; raises Refusal."""
+    """Return the changed files against the installed version, fetched again. Blocks; raises Refusal."""
     record = desk.record(name)
     standing = integrity_of_pack(record)
     originals: Mapping[Path, bytes] = {}
@@ -89,7 +86,7 @@ def _check_cancelled(progress: Progress) -> None:
 def _file_change(
     path: Path, word: PackFileState, originals: Mapping[Path, bytes], becomes: bytes | None = None
 ) -> PackFileChange:
-    """One file against what was installed; `becomes`: against what it is to be, where that is given."""
+    """Return one file against what was installed, or against its `planned` content if given."""
     old = originals.get(path)
     if old is None and word != "added" and becomes is None:
         return PackFileChange(path, word, why=LOST_NOTE)
@@ -106,7 +103,7 @@ def _file_change(
 
 
 def _read_or_reason(path: Path) -> bytes | str:
-    """What stands there, or why it cannot be read: only plain files are opened."""
+    """Return the file's bytes, or why it cannot be read. Only plain files are opened."""
     if path.is_symlink() or not path.is_file():
         return "it is no plain file now"
     try:
@@ -116,7 +113,7 @@ def _read_or_reason(path: Path) -> bytes | str:
 
 
 def replaced_files(planned: PackPlan | PackUpToDate) -> Mapping[Path, str]:
-    """A diff for each file that an update would put in another's place, from what stands there now."""
+    """Return a diff from the current content for each file that an update would replace."""
     if isinstance(planned, PackUpToDate):
         return {}
     known = {root / path: one.content for root, tree in planned.trees.items() for path, one in tree.items()}
@@ -126,9 +123,9 @@ def replaced_files(planned: PackPlan | PackUpToDate) -> Mapping[Path, str]:
 
 
 def newer_source_hint(record: InstalledPack) -> str:
-    """What can be said without asking anybody: has the folder or archive on this disk gone on since.
+    """Return whether the pack's folder or archive on this disk has changed since. Asks no one.
 
-    Empty where only a registry, a repository or an interpreter knows.
+    Empty if only a registry, a repository or an interpreter knows.
     """
     if record.linked is not None:
         return "used as it is"
@@ -144,9 +141,9 @@ def newer_source_hint(record: InstalledPack) -> str:
 def uses_on_disk(
     record: InstalledPack, hooks: Sequence[Path]
 ) -> tuple[Mapping[Path, HandlerUses], tuple[str, ...]]:
-    """What the sources of an installed pack use now, by the folder of a hook; and what cannot be read.
+    """Return what an installed pack's sources use now, by hook folder, and the unreadable files.
 
-    What belongs to no hook alone stands by the pack's own folder. Nothing is run; blocks.
+    Code shared by all hooks is listed under the pack's own folder. Runs nothing; blocks.
     """
     found: dict[Path, HandlerUses] = {}
     unread: list[str] = []

@@ -68,7 +68,7 @@ from hookscope.values import dataclass
 def intent_of(
     planned: PackPlan, state: Path, kept: Path
 ) -> tuple[TransactionIntent, dict[Path, Mapping[str, PackFile]]]:
-    """All that is to be done, and the files of each folder that is staged. `kept`: where changed files go."""
+    """Return the transaction, and the files of each staged folder. `kept`: where changed files are moved."""
     token, old = secrets.token_hex(4), planned.before.folders if planned.before is not None else {}
     swaps: list[FolderSwap] = []
     trees: dict[Path, Mapping[str, PackFile]] = {}
@@ -109,41 +109,41 @@ PIN_ONLY_NPM = "--pin is only supported with npm registry installs."
 
 @dataclass(frozen=True, slots=True)
 class PackStatus:
-    """One installed pack, and how it stands on disk."""
+    """One installed pack and its integrity on disk."""
 
     record: InstalledPack
     on_disk: PackIntegrity
 
 
 class PackManager:
-    """Packs of the host that a workbench has open."""
+    """Installs, updates and removes packs of the workbench's host."""
 
     def __init__(self, bench: Workbench) -> None:
         self._bench = bench
         self.store = PackStore(state_folder() / "packs")
 
     def of_host(self) -> tuple[HostInstall, ...]:
-        """What the host has installed itself, as its settings say, and is not of ours."""
+        """Return what the host installed itself, according to its settings."""
         ours = self.installed()
         return tuple(one for one in host_installs(self._bench.open()) if one.id not in ours)
 
     def installed(self) -> Mapping[str, InstalledPack]:
-        """What is installed for this host, oldest first. Raises Refusal where the record cannot be read."""
+        """Return this host's packs, oldest first. Raises Refusal if the index cannot be read."""
         with errors_as_refusals():
             return self.store.book.all(self._bench.open().state)
 
     def recover(self) -> str:
-        """Finish what was interrupted: a sentence that says so, mostly empty. Raises Refusal."""
+        """Finish an interrupted transaction; return a sentence if there was one. Raises Refusal."""
         with errors_as_refusals():
             self._sweep()
             return recover_transaction(self.store)
 
     def statuses(self) -> tuple[PackStatus, ...]:
-        """Every pack with how it stands. Reads all their files."""
+        """Return every pack with its integrity. Reads all their files."""
         return tuple(PackStatus(record, integrity_of_pack(record)) for record in self.installed().values())
 
     def record(self, name: str) -> InstalledPack:
-        """The pack of that id, or the one that was installed by that name. Raises Refusal."""
+        """Return the pack with this id, or installed by this name. Raises Refusal."""
         known = self.installed()
         if name not in known:
             same = [one for one in known.values() if name == one.origin or one.origin.startswith(f"{name}@")]
@@ -165,14 +165,14 @@ class PackManager:
     # Planning
 
     def spec(self, text: str) -> PackageSpec:
-        """What a text names. Raises Refusal."""
+        """Return the package spec in a text. Raises Refusal."""
         with errors_as_refusals():
             return parse_spec(text, self._bench.setup.surroundings.absolute)
 
     def plan_install(
         self, text: str, asked: InstallOptions = InstallOptions(), progress: Progress = NO_PROGRESS
     ) -> PackPlan:
-        """Fetch and check it, and say what an install would do. Raises Refusal."""
+        """Fetch and check a package, and return the plan of its install. Raises Refusal."""
         with errors_as_refusals():
             host = self._host()
             spec = self.spec(text)
@@ -197,7 +197,7 @@ class PackManager:
     def plan_update(
         self, name: str, *, force: bool = False, progress: Progress = NO_PROGRESS
     ) -> PackPlan | PackUpToDate:
-        """What an update would do. `force`: put it in place again even if there is nothing newer."""
+        """Return the plan of an update. `force`: reinstall even if there is nothing newer."""
         with errors_as_refusals():
             host, record = self._host(), self.record(name)
             spec = self._spec_again(record)
@@ -222,7 +222,7 @@ class PackManager:
             return plan_copy(incoming, host, view.inventory, self.installed(), asked)
 
     def _spec_again(self, record: InstalledPack) -> PackageSpec:
-        """What it was installed from. Raises Refusal where that is a path with nothing at it any more."""
+        """Return the spec that the pack was installed from. Raises Refusal if its path is gone."""
         if record.source in ("folder", "archive") and not os.path.lexists(record.spec):
             raise Refusal(
                 f"{record.id} was installed from {record.origin}, and nothing is there any more.",
@@ -231,14 +231,14 @@ class PackManager:
         return parse_spec(record.spec, self._bench.setup.surroundings.absolute)
 
     def plan_uninstall(self, name: str) -> PackPlan:
-        """What taking a pack away would do. Raises Refusal."""
+        """Return the plan of an uninstall. Raises Refusal."""
         with errors_as_refusals():
             record = self.record(name)
             view = self._bench.look()
             return plan_uninstall(record, view.host, view.inventory, self.installed())
 
     def as_installed(self, name: str, progress: Progress = NO_PROGRESS) -> FilesByFolder:
-        """The files of a pack by where they go, fetched again at the version that was. Raises Refusal."""
+        """Fetch the installed version again; return its files by target folder. Raises Refusal."""
         with errors_as_refusals():
             host, record = self._host(), self.record(name)
             text = record.spec
@@ -253,7 +253,7 @@ class PackManager:
             ).trees
 
     def _check_alone(self, known: Mapping[str, InstalledPack]) -> None:
-        """Raises Refusal where another process is at the packs: what was seen on disk was half of that."""
+        """Raise Refusal if another process is changing packs: what was read may be incomplete."""
         if self.store.journal.exists() or self.installed().keys() != known.keys():
             raise Refusal(OTHER_TRANSACTION, TRY_LATER)
 
@@ -267,7 +267,7 @@ class PackManager:
             return fetch_package(spec, self._fetching(work, progress, spec))
 
     def _fetching(self, work: Path, progress: Progress, spec: PackageSpec | None) -> FetchOptions:
-        """Return how programs are run: none that the workspace or the pack brings, in a folder of its own."""
+        """Return how to run programs: never those of the workspace or pack, in a folder of its own."""
         host = self._bench.open()
         pack = spec.path if spec is not None else None
         project = tuple(filter(None, (host.workspace, host.surroundings.cwd, pack)))
@@ -275,7 +275,7 @@ class PackManager:
         return FetchOptions(work, user_environment(project), python, progress, project=project)
 
     def _python(self) -> str:
-        """The interpreter whose packages are meant. Raises Refusal where its workspace is not trusted."""
+        """Return the interpreter whose packages are meant. Raises Refusal if its workspace is untrusted."""
         host = self._bench.open()
         python = self._bench.crew.python(host)
         named = self._bench.setup.python
@@ -285,7 +285,7 @@ class PackManager:
 
     @contextmanager
     def _work(self) -> Iterator[Path]:
-        """A folder for what is fetched. Its name begins with whose it is."""
+        """Yield a folder for fetched files. Its name begins with the id of this process."""
         self._sweep()
         folder = self.store.folder / "work" / f"{os.getpid()}-{secrets.token_hex(6)}"
         folder.mkdir(mode=0o700, parents=True)
@@ -296,7 +296,7 @@ class PackManager:
             remove_empty([folder.parent, self.store.folder, state_folder()])
 
     def _sweep(self) -> None:
-        """Remove what killed processes were fetching."""
+        """Remove the work folders of killed processes."""
         with suppress(OSError):
             for folder in (self.store.folder / "work").iterdir():
                 if not _is_alive(folder.name.partition("-")[0]):
@@ -312,11 +312,11 @@ class PackManager:
         *,
         accept_changed: bool = False,
     ) -> PackChanged:
-        """Write all that was planned, or nothing. Raises Refusal; then nothing was written.
+        """Write everything that was planned, or nothing. Raises Refusal; nothing is written then.
 
         Args:
             step: called before each step of the transaction; for tests.
-            accept_changed: also where `planned.unaccepted` says that an integrity check failed.
+            accept_changed: continue although `planned.unaccepted` reports a failed integrity check.
         """
         check_integrity_accepted(planned, accepted=accept_changed)
         host = self._bench.open()
@@ -335,18 +335,18 @@ class PackManager:
                 step=step,
             )
         self._bench.edits.note(planned.id, Change(planned.change.path, intent.what, None, None))
-        with suppress(Refusal):  # before something else comes there it is forgotten
+        with suppress(Refusal):  # before anything else can appear there
             self._distrust(planned)
         record = self.store.book.all(host.state).get(planned.id)
         return PackChanged(planned, record, kept if planned.on_disk.to_keep else None)
 
     def _distrust(self, planned: PackPlan) -> None:
-        """Where no folder of the pack stands now, nothing that comes there is trusted. Raises Refusal."""
+        """Remove the trust in folders of the pack that do not exist now. Raises Refusal."""
         records = [record for record in (planned.before, planned.after) if record is not None]
         self._bench.distrust_gone(folder for record in records for folder in (*record.folders, *record.made))
 
     def _check(self, planned: PackPlan, state: Path) -> None:
-        """Is everything as it was when this was planned. Raises Refusal."""
+        """Raise Refusal if anything has changed since this was planned."""
         now = self.store.book.all(state).get(planned.id)
         same = _document_of(now) == _document_of(planned.before)
         if same and planned.before is not None:
@@ -358,7 +358,7 @@ class PackManager:
             raise Refusal(f"{what} has changed since this was planned; nothing was written.", "Try again.")
 
     def _staged(self, planned: PackPlan, intent: TransactionIntent, progress: Progress) -> TransactionIntent:
-        """With its dependencies beside it, and their digests on record."""
+        """Install the dependencies into the staged folders, and add their digests to the record."""
         if planned.after is None or not planned.dependencies or not planned.needs:
             progress.check()
             return intent

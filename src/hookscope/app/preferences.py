@@ -31,7 +31,7 @@ KEYS_FILE = "keys.yaml"
 
 @dataclass(frozen=True, slots=True)
 class KeyPreference:
-    """Other keys for one action, as they were written. None at all: it is to have no key."""
+    """Keys chosen for one action, as written. An empty tuple: the action has no key."""
 
     action: str
     keys: tuple[str, ...]
@@ -40,7 +40,7 @@ class KeyPreference:
 
 @dataclass(frozen=True, slots=True)
 class KeysFile:
-    """The file as far as it could be read, in its order."""
+    """The file as far as it could be read, in file order."""
 
     file: Path
     preset: str = ""
@@ -51,7 +51,7 @@ class KeysFile:
 
 
 def read_keys(file: Path | None = None) -> KeysFile:
-    """The user's file of keys. Never raises; no file is one without wishes."""
+    """Return the user's key file; no file means no preferences. Never raises."""
     document = read_config_document(config_folder() / KEYS_FILE if file is None else file)
     wishes: list[KeyPreference] = []
     problems = list(document.problems)
@@ -73,7 +73,7 @@ def _place_of_key(document: ConfigDocument, name: str) -> FilePosition:
 
 
 def _keys_in(value: object) -> tuple[str, ...] | None:
-    """`r`, `ctrl+r, f5` or a list of such; digits may stand without quotes. None: nothing of the kind."""
+    """Return the keys in `r`, `ctrl+r, f5` or a list; digits may be unquoted. None: not keys."""
     if value is None:
         return ()
     if isinstance(value, int) and not isinstance(value, bool):
@@ -97,7 +97,7 @@ MOST_THEMES = 100  # files that are read
 
 @dataclass(frozen=True, slots=True)
 class ThemeFile:
-    """One theme as it was written, under its file's name."""
+    """One theme as written, named after its file."""
 
     name: str
     file: Path
@@ -107,7 +107,7 @@ class ThemeFile:
 
 @dataclass(frozen=True, slots=True)
 class ThemeChoice:
-    """Which theme, and who says so. `chosen`: in the console, and not in `config.yaml`."""
+    """The chosen theme and its origin. `chosen`: in the console, not in `config.yaml`."""
 
     name: str = ""
     place: FilePosition | None = None
@@ -117,7 +117,7 @@ class ThemeChoice:
 
 
 def read_themes() -> tuple[ThemeFile, ...]:
-    """The user's themes by name. Never raises."""
+    """Return the user's themes by name. Never raises."""
     try:
         files = sorted(
             file for file in (config_folder() / THEMES_FOLDER).iterdir() if file.suffix in THEME_SUFFIXES
@@ -136,7 +136,7 @@ def _read_theme(file: Path) -> ThemeFile:
 
 
 def read_theme_choice() -> ThemeChoice:
-    """The theme of `config.yaml`, or the one chosen in the console since that was written. Never raises."""
+    """Return the theme of `config.yaml`, or a later choice in the console. Never raises."""
     document = read_config_document(config_folder() / CONFIG_FILE)
     problems = list(document.problems)
     configured = ""
@@ -160,11 +160,11 @@ def read_theme_choice() -> ThemeChoice:
 
 
 def remember_theme(name: str, configured: str) -> None:
-    """Keep what was chosen in the console, until `config.yaml` names another than `configured`.
+    """Store the console's choice until `config.yaml` names another theme than `configured`.
 
-    Raises Refusal where it cannot be kept.
+    Raises Refusal if it cannot be stored.
     """
-    import json  # here: who only reads writes none
+    import json  # reading needs no json
 
     file = state_folder() / CHOSEN_FILE
     try:
@@ -199,12 +199,12 @@ __all__ = [
 
 
 def watch_preferences(told: Callable[[], object], since: int) -> Watch:
-    """Tell, from a thread, whenever a file of preferences is saved, until the watch is closed.
+    """Call `on_change` from a thread whenever a preferences file is saved, until the watch is closed.
 
-    `since`: when they were read, in nanoseconds of the epoch; what was saved after that is told too.
-    Mostly there is no such folder yet: when it is told of one that has appeared, `watch_again` looks into it.
+    `since`: when they were read, in nanoseconds of the epoch; later saves are reported too. The folder
+    often does not exist yet: after it is reported to have appeared, `watch_again` watches inside it.
     """
-    from hookscope.app.watching import Watch  # here: who only reads watches nothing
+    from hookscope.app.watching import Watch  # reading needs no watch
 
     watch = Watch(lambda _: told())
     watch_again(watch, since)
@@ -212,8 +212,8 @@ def watch_preferences(told: Callable[[], object], since: int) -> Watch:
 
 
 def watch_again(watch: Watch, since: int | None = None) -> None:
-    """Watch the files of preferences that are there now, and where others would appear."""
-    from hookscope.app.watching import WatchedPaths  # here: as above
+    """Watch the preferences files that exist now, and where others would appear."""
+    from hookscope.app.watching import WatchedPaths
 
     folder = config_folder()
     watch.watch(

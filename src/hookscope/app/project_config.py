@@ -24,13 +24,13 @@ from hookscope.values import dataclass
 PROJECT_FOLDER = ".hookscope"
 CONFIG = f"{PROJECT_FOLDER}/config.yaml"
 CONFIG_KEYS = ("dialect", "environment", "python", "node", "limits", "journal", "plugin_hooks", "mask")
-LARGEST = 256 * 1024  # bytes: more than the reader of YAML takes
+LARGEST = 256 * 1024  # bytes: more than the YAML reader accepts
 LARGEST_NUMBER = 2**62  # a number that a database can hold
 LIMIT_NAMES: tuple[LimitName, ...] = ("spawn", "load", "run", "warn", "memory")
 
 
 def read_project_config(folder: Path) -> Mapping[str, object]:
-    """`.hookscope/config.yaml` of a project; empty where there is none. Raises Refusal."""
+    """Return a project's `.hookscope/config.yaml`; empty if there is none. Raises Refusal."""
     file = folder / CONFIG
     try:
         source = read_or_none(file, LARGEST)
@@ -49,7 +49,7 @@ def read_project_config(folder: Path) -> Mapping[str, object]:
 
 
 def unknown_key_warnings(project: Mapping[str, object]) -> tuple[str, ...]:
-    """A sentence for each key that means nothing here: a slip of the pen, or of a newer version."""
+    """Return a warning for each unknown key: a typo, or a key of a newer version."""
     return tuple(_unknown_key_warning(str(key)) for key in project if key not in CONFIG_KEYS)
 
 
@@ -60,7 +60,7 @@ def _unknown_key_warning(key: str) -> str:
 
 
 def plugin_hooks_of(project: Mapping[str, object]) -> tuple[Mapping[str, object], ...]:
-    """`plugin_hooks:` of a project's configuration. What is wrong within one is said beside it."""
+    """Return the project's `plugin_hooks:`. Problems inside an entry are reported with it."""
     listed = project.get("plugin_hooks")
     if listed is None:
         return ()
@@ -71,7 +71,7 @@ def plugin_hooks_of(project: Mapping[str, object]) -> tuple[Mapping[str, object]
 
 
 def masked_names_of(project: Mapping[str, object]) -> tuple[str, ...]:
-    """`mask:` of a project's configuration: the names whose values are masked. Raises Refusal."""
+    """Return the project's `mask:`: names whose values are masked. Raises Refusal."""
     listed = project.get(MASK_KEY)
     names = masked_names_in(listed)
     if listed is not None and not names and listed != []:
@@ -80,7 +80,7 @@ def masked_names_of(project: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def limits_of(given: object) -> Limits:
-    """`limits:` of a project's configuration: seconds, `memory` in MiB; 0 for none. Raises Refusal."""
+    """Return the project's `limits:`, in seconds, `memory` in MiB; 0 for none. Raises Refusal."""
     limits = Limits()
     if given is None:
         return limits
@@ -99,7 +99,7 @@ def limits_of(given: object) -> Limits:
 
 
 def retention_of(given: object) -> Retention:
-    """`journal:` of a project's configuration: `size` in MiB, `runs`. Raises Refusal."""
+    """Return the project's `journal:` limits: `size` in MiB, `runs`. Raises Refusal."""
     if given is None:
         return DEFAULT_RETENTION
     if not isinstance(given, dict):
@@ -129,7 +129,7 @@ LANGUAGES: Mapping[ProgramKey, tuple[Language, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class NamedProgram:
-    """An interpreter that `.hookscope/config.yaml` of a workspace names."""
+    """An interpreter that a workspace's `.hookscope/config.yaml` names."""
 
     key: ProgramKey
     path: str
@@ -141,7 +141,7 @@ class NamedProgram:
 
     @property
     def in_words(self) -> str:
-        """The program, and where it is named."""
+        """The program and where it is named."""
         return f"{self.path} (`{self.key}:` in {CONFIG})"
 
     @property
@@ -159,7 +159,7 @@ class NamedProgram:
 def named_program(project: Mapping[str, object], key: ProgramKey, workspace: Path) -> NamedProgram | None:
     """Return the program that a project's configuration names under `key`, or None. Raises Refusal.
 
-    `~` is the user's real home, whatever a what-if assumes: it chooses no program.
+    `~` is the user's real home even under a what-if, which never chooses a program.
     """
     path = project.get(key)
     if path is None:
@@ -170,9 +170,9 @@ def named_program(project: Mapping[str, object], key: ProgramKey, workspace: Pat
 
 
 def programs_named_by(folders: Iterable[Path]) -> tuple[NamedProgram, ...]:
-    """Return the programs that the configurations of these folders name, for the question of trust.
+    """Return the programs that these folders' configurations name, for the trust question.
 
-    A configuration that cannot be read names none: commands refuse it by themselves.
+    An unreadable configuration names none: commands refuse it themselves.
     """
     found: dict[NamedProgram, None] = {}
     for folder in folders:
@@ -194,6 +194,6 @@ def programs_allowed_by(folder: Path, known: Iterable[NamedProgram | None] = ())
 
 
 def waiting_programs(known: Iterable[NamedProgram | None], host: Host) -> Mapping[Language, NamedProgram]:
-    """Return the programs that are not allowed yet, by the languages that wait for them."""
+    """Return the untrusted programs by the languages that need them."""
     waiting = [one for one in known if one is not None and not one.allowed_by(host)]
     return {language: one for one in waiting for language in LANGUAGES[one.key]}

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from hookscope.runtime.executors import Executors
 
 
-MODULE_KINDS = ("stream", "arguments", "plugin")  # shapes whose events, or whose function, a load finds out
+MODULE_KINDS = ("stream", "arguments", "plugin")  # shapes whose events or function only a load finds
 NO_HANDLERS = "it registers nothing"
 
 
@@ -54,15 +54,16 @@ _ModuleKey: TypeAlias = tuple[Path, str, str, str]
 
 
 class LoadedModules:
-    """What was loaded, by handler; an answer holds until a file beside the handler changes."""
+    """Loaded modules by handler. An entry is valid until a file beside the handler changes."""
 
     def __init__(self) -> None:
         self._known: dict[_ModuleKey, Module | Failure | None] = {}
-        self._late: dict[_ModuleKey, tuple[Declared, ...]] = {}  # what plugins have registered since
+        self._late: dict[_ModuleKey, tuple[Declared, ...]] = {}  # what plugins registered after their load
 
     async def load(self, inventory: Inventory, host: Host, lanes: Executors, kind: EventKind) -> bool:
-        """Load what may run, may hear events of this kind and is not loaded as it stands. Has anything been
-        found out?"""
+        """Load the modules that may run, may receive events of this kind, and are not loaded in their
+        current version. Return whether anything changed.
+        """
         news = False
         for hook in self._unknown([row for row in inventory.hooks if may_receive(row, kind)], host):
             code = code_with_digest(handler_code(hook, host))
@@ -74,7 +75,7 @@ class LoadedModules:
         return self._hear_late(inventory, host, lanes) or news
 
     def _hear_late(self, inventory: Inventory, host: Host, lanes: Executors) -> bool:
-        """Note what plugins have registered since they were loaded. Is it anything new?"""
+        """Note what plugins registered after their load. Return whether anything changed."""
         able = [lane for lane in lanes.code.values() if isinstance(lane, LateExecutor)]
         before, self._late = self._late, {}
         if before or any(lane.late_count for lane in able):
@@ -86,7 +87,7 @@ class LoadedModules:
         return self._late != before
 
     async def load_one(self, hook: Hook, host: Host, lane: Executor) -> Module | Failure:
-        """The module of a hook with handlers of its own, loaded where it is not, whatever its gates say."""
+        """Return the module of a hook with handlers of its own, loaded if necessary. Ignores its gates."""
         code = code_with_digest(handler_code(hook, host))
         known = self._known.get(_module_key(code))
         loaded = known if known is not None else await lane.load(code)
@@ -98,7 +99,7 @@ class LoadedModules:
         return Failure("NoHandler", f"{code.path.name} declares no handlers", phase="load")
 
     def _keep(self, code: Code, loaded: object) -> None:
-        """Note the answer in place of those for older contents. A worker that did not start says nothing."""
+        """Store the result in place of those of older contents. A worker that did not start is ignored."""
         if isinstance(loaded, Failure) and loaded.phase == "spawn":
             return
         path, export, *_ = key = _module_key(code)
@@ -114,7 +115,7 @@ class LoadedModules:
         return _module_key(code_with_digest(code)) not in self._known
 
     def of(self, hook: Hook, host: Host) -> Module | None:
-        """What the module declares as it stands now; None where it is not loaded, or failed to."""
+        """Return what the module declares in its current version; None if it is not loaded or failed."""
         found = self._found(hook, host)
         return found if isinstance(found, Module) else None
 
@@ -128,7 +129,7 @@ class LoadedModules:
         return accepted_module(with_late(found, self._late.get(key, ())), host)
 
     def shown(self, inventory: Inventory, host: Host) -> Inventory:
-        """The inventory with what loads have found out: events that are declared, and why a load failed."""
+        """Return the inventory with declared events, and with the reasons of failed loads."""
         if not self._known:
             return inventory
         rows = tuple(self._shown(row, host) for row in inventory.hooks)
@@ -150,15 +151,15 @@ class LoadedModules:
 
 
 def may_receive(row: HookStatus, kind: EventKind) -> bool:
-    """Does it listen to events of this kind, or can only a load tell."""
+    """Return whether a hook subscribes to events of this kind, or only a load can tell."""
     if kind != "folder":
         return True
     return row.hook.kind == "plugin" and (row.events is None or bool(row.of_folders))
 
 
 def code_with_digest(code: Code) -> Code:
-    """The code with the digest of all that it is loaded from, as it stands now."""
-    from hookscope.runtime import content_digests  # here: a look that has loaded nothing asks for none
+    """Return the code with the digest of everything that it is loaded from."""
+    from hookscope.runtime import content_digests  # a scan without loaded modules needs no digests
 
     return content_digests.with_digest(code)
 
@@ -174,14 +175,15 @@ def _with_gate(row: HookStatus, gate: Gate) -> HookStatus:
 
 HELD_BY_WORKER = "the version loaded before its last edit goes on running until the file loads again"
 
-Opened = Callable[[Files | None], Host]  # the host as it is now; with files: read through them
+Opened = Callable[[Files | None], Host]  # opens the host again, optionally through other files
 
 
 class Scanner:
-    """Looks, numbered, with what workers hold and what modules declared. Imports nothing, runs nothing.
+    """Makes numbered snapshots, with the state of workers and loaded modules. Imports and runs nothing.
 
     Args:
-        compares: also with what the shipped program does otherwise than its guide, which takes a second look.
+        compare_shipped: also note where the shipped program differs from its guide;
+            takes a second scan.
     """
 
     def __init__(
@@ -194,7 +196,7 @@ class Scanner:
         self._last: ScanResult | None = None
 
     def look(self, opened: Opened, setup: Setup, limits: Limits) -> Snapshot:
-        """All hooks of the host as they stand now, `opened` anew."""
+        """Return a snapshot of all hooks, with the host opened again."""
         shipped = setup.shipped if self._compares else None
         last, mark = self._looked(opened, shipped), self._failed_loads.mark()
         host, looked = last.host, last.inventory
@@ -219,19 +221,19 @@ class Scanner:
         )
 
     def stop(self) -> None:
-        """End the scans that still run: each raises ScanStopped at its next access to a file."""
+        """Stop the scans that still run: each raises ScanStopped at its next file access."""
         self._stopped = True
 
     def _is_stopped(self, scanning: Thread) -> bool:
-        """True for the thread that scans, once it is to stop. What was found stays readable in others."""
+        """Return True in the scanning thread once it must stop. Other threads can still read its results."""
         if not self._stopped or current_thread() is not scanning:
             return False
         if scanning.daemon:
-            Event().wait()  # nobody waits for this thread; freeing what it has found would hold up all others
+            Event().wait()  # nothing waits for this thread; freeing its results would delay all others
         return True
 
     def _failed(self, inventory: Inventory, host: Host) -> Mapping[Hook, FailedLoad]:
-        """What did not load as it stands, and whether the version from before runs in its place."""
+        """Return the hooks that fail to load, and whether an older version still runs in their place."""
         failed = self._failed_loads.among(inventory, host)
         if not failed or not self._crew.holds_any:
             return failed
@@ -248,11 +250,11 @@ class Scanner:
         return self._last.registrations
 
     def _looked(self, opened: Opened, shipped: Dialect | None) -> ScanResult:
-        """What was found, and what the program makes of it; the last answer where nothing has changed."""
+        """Return the scan result; the last one if nothing has changed."""
         host = opened(None)
         if self._last is not None and self._last.holds(host):
             return self._last
-        # Settings are compared by their values, what is found by what was touched.
+        # Settings are compared by value, the inventory by the files that were read.
         files = TrackedFiles(partial(self._is_stopped, current_thread()))
         host = opened(files)
         looked = examine(discover(host), host)
@@ -270,8 +272,9 @@ class Scanner:
         without: Mapping[Language, str],
         differences: Differences,
     ) -> Inventory:
-        """Rows say where the version before the last edit goes on running, what their language lacks, and
-        what the program makes of them where a guide is in force."""
+        """Return the inventory with notes: an older version still runs, the language is not available, the
+        shipped program differs from the guide in force.
+        """
 
         def notes(row: HookStatus) -> tuple[str, ...]:
             held = (HELD_BY_WORKER,) if is_held(row, host, self._crew.holds) else ()
@@ -290,7 +293,7 @@ class Scanner:
 
 
 def _differences_from_guide(host: Host, looked: Inventory, shipped: Dialect | None) -> Differences:
-    """What the program does otherwise than its guide, which is in force here."""
+    """Return where the shipped program differs from the guide that is in force here."""
     if shipped is None or shipped.product != host.dialect.product:
         return {}
     other = open_host(shipped, host.surroundings, host.choices, trust=host.trust)

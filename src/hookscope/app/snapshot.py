@@ -1,4 +1,4 @@
-"""A snapshot: what one scan of a host found, and the files that it rests on. Frozen."""
+"""A snapshot: what one scan of a host found, and the files that it depends on. Frozen."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from hookscope.model.uncalled_hooks import UncalledHook, uncalled_hooks_of
 from hookscope.runtime.limits import Limits
 from hookscope.values import dataclass
 
-if TYPE_CHECKING:  # a look needs no database
+if TYPE_CHECKING:  # a scan needs no database
     from hookscope.app.failed_loads import FailedLoad
     from hookscope.storage.journal.run_environment import HandlerFile
 
 
 class InventoryIndex:
-    """What is worked out of an inventory when somebody first asks; one for all looks that found the same."""
+    """Lookups computed from an inventory on first use. Scans with the same result share one."""
 
     def __init__(self, host: Host, inventory: Inventory) -> None:
         self.host, self.inventory = host, inventory
@@ -44,23 +44,23 @@ class InventoryIndex:
 
     @cached_property
     def bystanders(self) -> tuple[UncalledHook, ...]:
-        """Every hook, as it is told of beside events that do not call it."""
+        """Every hook, prepared for plans of events that do not call it."""
         return uncalled_hooks_of(self.inventory, self.host)
 
     @cached_property
     def waiting(self) -> tuple[tuple[Hook, TrustTarget], ...]:
-        """The hooks that wait for trust, whatever else stands in their way; and what is to be trusted."""
+        """The untrusted hooks, whatever else stops them, each with the folder to trust."""
         hooks = [row.hook for row in self.inventory.hooks if row.waits]
         return tuple((hook, trust_target(hook, self.host)) for hook in hooks)
 
     @cached_property
     def standings(self) -> Mapping[Hook, HookStatus]:
-        """The row of each hook."""
+        """The status of each hook."""
         return {row.hook: row for row in self.inventory.hooks}
 
     @cached_property
     def hooks_in(self) -> Mapping[Folder, int]:
-        """How many hooks lie in each folder that has some."""
+        """The number of hooks in each folder that has any."""
         shared = {id(row.hook.folder): row.hook.folder for row in self.inventory.hooks}
         counted = Counter([id(row.hook.folder) for row in self.inventory.hooks])
         found: Counter[Folder] = Counter()
@@ -70,7 +70,7 @@ class InventoryIndex:
 
     @cached_property
     def named(self) -> Mapping[str, Sequence[HookStatus | RejectedHook]]:
-        """All of one name: hooks first, then what is none."""
+        """Everything with one name: hooks first, then rejected folders."""
         named: dict[str, list[HookStatus | RejectedHook]] = {}
         for row in self.inventory.hooks:
             named.setdefault(row.hook.name, []).append(row)
@@ -82,9 +82,9 @@ class InventoryIndex:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
-    """One look, frozen: the host as it was opened, what was found, who listens to what.
+    """The frozen result of one scan: the host, its inventory, and the registry of subscriptions.
 
-    Equal to itself only: among thousands of hooks it takes long to find that two looks found the same.
+    Equal to itself only: comparing thousands of hooks takes too long.
     """
 
     host: Host
@@ -92,13 +92,17 @@ class Snapshot:
     registry: Registry
     because: str  # why this dialect
     languages: frozenset[Language] = PYTHON_ONLY  # those that can be run here
-    without: Mapping[Language, str] = field(default_factory=dict)  # what keeps the others from running
-    programs: tuple[NamedProgram, ...] = ()  # that the workspace names
-    limits: Limits = Limits()  # of every handler, unless it says otherwise
-    quarantined: frozenset[Path] = frozenset()  # handlers that no automatic fire runs
-    failed_loads: Mapping[Hook, FailedLoad] = field(default_factory=dict)  # of ready hooks, as they stand
-    loads_mark: tuple[int, ...] = ()  # of the file that says which
-    index: InventoryIndex | None = field(default=None, repr=False)  # made anew where it is of something else
+    without: Mapping[Language, str] = field(default_factory=dict)  # language → why it cannot run here
+    programs: tuple[NamedProgram, ...] = ()  # named by the workspace
+    limits: Limits = Limits()  # default limits of handlers
+    quarantined: frozenset[Path] = frozenset()  # handlers that automatic fires skip
+    failed_loads: Mapping[Hook, FailedLoad] = field(
+        default_factory=dict
+    )  # of ready hooks, in their current version
+    loads_mark: tuple[int, ...] = ()  # stamp of the failed loads' file
+    index: InventoryIndex | None = field(
+        default=None, repr=False
+    )  # replaced if it belongs to another inventory
 
     def __post_init__(self) -> None:
         known = self.index
@@ -116,54 +120,54 @@ class Snapshot:
         return self._found.keys
 
     def failed_load(self, call: Registration) -> FailedLoad | None:
-        """What is known of a handler whose file does not load as it stands."""
+        """Return the failed load of a call's handler; None if its file is not known to fail."""
         return self.failed_loads.get(call.hook) if call.hook is not None else None
 
     def work_out(self) -> None:
-        """Work out now what is asked of all hooks later: for the thread that looks."""
+        """Compute the lookups over all hooks now, in the thread that scans."""
         for part in ("keys", "bystanders", "standings", "waiting"):
             getattr(self._found, part)
 
     @property
     def bystanders(self) -> tuple[UncalledHook, ...]:
-        """Every hook, as it is told of beside events that do not call it."""
+        """Every hook, prepared for plans of events that do not call it."""
         return self._found.bystanders
 
     @property
     def waiting(self) -> tuple[tuple[Hook, TrustTarget], ...]:
-        """The hooks that wait for trust, whatever else stands in their way; and what is to be trusted."""
+        """The untrusted hooks, whatever else stops them, each with the folder to trust."""
         return self._found.waiting
 
     @property
     def waiting_programs(self) -> Mapping[Language, NamedProgram]:
-        """The programs that the workspace names and that are not trusted yet, by the languages they run."""
+        """The untrusted programs that the workspace names, by the languages that they run."""
         return waiting_programs(self.programs, self.host)
 
     def stands(self, row: HookStatus) -> State:
-        """How it stands for people: its state, unless it is ready and its file is known not to load."""
+        """Return the state to show: the hook's state, or broken if its file is known not to load."""
         return State.BROKEN if row.hook in self.failed_loads else row.state
 
     def standing(self, hook: Hook) -> HookStatus | None:
-        """The row of a hook that perhaps another look found; None where it is gone since."""
+        """Return the status of a hook, perhaps of another scan; None if the hook no longer exists."""
         return self._found.standings.get(hook) or self.inventory.again(hook)
 
     @property
     def hooks_in(self) -> Mapping[Folder, int]:
-        """How many hooks lie in each folder that has some."""
+        """The number of hooks in each folder that has any."""
         return self._found.hooks_in
 
     @property
     def named(self) -> Mapping[str, Sequence[HookStatus | RejectedHook]]:
-        """All of one name: hooks first, then what is none."""
+        """Everything with one name: hooks first, then rejected folders."""
         return self._found.named
 
     @property
     def folders(self) -> tuple[Folder, ...]:
-        """The folders that were looked in, but for those that are for other things and hold no hook."""
+        """The scanned folders, without those for other purposes that hold no hook."""
         return tuple(folder for folder in self.host.folders if not folder.aside or folder in self.hooks_in)
 
     def limits_of(self, hook: Hook) -> Limits:
-        """What holds for this hook's handler, each limit with its origin."""
+        """Return the limits of this hook's handler, each with its origin."""
         return self.limits.of_hook(hook.meta.limits, limits_from(hook))
 
 
@@ -172,17 +176,17 @@ Differences = Mapping[Hook, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class ScanResult:
-    """The answer of a look, and what it rests on."""
+    """The result of a scan, and the facts and files that it depends on."""
 
     host: Host
     inventory: Inventory
-    index: InventoryIndex  # as long as no load declares other events
-    registrations: tuple[Registration, ...]  # where no worker holds an older version
+    index: InventoryIndex  # valid until a load declares other events
+    registrations: tuple[Registration, ...]  # valid if no worker has an older version
     differences: Differences
     files: TrackedFiles
 
     def holds(self, host: Host) -> bool:
-        """Would a look at this host, opened just now, find the same."""
+        """Return whether a scan of this host, opened just now, would find the same."""
         mine = self.host
         same = (mine.dialect.name, mine.workspace, mine.choices, mine.trust, mine.env, mine.problems) == (
             host.dialect.name, host.workspace, host.choices, host.trust, host.env, host.problems,
@@ -197,10 +201,10 @@ class ScanResult:
 
 @dataclass(frozen=True, slots=True)
 class PastRun:
-    """A run from the journal, as it can be shown again. No `run`: its program ended before it did."""
+    """A run of the journal that can be shown again. `run` is None if its program ended before the run."""
 
     id: int
     at: datetime
     plan: Plan
     run: Run | None
-    handlers: tuple[HandlerFile, ...] = ()  # those that were planned, as their files were then
+    handlers: tuple[HandlerFile, ...] = ()  # the planned handlers, with their files' digests

@@ -1,4 +1,4 @@
-"""A hook switched on or off, or a change undone, as it would be: the edit and its effects. Writes nothing."""
+"""A hook switched on or off, or a change undone, as planned: the edit and its effects. Writes nothing."""
 
 from __future__ import annotations
 
@@ -28,43 +28,43 @@ UNREADABLE_EDIT = "{} cannot be read: the edit that it remembers is passed over,
 
 @dataclass(frozen=True, slots=True)
 class Toggle:
-    """A hook switched on or off, as it would be. Making it writes nothing."""
+    """A hook switched on or off, as planned. Making one writes nothing."""
 
     name: str
     on: bool
     change: Change
-    after: str  # how the hook stands then, in words
+    after: str  # the resulting state, in words
     others: tuple[Effect, ...]
     notices: str  # when the host notices
 
     @property
     def needed(self) -> bool:
-        """Is there anything to write: the settings may say so already."""
+        """True if anything must be written: the settings may already say so."""
         return not self.change.idle
 
 
 @dataclass(frozen=True, slots=True)
 class Undoing:
-    """A change that is taken back, as it would be. Making it writes nothing."""
+    """The undo of a change, as planned. Making one writes nothing."""
 
     change: Change
     back: Change  # what is written
-    alone: bool  # its file has changed since: only this edit is taken back, what came later stays
-    unreadable: tuple[Path, ...] = ()  # what remembers newer edits, and is passed over
+    alone: bool  # the file has changed since: only this edit is reverted
+    unreadable: tuple[Path, ...] = ()  # unreadable files of newer edits, skipped
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """What is written or removed."""
+        """The files that are written or removed."""
         return tuple(part.path for part in self.change.parts)
 
     @property
     def passed_over(self) -> tuple[str, ...]:
-        """What is said of those."""
+        """A message for each newer edit that cannot be read."""
         return unreadable_edits_text(self.unreadable)
 
 
 class UndoBlocked(Refusal):
-    """The newest edit cannot be taken back. It stays the next one until it can, or is given up."""
+    """The newest edit cannot be undone. It stays next until it can be, or is discarded."""
 
     def __init__(self, what: str, then: str, change: Change) -> None:
         super().__init__(what, then)
@@ -72,22 +72,22 @@ class UndoBlocked(Refusal):
 
 
 def unreadable_edits_text(unreadable: tuple[Path, ...]) -> tuple[str, ...]:
-    """What is said of remembered edits that cannot be read, a sentence each."""
+    """Return a sentence for each remembered edit that cannot be read."""
     return tuple(UNREADABLE_EDIT.format(file) for file in unreadable)
 
 
 def plan_undo(change: Change) -> Undoing:
-    """How to take a change back in the file as it is now. Raises ChangeError where that is not certain."""
+    """Return the undo of a change in the current file. Raises ChangeError if it is not certain."""
     if is_applied(change):
         return Undoing(change, change.undo(), alone=False)
     return Undoing(change, inverse_change(change), alone=True)
 
 
 def plan_toggle(view: Snapshot, row: HookStatus, on: bool, *, as_command: bool) -> Toggle:
-    """What switching this hook takes. `as_command`: under the rules of the host's own command.
+    """Return what switching this hook takes. `as_command`: under the rules of the host's own command.
 
-    Raises Refusal where the hook has no switch, the command would refuse, or the settings cannot be
-    edited with certainty; then it names the line to write by hand.
+    Raises Refusal if the hook has no switch, the command would refuse, or the settings cannot be edited
+    with certainty; the error then names the line to write by hand.
     """
     hook, host = row.hook, view.host
     switching = host.dialect.switching
@@ -106,7 +106,9 @@ def plan_toggle(view: Snapshot, row: HookStatus, on: bool, *, as_command: bool) 
             f"{hook.name} is listed in {hook.folder.declared}; it has no switch.", "Take it out there."
         )
     blocked = [gate for gate in row.verdict.shut() if gate.reported and gate_state(gate) is State.BLOCKED]
-    if on and as_command and switching.refuses_blocked and blocked:  # as far as its own list shows it
+    if (
+        on and as_command and switching.refuses_blocked and blocked
+    ):  # only gates that the host's own list shows
         reasons = ", ".join(gate.reason for gate in blocked)
         raise Refusal(
             f"{hook.name} is blocked: {reasons}.", f"`hookscope info {hook.name}` shows every check."
@@ -123,11 +125,11 @@ def plan_toggle(view: Snapshot, row: HookStatus, on: bool, *, as_command: bool) 
 
 
 def _toggle_change(view: Snapshot, row: HookStatus, on: bool, *, as_command: bool) -> Iterator[Edit]:
-    """The entry where it stands, else where the host would write it; then what its command sets too."""
+    """Yield the edits: the existing entry or the host's default place, then what the command sets too."""
     host = view.host
     _, entry = host.hooks_setting("entries", row.hook.key)
     path = (*entry, "enabled")
-    if row.hook.kind == "plugin":  # it has an entry elsewhere, which its gate knows
+    if row.hook.kind == "plugin":  # its entry is elsewhere; the gate knows the path
         gate = next(gate for gate in row.verdict.gates if gate.name == "enabled")
         path = gate.setting or path
     paths = [path]
@@ -139,7 +141,7 @@ def _toggle_change(view: Snapshot, row: HookStatus, on: bool, *, as_command: boo
 
 
 def _when_noticed(host: Host, settings: Settings) -> str:
-    """When the host notices: never, while it refuses the whole file for something else in it."""
+    """Return when the host notices the change: never while it refuses the settings file."""
     if settings.refusal:
         return (
             f"{host.dialect.product} refuses these settings, so nothing in them counts until that is mended: "
@@ -149,14 +151,14 @@ def _when_noticed(host: Host, settings: Settings) -> str:
 
 
 def _settings_with(view: Snapshot, change: Change) -> Settings:
-    """The settings if the change were made."""
+    """Return the settings with the change applied."""
     host = view.host
     rules, files = host.dialect.settings_rules, host.surroundings.files
     return parse_settings(host.settings.file, change.new or b"{}", rules, files=files, env=host.env)
 
 
 def _inventory_under(view: Snapshot, settings: Settings) -> Inventory:
-    """What would be found under these settings."""
+    """Return the inventory under these settings."""
     host = view.host
     then = open_host(host.dialect, host.surroundings, host.choices, trust=host.trust, settings=settings)
     return examine(discover(then), then)
@@ -171,7 +173,7 @@ def _same_hook(one: HookStatus, other: HookStatus) -> bool:
 
 
 def _effects(view: Snapshot, then: Inventory, row: HookStatus) -> Iterator[Effect]:
-    rows = {_identity(other): other for other in reversed(then.hooks)}  # the first of equal ones counts
+    rows = {_identity(other): other for other in reversed(then.hooks)}  # the first of equal rows wins
     for before in view.inventory.hooks:
         after = rows.get(_identity(before))
         if after is not None and not _same_hook(before, row) and after.state is not before.state:

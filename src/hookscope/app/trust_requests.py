@@ -1,4 +1,4 @@
-"""Hooks that wait for trust or cannot run, and what a user allows by trusting a folder."""
+"""Hooks that wait for trust or cannot run, and what trusting a folder allows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def waiting_for_trust(view: Snapshot, plan: Plan) -> tuple[TrustTarget, ...]:
-    """The folders that would have to be trusted for all listeners of this plan to run."""
+    """Return the folders to trust so that all subscribers of this plan run."""
     left = (item for item in plan.not_run if item.listens and not item.left_out)
     heard = (item.hook for item in left if item.reason != TAP_SKIPPED)
     rows = [view.standing(hook) for hook in heard if hook is not None]
@@ -32,7 +32,7 @@ def waiting_for_trust(view: Snapshot, plan: Plan) -> tuple[TrustTarget, ...]:
 
 
 def _trust_targets_in(view: Snapshot, rows: Iterable[HookStatus]) -> tuple[TrustTarget, ...]:
-    """The folders of untrusted hooks, and the workspace whose interpreter they and ready hooks wait for."""
+    """Return the folders of untrusted hooks, and the workspace whose interpreter they or ready hooks need."""
     programs, found = view.waiting_programs, dict[TrustTarget, None]()
     for row in rows:
         waits = row.state is State.UNTRUSTED
@@ -44,7 +44,7 @@ def _trust_targets_in(view: Snapshot, rows: Iterable[HookStatus]) -> tuple[Trust
 
 
 def trust_targets(row: HookStatus, view: Snapshot) -> tuple[TrustTarget, ...]:
-    """Return what would have to be trusted for one hook to run; empty where it waits for nothing."""
+    """Return what must be trusted for one hook to run; empty if nothing is missing."""
     own = (trust_target(row.hook, view.host),) if row.waits else ()
     return topmost_targets((*own, *_trust_targets_in(view, [row])))
 
@@ -56,7 +56,7 @@ def untrusted_program_messages(view: Snapshot) -> tuple[str, ...]:
 
 
 def topmost_targets(targets: Sequence[TrustTarget]) -> tuple[TrustTarget, ...]:
-    """Without those that lie in another of them: to trust that one covers them."""
+    """Return the targets without those inside another: trusting that one covers them."""
     folders = [target.folder for target in targets]
     return tuple(
         target
@@ -66,7 +66,7 @@ def topmost_targets(targets: Sequence[TrustTarget]) -> tuple[TrustTarget, ...]:
 
 
 def trust_next_steps(view: Snapshot, plan: Plan) -> tuple[str, ...]:
-    """What to do about each of those folders, for people; without a full stop."""
+    """Return the next step for each untrusted folder of a plan, without a full stop."""
     short = view.host.surroundings.short
     return tuple(
         target.offer(short)
@@ -77,9 +77,9 @@ def trust_next_steps(view: Snapshot, plan: Plan) -> tuple[str, ...]:
 
 
 def untrusted_messages(targets: Iterable[TrustTarget], here: Machine, *, besides: str = "") -> list[str]:
-    """A sentence for each folder whose handlers did not run, with the next step; `besides`: another one.
+    """Return a sentence for each folder whose handlers did not run, with the next step.
 
-    `besides` does not help where a folder is too wide to be trusted.
+    `alternative`: another next step. It does not help if a folder is too wide to be trusted.
     """
     return [
         f"Handlers in {target.shown(here.short)} did not run: "
@@ -90,12 +90,12 @@ def untrusted_messages(targets: Iterable[TrustTarget], here: Machine, *, besides
 
 
 def untrusted_folders(view: Snapshot) -> tuple[TrustTarget, ...]:
-    """All folders with hooks that wait for trust alone."""
+    """Return all folders whose hooks wait only for trust."""
     return _trust_targets_in(view, view.inventory.hooks)
 
 
 def waiting_below(view: Snapshot, folder: Path) -> tuple[tuple[Path, TrustTarget], ...]:
-    """What still waits for trust in a folder that was trusted, and the folder to trust: links lead out."""
+    """Return what is still untrusted in a trusted folder, with the folder to trust: links lead outside."""
     here = view.host.surroundings.absolute(folder)
     found = {
         row.hook.path: trust_target(row.hook, view.host)
@@ -106,10 +106,10 @@ def waiting_below(view: Snapshot, folder: Path) -> tuple[tuple[Path, TrustTarget
 
 
 def cannot_run_messages(view: Snapshot, plan: Plan, *, only: str | None = None) -> tuple[str, ...]:
-    """A sentence for each handler that ought to run and cannot: broken ones, those in no lane, and those that
-    something unread may switch off or replace.
+    """Return a sentence for each handler that should run and cannot: it is broken, no executor runs its
+    language, or unreadable settings may switch it off or replace it.
 
-    What is blocked, off or shadowed ought not to run, unless it is the one hook that was asked for.
+    Hooks that are blocked, off or shadowed should not run, unless one is the requested hook.
     """
     unread = view.host.settings.unread
     keys = view.host.dialect.system_of(plan.event.kind).keys(plan.event)
@@ -123,7 +123,7 @@ def cannot_run_messages(view: Snapshot, plan: Plan, *, only: str | None = None) 
         if unread and state is State.BLOCKED:
             sentences.append(f"{unread}; it may switch hooks off, so none ran. Mend it, or move it away.")
             continue
-        waits = state is State.UNTRUSTED  # `waiting_for_trust` tells of its folder
+        waits = state is State.UNTRUSTED  # `waiting_for_trust` reports its folder
         asked_for = only is not None and item.name == only and state is not State.SHADOWED and not waits
         replaced = any(gate.name == PRECEDENCE.name for gate in row.verdict.shut())
         lacks = view.without.get(row.hook.language, "")
@@ -135,7 +135,7 @@ def cannot_run_messages(view: Snapshot, plan: Plan, *, only: str | None = None) 
     return tuple(dict.fromkeys(sentences))
 
 
-MOST_FOLDERS = 5_000  # that are searched for handlers
+MOST_FOLDERS = 5_000  # folders searched for handlers
 SKIPPED = frozenset({".git", "node_modules", "__pycache__"})
 HOOK_MANIFEST = "HOOK.md"
 HANDLER_NAMES = frozenset({"handler", "index"})
@@ -143,12 +143,12 @@ HANDLER_NAMES = frozenset({"handler", "index"})
 
 @dataclass(frozen=True, slots=True)
 class TrustRequest:
-    """What the user allows who trusts a folder. Every question about trust is made of this."""
+    """What trusting a folder would allow. Every question about trust is built from this."""
 
     target: TrustTarget
-    handlers: int  # below the folder, found and not allowed to run so far
-    more: bool = False  # the search ended before it had seen every folder
-    programs: tuple[NamedProgram, ...] = ()  # that the workspace names, and that would run handlers
+    handlers: int  # handlers below the folder that may not run yet
+    more: bool = False  # the search stopped early
+    programs: tuple[NamedProgram, ...] = ()  # programs that the workspace names to run handlers
 
     @property
     def folder(self) -> Path:
@@ -157,12 +157,12 @@ class TrustRequest:
 
     @property
     def refused(self) -> str:
-        """Why it is too wide to be trusted; empty where it may be."""
+        """Why the folder is too wide to be trusted; empty if it may be."""
         return self.target.refused
 
     @property
     def counted(self) -> str:
-        """The handlers that would be allowed, in words."""
+        """The number of handlers that would be allowed, in words."""
         if self.more:
             return f"{self.handlers} or more handlers"
         return "1 handler" if self.handlers == 1 else f"{self.handlers} handlers"
@@ -180,9 +180,9 @@ class TrustRequest:
 
 
 def trust_request(view: Snapshot, target: TrustTarget) -> TrustRequest:
-    """What trust in this folder would allow. Reads the names of files below it and nothing else.
+    """Return what trusting this folder would allow. Reads only the names of files below it.
 
-    Links are not followed: what they lead to is not below the folder.
+    Links are not followed: their targets are not below the folder.
     """
     found, more = _handlers_below(target.folder)
     files = view.host.surroundings.files
@@ -194,12 +194,12 @@ def trust_request(view: Snapshot, target: TrustTarget) -> TrustRequest:
 
 
 def trust_requests(view: Snapshot, targets: Sequence[TrustTarget]) -> tuple[TrustRequest, ...]:
-    """What trust in each of these folders would allow."""
+    """Return what trusting each of these folders would allow."""
     return tuple(trust_request(view, target) for target in targets)
 
 
 def _handlers_below(folder: Path) -> tuple[set[Path], bool]:
-    """The handlers of all hook folders and stream folders below; whether there may be more."""
+    """Return the handlers in all hook and stream folders below, and whether there may be more."""
     found: set[Path] = set()
     for number, (path, folders, names) in enumerate(os.walk(folder)):
         if number == MOST_FOLDERS:
@@ -211,7 +211,7 @@ def _handlers_below(folder: Path) -> tuple[set[Path], bool]:
 
 def _handlers_among(folder: Path, names: Sequence[str]) -> Iterator[str]:
     modules = [name for name in names if os.path.splitext(name)[1] in LANGUAGE_OF]
-    if HOOK_MANIFEST in names:  # its host takes the first
+    if HOOK_MANIFEST in names:  # the host loads the first
         yield from sorted(name for name in modules if os.path.splitext(name)[0] in HANDLER_NAMES)[:1]
     elif _is_of_streams(folder):
         yield from modules
@@ -222,7 +222,7 @@ def _is_of_streams(folder: Path) -> bool:
 
 
 def handler_digests_below(folder: Path, host: Host) -> dict[Path, str]:
-    """The digests of the handlers that trusting a folder, a real path, lets run."""
+    """Return the digests of the handlers that trusting this real folder lets run."""
     files = host.surroundings.files
     handlers = [row.hook.handler for row in discover(host).hooks if row.hook.handler is not None]
     inside = [path for path in handlers if files.real(path).is_relative_to(folder)]

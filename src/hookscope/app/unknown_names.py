@@ -1,4 +1,4 @@
-"""Errors for unknown hooks and events, with the closest match, and hooks in folders that no host reads."""
+"""Errors for unknown hooks and events, with the closest match, and hooks in folders no host scans."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 
 DEEPEST = 5  # folders below the workspace and the host's own folder
-MOST = 3000  # folders that are looked at: somebody waits for the answer
+MOST = 3000  # folders searched: the user is waiting
 HEADER_BYTES = 4096  # bytes
 SKIPPED_FOLDERS = frozenset(
     {"node_modules", "__pycache__", "site-packages", "sessions"}
-)  # and what begins with a dot
+)  # besides names that begin with a dot
 
 
 def agent_workspaces(host: Host) -> dict[str, Path]:
-    """The workspaces of the agents that the settings list, but for the one that is looked at, by agent."""
+    """Return the workspaces of the other agents in the settings, by agent."""
     names = agent_names(host.dialect, host.settings)
     given = host.dialect, host.surroundings, host.settings, host.state
     found = {name: configured_workspace(*given, name) for name in names}
@@ -41,7 +41,7 @@ def agent_workspaces(host: Host) -> dict[str, Path]:
 
 
 def misplaced_hook(name: str, host: Host) -> Path | None:
-    """The folder of a hook of that name, by its folder or its header, that no look has found."""
+    """Return the folder of a hook with this name, by folder or header, where no host looks."""
     roots = dict.fromkeys((host.workspace, host.state, *agent_workspaces(host).values()))
     files = host.surroundings.files
     is_named = re.compile(rf"^name:\s*[\"']?{re.escape(name)}[\"']?\s*$", re.MULTILINE)
@@ -55,7 +55,7 @@ def misplaced_hook(name: str, host: Host) -> Path | None:
 
 
 def _folders(roots: tuple[Path, ...], files: Files) -> Iterator[Path]:
-    """All folders below these, the nearest first; links are not followed."""
+    """Yield all folders below the roots, nearest first. Links are not followed."""
     left = deque((root, 0) for root in roots)
     while left:
         folder, depth = left.popleft()
@@ -84,7 +84,7 @@ def _head(file: Path, files: Files) -> str:
 
 
 def no_such_hook(name: str, view: Snapshot) -> Refusal:
-    """What to say of a name that no hook has: what it is, or what was perhaps meant."""
+    """Return the error for an unknown hook: what the name is instead, or the closest match."""
     inventory = view.inventory
     names = dict.fromkeys(row.hook.name for row in inventory.hooks)
     near = nearest_word(name, names)
@@ -122,20 +122,20 @@ def _misplaced_message(name: str, where: Path, view: Snapshot) -> Refusal:
 
 
 def _scanned_folders(view: Snapshot) -> str:
-    """The folders of the user where hooks are looked for."""
+    """Return the user's folders where hooks are looked for."""
     short = view.host.surroundings.short
     own = [item for item in view.host.folders if item.source != "bundled" and item.holds == "folder"]
     return " or ".join(dict.fromkeys(short(item.path) for item in own))
 
 
 def _is_in(row: HookStatus, name: str) -> bool:
-    """Does it stand in a folder of that name, under a name of its own."""
+    """Return whether the hook is in a folder of this name but has another name."""
     hook = row.hook
     return hook.kind == "folder" and hook.path is not None and hook.path.name == name
 
 
 def check_key(view: Snapshot, key: str) -> None:
-    """Raises Refusal for a key that the host does not know and nobody listens to."""
+    """Raise Refusal for a key that the host does not know and no hook subscribes to."""
     catalogue = view.host.dialect.catalogue()
     key = catalogue.canonical(key)
     kind = key.partition(":")[0]
@@ -151,7 +151,7 @@ def check_key(view: Snapshot, key: str) -> None:
 
 
 def no_such_event(view: Snapshot, key: str, near: str | None) -> Refusal:
-    """Of a key that is none of this host's events: the host that has it, else the nearest, else the list."""
+    """Return the error for an unknown event: the host that has it, else the closest match, else the list."""
     from hookscope.hosts.dialects import GUIDES
 
     here = view.host.dialect.product
@@ -175,9 +175,9 @@ def no_such_event(view: Snapshot, key: str, near: str | None) -> Refusal:
 
 
 def _same_names(view: Snapshot, key: str) -> list[str]:
-    """What else of the workspace has that name, and how it is fired: a hook, a saved event."""
+    """Return what else has that name, and how to fire it: a hook, a saved event."""
     from hookscope.app.yaml_sections import (
-        EVENTS_FOLDER,  # here: few name something else
+        EVENTS_FOLDER,  # rarely needed
         YAML_ENDINGS,
     )
 
@@ -198,8 +198,8 @@ def _same_names(view: Snapshot, key: str) -> list[str]:
 
 
 def _event_typo(view: Snapshot, key: str) -> tuple[str, list[str]]:
-    """Whose name it is, where that is known, and what this host sends in its place."""
-    from hookscope.model.event_typos import typo_entry  # here: few mistake a name
+    """Return why the name is known elsewhere, and what this host sends instead."""
+    from hookscope.model.event_typos import typo_entry  # rarely needed
 
     catalogue = view.host.dialect.catalogue()
     listed = typo_entry(key, catalogue.mistaken())
@@ -211,12 +211,12 @@ def _event_typo(view: Snapshot, key: str) -> tuple[str, list[str]]:
 
 
 def dialect_sending(key: str, dialect: Dialect) -> str | None:
-    """The dialect that sends an event which this guide lacks, to hooks of any kind."""
+    """Return the dialect that sends an event missing from this guide, to hooks of any kind."""
     return dialect.later.get(key) or dialect.later_plugin.get(key)
 
 
 def undocumented_event_note(view: Snapshot, key: str) -> str:
-    """A sentence where the host's documents do not list this very event; empty where they do."""
+    """Return a note if the host does not document this event; else an empty text."""
     catalogue = view.host.dialect.catalogue()
     if catalogue.canonical(key) in catalogue.by_key:
         return ""
@@ -230,7 +230,7 @@ def undocumented_event_note(view: Snapshot, key: str) -> str:
 
 
 def host_command_missing(dialect: Dialect) -> Refusal:
-    """Of a dialect that does not know its host's own command, as no guide does."""
+    """Return the error for a dialect without a command of the host's own, such as every guide."""
     from hookscope.hosts.dialects import SHIPPED
 
     shipped = [known for known in SHIPPED if known.product == dialect.product and known.command is not None]

@@ -40,9 +40,9 @@ SECRET_REFERENCE = re.compile(r"\$\{SECRET:(\w+)\}")
 
 
 def with_secrets(event: Event, host: Host, variables: Callable[[], Mapping[str, str]]) -> Event:
-    """The event with its secrets: from the variables by name, those of `cfg` from the settings in force.
+    """Return the event with its secrets: variables by name, and `cfg` from the current settings.
 
-    Raises Refusal where one is not to be had: a handler must not take the mask for the secret.
+    Raises Refusal if one is missing: a handler must not get the mask in place of the secret.
     """
     context = dict(event.context)
     if _has_reference(context.get("cfg")):
@@ -55,7 +55,7 @@ def with_secrets(event: Event, host: Host, variables: Callable[[], Mapping[str, 
 
 
 def secrets_used_by(event: Event, variables: Mapping[str, str]) -> tuple[Secret, ...]:
-    """The secrets that `resolved` takes from the variables."""
+    """Return the secrets that `restore_secrets` takes from the variables."""
     names = dict.fromkeys(_referenced_names([event.session_key, event.context, event.ctx, event.messages]))
     return tuple(Secret(name, variables[name]) for name in names if name in variables)
 
@@ -108,7 +108,7 @@ def _secret(name: str, env: Mapping[str, str]) -> str:
 DOTENV = ".env"
 LARGEST_DOTENV = 1_048_576  # bytes of a .env file
 HIDDEN = "••••"
-# Doubled, the sign makes a text of it: `$${X}` reads as `${X}`. All else in braces is left as it stands.
+# A doubled sign escapes: `$${X}` is the text `${X}`. Anything else in braces is unchanged.
 REFERENCE = re.compile(r"\$\{([A-Za-z_]\w*|now[^\w{}\n][^{}\n]*)\}", re.ASCII)
 WRITTEN_REFERENCE = re.compile(rf"(\$?){REFERENCE.pattern}", re.ASCII)
 NOW = "now"
@@ -121,21 +121,21 @@ UNITS = {"ms": 0.001, "s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}  #
 
 @dataclass(frozen=True, slots=True)
 class Variables:
-    """All that are set, and where each comes from."""
+    """All variables, each with its origin."""
 
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
     origins: Mapping[str, str] = field(default_factory=dict)
     environment: str | None = None  # the one that was chosen
-    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)  # those in force: `${cfg}`
+    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)  # the current settings: `${cfg}`
 
     def secret(self, name: str) -> bool:
-        """Is its value to be hidden: its name says so, or it looks like a secret."""
+        """Return whether a value must be hidden, by its name or its form."""
         return next(secrets_in({name: self.values.get(name, "")}), None) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class VariableReference:
-    """A reference in a value, for display."""
+    """A variable reference in a value, for display."""
 
     written: str  # USER, now-2h
     shown: str  # what it stands for, secrets hidden; empty where it is not set
@@ -145,7 +145,7 @@ class VariableReference:
 
 
 def variables_of(host: Host, given: Mapping[str, str], environment: Environment | None = None) -> Variables:
-    """The variables for events of this host. Reads `.env` of its workspace; `given` beats all others."""
+    """Return the variables for events of this host. Reads the workspace's `.env`; option values win."""
     around = host.surroundings.env
     layers: list[tuple[str, Mapping[str, str]]] = [
         ("the workspace", {WORKSPACE: str(host.workspace)}),
@@ -165,7 +165,7 @@ def variables_of(host: Host, given: Mapping[str, str], environment: Environment 
 
 
 def dotenv_of(workspace: Path) -> Mapping[str, str]:
-    """The variables of the workspace's `.env`; none where it cannot be read."""
+    """Return the variables of the workspace's `.env`; none if it cannot be read."""
     file = workspace / DOTENV
     try:
         source = read_regular(file, LARGEST_DOTENV + 1)
@@ -175,10 +175,10 @@ def dotenv_of(workspace: Path) -> Mapping[str, str]:
 
 
 def filled_value(value: Any, variables: Variables, now: datetime, where: str = "The event") -> Any:
-    """The plain value with every reference in its texts replaced; keys stay as they are.
+    """Return the value with every reference in its texts replaced. Keys stay unchanged.
 
-    A text that is nothing but one time in `:ms` or `:s` becomes a number, one that is `${cfg}` a mapping.
-    Raises Refusal for a variable that is not set and for a time that is none; `where` is the subject of its
+    A text that is only a time in `:ms` or `:s` becomes a number; one that is only `${cfg}` a mapping.
+    Raises Refusal for a variable that is not set and for an invalid time; `where` is the subject of its
     sentence.
     """
     match value:
@@ -248,7 +248,7 @@ def _moment(name: str, now: datetime, where: str) -> str | int:
 
 
 def _seconds(away: str) -> float:
-    """`-1h30m+2d` in seconds; a part without a sign has that of the one before it."""
+    """Return `-1h30m+2d` in seconds. A part without a sign has the sign of the part before it."""
     total, sign = 0.0, 1
     for part in PART.finditer(away):
         sign = {"+": 1, "-": -1}.get(part[1] or "", sign)
@@ -257,7 +257,7 @@ def _seconds(away: str) -> float:
 
 
 def escaped_value(value: Any) -> Any:
-    """The plain value so that `filled` gives it back."""
+    """Return the value escaped, so that `fill` gives it back."""
     match value:
         case str():
             return REFERENCE.sub(r"$\g<0>", value)
@@ -270,7 +270,7 @@ def escaped_value(value: Any) -> Any:
 
 
 def references_in(value: Any, variables: Variables, now: datetime) -> tuple[VariableReference, ...]:
-    """What a value refers to, each once, in order of its first use. Secrets are hidden. Never raises."""
+    """Return the references of a value, each once, in order of first use. Hides secrets. Never raises."""
     return tuple(_reference(name, variables, now) for name in dict.fromkeys(_reference_names(value)))
 
 
@@ -293,14 +293,14 @@ def _reference(name: str, variables: Variables, now: datetime) -> VariableRefere
         return VariableReference(name, "", "", str(refused))
     if _is_time(name):
         return VariableReference(name, shown, "the event's time")
-    if _is_settings(name, variables):  # not shown: they hold secrets
+    if _is_settings(name, variables):  # hidden: settings hold secrets
         return VariableReference(name, "an object", "the settings in force")
     secret = variables.secret(name)
     return VariableReference(name, HIDDEN if secret else shown, variables.origins[name], secret=secret)
 
 
 def secrets_used(value: Any, variables: Variables) -> tuple[Secret, ...]:
-    """The values that it takes from variables that are secrets, under the variables' names."""
+    """Return the secret variables that a value refers to."""
     names = (name for name in dict.fromkeys(_reference_names(value)) if name in variables.values)
     return tuple(Secret(name, variables.values[name]) for name in names if variables.secret(name))
 
@@ -313,7 +313,7 @@ STATE_FILES = {
 
 
 def unreadable_files(host: Host) -> tuple[Problem, ...]:
-    """A problem for each such file, with what follows from it."""
+    """Return a problem for each unreadable file, with its consequence."""
     return tuple(
         Problem(f"{why}; {meaning}", FilePosition(file)) for file, why, meaning in _unreadable(host) if why
     )
@@ -340,7 +340,7 @@ FillEvent = Callable[[Any, Variables, datetime], Any]
 
 @dataclass(frozen=True, slots=True)
 class VariableSources:
-    """Variables, and whence they can come. `problem`: the chosen environment cannot be read, and why."""
+    """Variables and where they come from. `problem`: why the chosen environment cannot be read."""
 
     variables: Variables = field(default_factory=Variables)
     environments: tuple[str, ...] = ()
@@ -349,39 +349,38 @@ class VariableSources:
 
 
 class Filler:
-    """Fills events of a workbench, and keeps in mind the secrets that they got: a journal masks them wherever
-    they land."""
+    """Fills the events of a workbench, and collects the secrets used so that the journal masks them."""
 
     def __init__(self, bench: Workbench, secrets: dict[Secret, None]) -> None:
         self._bench = bench
-        self._secrets = secrets  # in order, and the workbench's
+        self._secrets = secrets  # ordered; shared with the workbench
 
     def variables(self, view: Snapshot) -> Variables:
-        """What `${NAME}` in an event stands for now: files are read anew. Raises Refusal for an environment
-        that is not there or cannot be read."""
+        """Return the current values of `${NAME}`; files are read again. Raises Refusal for an environment
+        that does not exist or cannot be read.
+        """
         return self.variables_of(view.host)
 
     def variables_of(self, host: Host) -> Variables:
-        """As `variables`, for this host."""
+        """Return the variables for this host; as `variables`."""
         chosen = self._bench.setup.environment
         environment = None if chosen is None else read_workspace_environment(host.workspace, chosen)
         return variables_of(host, self._bench.options.env, environment)
 
     def filling(self, view: Snapshot) -> VariableSources:
-        """What fills events of this view now: files are read anew. Never raises."""
+        """Return the variable sources for a snapshot; files are read again. Never raises."""
         return variable_sources(view.host, self._bench.options.env, self._bench.setup.environment)
 
     def filled(self, value: Any, variables: Variables, now: datetime, where: str = "The event") -> Any:
-        """A plain value of an event with its variables and times filled in; `now` is the event's moment.
+        """Return a value with its variables and times filled in; `now` is the event's time.
 
-        Secrets among them are masked in the journal from now on, wherever the event has them. Raises
-        Refusal, whose sentence begins with `where`.
+        From now on the journal masks the secrets among them. Raises Refusal, beginning with `where`.
         """
         self._secrets |= dict.fromkeys(secrets_used(value, variables))
         return filled_value(value, variables, now, where)
 
     def resolved(self, event: Event, view: Snapshot) -> Event:
-        """An event of the journal with its secrets back. Raises Refusal for one that is not to be had."""
+        """Return a journal event with its secrets restored. Raises Refusal if one is missing."""
 
         def noted() -> Mapping[str, str]:
             known = {secret.name: secret.value for secret in self._bench.redaction_of(view.host).secrets}
@@ -393,12 +392,12 @@ class Filler:
 
 
 def variable_files(workspace: Path) -> tuple[Path, ...]:
-    """The file and the folder that it is read from."""
+    """Return the file and the folder that variables are read from."""
     return workspace / DOTENV, workspace / ENVIRONMENTS_FOLDER
 
 
 def variable_sources(host: Host, given: Mapping[str, str], chosen: str | None) -> VariableSources:
-    """What fills events of this host. Reads `.env` and the environment's file. Never raises."""
+    """Return the variable sources of this host. Reads `.env` and the environment's file. Never raises."""
     names = tuple(environment_files(host.workspace))
     try:
         environment = None if chosen is None else read_workspace_environment(host.workspace, chosen)
@@ -409,9 +408,9 @@ def variable_sources(host: Host, given: Mapping[str, str], chosen: str | None) -
 
 
 def filled_event(event: Event, filling: VariableSources, fill: FillEvent = filled_value) -> Event:
-    """The event with its variables and times filled in, `${now}` being its own moment. Raises Refusal.
+    """Return the event with its variables and times filled in; `${now}` is the event's own time.
 
-    `fill` does it: a workbench's filler notes secrets, too.
+    `fill` replaces a value; a workbench's filler also collects secrets. Raises Refusal.
     """
     if filling.problem:
         raise Refusal(filling.problem, code=2)
@@ -421,9 +420,9 @@ def filled_event(event: Event, filling: VariableSources, fill: FillEvent = fille
 
 
 def with_secret_names(value: Any, *, literal: bool = False) -> Any:
-    """The value with `${NAME}` where a secret stood: saved events are filled from the environment.
+    """Return the value with `${NAME}` in place of each masked secret, as saved events have it.
 
-    `literal`: it was filled before, and what looks like a variable in it is text.
+    `literal`: the value was filled before, so anything that looks like a variable is text.
     """
     match value:
         case str():
@@ -440,7 +439,7 @@ def with_secret_names(value: Any, *, literal: bool = False) -> Any:
 
 
 def variable_name(name: str) -> str:
-    """The name as a variable may be called: it begins with no digit."""
+    """Return the name as a valid variable name, which does not begin with a digit."""
     return f"_{name}" if name[0].isdigit() else name
 
 

@@ -22,28 +22,28 @@ from hookscope.values import dataclass
 ChangeCallback: TypeAlias = Callable[[frozenset[Path]], object]
 FileStamp: TypeAlias = tuple[int, int, int, int]
 
-# Milliseconds; the library's own defaults cost up to 100 ms a save. News take one to two steps, and each step
-# wakes a thread: so single names, such as the settings, are looked for less often than what lies in folders.
+# Milliseconds; the library's defaults cost up to 100 ms a save. Each of one or two steps of news
+# wakes a thread: so single files, such as the settings, are polled less often than folders.
 STEP, STEP_OF_NAMES, DEBOUNCE = 3, 10, 50
-UPWARDS = 300  # milliseconds after which a watch without news has begun: what was saved before is looked for
-LAST = 1.0  # seconds that a program which ends waits for its threads
-POLL = 1.0  # seconds between two looks where there are no native events
+UPWARDS = 300  # milliseconds after which a quiet watch counts as started, and earlier saves are searched
+LAST = 1.0  # seconds that an exiting program waits for its threads
+POLL = 1.0  # seconds between polls without native events
 AUTHORED = frozenset({".py", ".md", ".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"})  # not what handlers write
 NOISE = re.compile(
     r"__pycache__|node_modules|\.git|.*~|\.#.*|.*\.sw[a-z]|4913|.*\.tmp|\..*\.[A-Za-z0-9_-]{6,}"
 )
-STAGED = ".hookscope-staging"  # where files of packs wait for a moment, before they come or when they go
+STAGED = ".hookscope-staging"  # staging folders of pack transactions
 
 
 @dataclass(frozen=True, slots=True)
 class WatchedPaths:
-    """What matters of the disk."""
+    """The files and folders to watch."""
 
-    folders: tuple[Path, ...] = ()  # hooks folders that are there: everything below them
+    folders: tuple[Path, ...] = ()  # existing hook folders: everything below them
     awaited: Mapping[Path, frozenset[str]] = field(default_factory=dict)  # folder → names in it
 
     def matters(self, path: Path) -> bool:
-        """Is a change of this path worth a look."""
+        """Return whether a change of this path needs a scan."""
         if any(NOISE.fullmatch(part) for part in path.parts[-3:]):
             return False
         if any(part.startswith(STAGED) for part in path.parts):
@@ -53,12 +53,12 @@ class WatchedPaths:
         return any(path.is_relative_to(folder) for folder in self.folders)
 
     def all_of(self, paths: Iterable[Path]) -> frozenset[Path]:
-        """What may have changed where others stand under these names."""
+        """Return what may have changed if other folders now have these names."""
         names = {path: self.awaited.get(path, frozenset()) for path in paths}
         return frozenset(path / name for path in names for name in names[path] or {""})
 
     def and_also(self, paths: Iterable[Path]) -> WatchedPaths:
-        """These too: of folders all below them; what is not there yet, where it would appear."""
+        """Return these paths added: folders with everything below, missing ones where they would appear."""
         paths = tuple(paths)
         folders = (*self.folders, *(path for path in paths if os.path.isdir(path)))
         awaited = _awaited((path for path in paths if not os.path.isdir(path)), self.awaited)
@@ -66,7 +66,7 @@ class WatchedPaths:
 
 
 def watched_paths(host: Host) -> WatchedPaths:
-    """The hooks folders and the settings of a host; for what is not there yet, where it would appear."""
+    """Return the hook folders and settings of a host; missing ones where they would appear."""
     settings = (host.settings.file,) if host.dialect.layout.settings else ()
     variables = tuple(host.workspace / name for name in host.dialect.settings_rules.project_dotenv)
     there = [folder.path for folder in host.folders if os.path.isdir(folder.path)]
@@ -75,7 +75,7 @@ def watched_paths(host: Host) -> WatchedPaths:
 
 
 def _awaited(paths: Iterable[Path], before: Mapping[Path, frozenset[str]]) -> Mapping[Path, frozenset[str]]:
-    """The nearest folders that are there, with the names that lead on from them."""
+    """Return the nearest existing folders, with the names that lead on to the missing paths."""
     awaited = dict(before)
     for path in paths:
         near = path.parent
@@ -85,35 +85,37 @@ def _awaited(paths: Iterable[Path], before: Mapping[Path, frozenset[str]]) -> Ma
     return awaited
 
 
-_WATCHING: dict[threading.Thread, threading.Event] = {}  # with what stops them
+_WATCHING: dict[threading.Thread, threading.Event] = {}  # thread → its stop event
 
 
 @atexit.register
 def _end_all() -> None:
-    """The interpreter ends next: a thread that is inside the library then would fault, and take it down."""
+    """Stop all watches at exit: a thread inside the native library would crash the interpreter."""
     for stop in tuple(_WATCHING.values()):
         stop.set()
     for thread in tuple(_WATCHING):
-        if thread.is_alive():  # not one that could not be started
+        if thread.is_alive():  # a thread that failed to start is not alive
             thread.join(LAST)
 
 
 class Watch:
-    """Watches in threads of its own, and tells what changed, from one of them.
+    """Watches in its own threads, and reports from one of them what changed.
 
-    `follow` and `watch` may be called again whenever what matters has changed. `close` ends the threads.
+    Call `follow` or `watch` again whenever the watched paths change. `close` ends the threads.
     """
 
     def __init__(self, told: ChangeCallback) -> None:
         self._told = told
         self._watched: WatchedPaths | None = None
         self._stop = threading.Event()
-        self.note = ""  # how the watching is limited; empty mostly
+        self.note = ""  # how watching is limited; mostly empty
 
     def follow(self, host: Host, also: Iterable[Path] = (), since: int | None = None) -> str:
-        """Watch what matters to this host and fills its events; the hooks folders watched, in words.
+        """Watch the files of this host and of its events; return what is watched, in words.
 
-        `also`: other files, such as those that an assumed environment is read from. `since`: as for `watch`.
+        Args:
+            extra: other files, such as those of an assumed environment.
+            since: as for `watch`.
         """
         watched = watched_paths(host)
         self.watch(watched.and_also((*variable_files(host.workspace), *also)), since)
@@ -121,10 +123,10 @@ class Watch:
         return self.note or f"watching {count} folder{'s' * (count != 1)}"
 
     def watch(self, watched: WatchedPaths, since: int | None = None) -> None:
-        """Watch this from now on; the same as before changes nothing.
+        """Watch these paths from now on. The same paths as before change nothing.
 
-        `since`: nanoseconds of the epoch, when its files were read. What was saved from then until the watch
-        has begun, in a thread, is told too. None: now.
+        `since`: when the files were read, in nanoseconds of the epoch; None: now. Saves between then and the
+        start of the watch, which happens in a thread, are reported too.
         """
         if watched == self._watched:
             return
@@ -139,7 +141,7 @@ class Watch:
                 thread.start()
 
     def close(self) -> None:
-        """Tell nothing any more."""
+        """Stop reporting."""
         self._stop.set()
         self._watched = None
 
@@ -167,11 +169,11 @@ class Watch:
                         continue
                     self._tell(frozenset(path for path in changed if watched.matters(path)), stop)
                     if _marks(paths, deep) != marks:
-                        # What is watched has gone elsewhere, and another folder has its name.
+                        # The watched folder was replaced by another with the same name.
                         self._tell(watched.all_of(paths), stop)
                         break
             except OSError as error:
-                natively = None in _marks(paths, deep)  # one that has gone may come again
+                natively = None in _marks(paths, deep)  # a removed folder may return
                 self.note = "" if natively else f"polling once a second: {error_reason(error)}"
 
     def _tell(self, paths: frozenset[Path], stop: threading.Event) -> None:
@@ -180,7 +182,7 @@ class Watch:
 
 
 def _marks(paths: tuple[Path, ...], deep: bool) -> list[tuple[int, int] | None]:
-    """Which folders stand under these names, and under those of links in them; None where there is none."""
+    """Return the identity of each folder, and of links inside deep ones; None for a missing folder."""
     marks = [file_identity(path) for path in paths]
     for path in paths if deep else ():
         with suppress(OSError), os.scandir(path) as entries:
@@ -190,11 +192,11 @@ def _marks(paths: tuple[Path, ...], deep: bool) -> list[tuple[int, int] | None]:
 
 
 def _native(paths: tuple[Path, ...], deep: bool, stop: threading.Event) -> Iterator[frozenset[Path]]:
-    """What the system says, and nothing now and then.
+    """Yield native change events, and an empty set now and then.
 
-    Raises OSError where it gives no more watches, or a folder has gone.
+    Raises OSError if the system has no more watches, or a folder was removed.
     """
-    from watchfiles import watch  # here: it costs 50 ms, and only a console watches
+    from watchfiles import watch  # importing it costs 50 ms, and only a console watches
 
     for changes in watch(
         *paths,
@@ -212,7 +214,7 @@ def _native(paths: tuple[Path, ...], deep: bool, stop: threading.Event) -> Itera
 
 
 def _polled(paths: tuple[Path, ...], deep: bool, stop: threading.Event) -> Iterator[frozenset[Path]]:
-    """Nothing at first, then what has another stamp than a second ago, be it of the same size or time."""
+    """Yield nothing first, then the paths whose stamps have changed since a second ago."""
     before = _stamps(paths, deep)
     yield frozenset()
     while not stop.wait(POLL):
@@ -224,7 +226,7 @@ def _polled(paths: tuple[Path, ...], deep: bool, stop: threading.Event) -> Itera
 
 
 def _saved_since(since: int, paths: tuple[Path, ...], deep: bool) -> frozenset[Path]:
-    """The files that were written, or came, after a moment."""
+    """Return the files that were written or created after a time."""
     late = (path for path, (_, changed, *_) in _stamps(paths, deep).items() if changed > since)
     return frozenset(path for path in late if not path.is_dir())
 

@@ -55,10 +55,10 @@ DEBUGGED = "debugged: its times hold the pauses too"
 
 
 class Workbench:
-    """Opens the host that the options lead to, and answers for it.
+    """Opens one host, and scans it, plans events and fires them.
 
-    `look` and `plan` read and compute only, and may be called from any thread. `fire` and `load` need a
-    running event loop; workers start with the first of them, and `close` ends them.
+    `scan` and `plan` only read and compute, and may be called from any thread. `fire` and
+    `load_modules` need a running event loop. Workers start with the first of them; `close` ends them.
     """
 
     def __init__(
@@ -73,16 +73,17 @@ class Workbench:
         lingers: float | None = None,
         compares: bool = True,
     ) -> None:
-        """Raises Refusal where an option names what is not there, or an environment that cannot be read.
+        """Raises Refusal if an option names something that does not exist, or an unreadable environment.
 
         Args:
-            limits: in place of those that the project's configuration sets.
-            timeout: seconds that each handler may run, whatever it says of itself; 0: any.
-            spare: keep a worker ready beside each that runs. For one event loop, until `close`.
-            told_late: hears whose handler did what after it had answered. As `spare`.
-            lingers: seconds that a run waits at most for what handlers leave running; what that does is in
-                the Run. None: only on copies, which are thrown away behind it.
-            compares: rows say what the shipped program does otherwise than the guide in force.
+            limits: replace the limits of the project's configuration.
+            timeout: seconds that each handler may run, whatever the hook sets; 0: no limit.
+            spare: keep a spare worker ready beside each running one. For one event loop, until `close`.
+            on_late: called with the handler and text of output or errors that arrive after its
+                result. For one event loop, as `spare`.
+            linger_seconds: how long a run waits at most for work that handlers leave running; the Run
+                reports that work. None: wait only in a sandbox, whose copies are removed afterwards.
+            compare_shipped: note on each hook where the shipped program differs from the guide in force.
         """
         self.options = options
         self._given = (trust_all, limits, timeout, spare, lingers, compares)
@@ -100,7 +101,7 @@ class Workbench:
         )
         self._looking = Scanner(self.crew, self.modules, self.failed_loads, compares=compares)
         self._trust_all = trust_all
-        self._secrets: dict[Secret, None] = {}  # that events got from variables, in order
+        self._secrets: dict[Secret, None] = {}  # secrets that events got from variables, ordered
         self._fires = ActiveRuns(self, lingers)
         if options.environment is not None:
             from hookscope.app.yaml_sections import read_workspace_environment
@@ -108,7 +109,7 @@ class Workbench:
             read_workspace_environment(self.open().workspace, options.environment)
 
     def sibling(self, options: Options) -> Workbench:
-        """Another workbench that is made as this one was, but for its options. Raises Refusal."""
+        """Return a new workbench with the same arguments and other options. Raises Refusal."""
         trust_all, limits, timeout, spare, lingers, compares = self._given
         made = Workbench(
             options,
@@ -124,25 +125,25 @@ class Workbench:
 
     @cached_property
     def edits(self) -> Edits:
-        """What writes the user's files, and takes it back."""
-        from hookscope.app.edits import Edits  # here: a look edits nothing
+        """The edits of users' files, with undo."""
+        from hookscope.app.edits import Edits  # a scan edits nothing
 
         return Edits(self)
 
     @cached_property
     def filler(self) -> Filler:
-        """What fills events with variables."""
-        from hookscope.app.variables import Filler  # here: a look fills no events
+        """The filler that replaces variables in events."""
+        from hookscope.app.variables import Filler  # a scan fills no events
 
         return Filler(self, self._secrets)
 
     @property
     def dialect(self) -> Dialect:
-        """The rules in force."""
+        """The dialect in force."""
         return self.setup.dialect
 
     def open(self, files: Files | None = None) -> Host:
-        """The host as it is now: settings and trust read anew. `files`: how its disk is read."""
+        """Return the host with settings and trust read again. `files`: reads its disk."""
         setup = set_up(self.options)
         trust = Trust(everything=True, homes=user_homes()) if self._trust_all else self._store.trust()
         here = setup.surroundings if files is None else replace(setup.surroundings, files=files)
@@ -150,40 +151,40 @@ class Workbench:
         return replace(host, problems=host.problems + unreadable_files(host))
 
     def look(self) -> Snapshot:
-        """All hooks as they stand now. Imports nothing, runs nothing."""
+        """Return a snapshot of all hooks as they are now. Imports and runs nothing."""
         return self._looking.look(self.open, self.setup, self.limits)
 
     def stop_scans(self) -> None:
-        """End the scans that run in other threads. For a program that ends."""
+        """Stop the scans that run in other threads. For a program that exits."""
         self._looking.stop()
 
     @property
     def learned_in(self) -> tuple[Path, ...]:
-        """The files that say what may run and what did not load: other commands write them too."""
+        """The files with trust and failed loads. Other commands write them too."""
         return self._store.file, self.failed_loads.file
 
     def knows_more(self, view: Snapshot) -> bool:
-        """Has anybody trusted a folder, or met a handler that does not load, since that look."""
+        """Return whether trust or the failed loads have changed since the snapshot."""
         trusts = not self._trust_all and self._store.trust() != view.host.trust
         return trusts or self.failed_loads.have_changed(view)
 
     def use_options(self, options: Options) -> None:
-        """Look through other options from now on; whose variables fill events stays. Raises Refusal."""
+        """Scan with other options from now on; the events' environment stays. Raises Refusal."""
         environment, origin = self.setup.environment, self.setup.environment_from
         setup = replace(set_up(options), environment=environment, environment_from=origin)
         self.setup, self.options = setup, options
         self.crew.use_programs(setup.python, setup.node)
 
     def use_dialect(self, name: str) -> None:
-        """Look under another dialect's rules from now on. Raises Refusal for an unknown one."""
+        """Scan under another dialect from now on. Raises Refusal for an unknown one."""
         self.use_options(replace(self.options, dialect=name))
 
     def use_environment(self, name: str | None) -> None:
-        """Fill events with the variables of this environment from now on, or (None) of none."""
+        """Fill events with the variables of this environment from now on; None: of no environment."""
         self.setup = replace(self.setup, environment=name, environment_from="chosen" if name else "")
 
     def hook(self, view: Snapshot, name: str) -> HookStatus:
-        """The hook of that name or settings key. Raises Refusal that names the nearest one."""
+        """Return the hook with this name or settings key. Raises Refusal with the closest match."""
         row = view.inventory.find(name)
         if row is None:
             from hookscope.app.unknown_names import no_such_hook
@@ -192,7 +193,7 @@ class Workbench:
         return row
 
     def template(self, view: Snapshot, key: str) -> Event:
-        """A realistic event of that key. Raises Refusal where the key is no event and nobody listens."""
+        """Return a realistic event for a key. Raises Refusal if the key is unknown and has no subscriber."""
         from hookscope.app.event_templates import template_event
         from hookscope.app.unknown_names import check_key
 
@@ -206,13 +207,13 @@ class Workbench:
 
     @property
     def redaction(self) -> Redaction:
-        """What hides secrets in all that is written into files. Reads the settings and `.env`."""
+        """The redaction for everything written to files. Reads the settings and `.env`."""
         return self.redaction_of(self.open())
 
     def redaction_of(self, host: Host, *, settings: bool = True) -> Redaction:
-        """As `redaction`, for this host; without the secrets of its settings if these are not wanted."""
+        """Return the redaction for this host; `settings=False` leaves out the settings' secrets."""
         from hookscope.app.known_secrets import known_secrets
-        from hookscope.storage.journal.redaction import Redaction  # here: a look writes nothing
+        from hookscope.storage.journal.redaction import Redaction  # a scan writes nothing
 
         keys, known = known_secrets(self, host, settings=settings)
         return Redaction(tuple(dict.fromkeys((*self._secrets, *known))), keys)
@@ -226,15 +227,16 @@ class Workbench:
         automatic: bool = False,
         forced: Sequence[Registration] = (),
     ) -> Plan:
-        """Who would run and who not, each with the reason.
+        """Return the plan of an event: which handlers run and which do not, each with the reason.
 
-        `automatic`: nobody has asked for this very fire, so hooks in quarantine are left out. `forced`:
-        calls of hooks that would not run, and do (see forcing.py).
+        Args:
+            automatic: no user requested this fire, so hooks in quarantine are skipped.
+            forced: calls to make although their hooks would not run; see `testing.fire_request`.
 
-        Raises Refusal for a hook that is not there, for an event with a secret that was not kept, and for
-        one that lacks what its host would never leave out.
+        Raises Refusal for an unknown hook, for an event with a secret that was not kept, and for an event
+        without fields that its host always sends.
         """
-        from hookscope.app.event_templates import check_required_fields  # here: a look plans nothing
+        from hookscope.app.event_templates import check_required_fields  # a scan plans nothing
         from hookscope.app.near_misses import with_near_misses
         from hookscope.recording.installed_taps import without_taps
 
@@ -257,18 +259,18 @@ class Workbench:
         return with_near_misses(plan if only is not None else without_taps(plan), view)
 
     async def module(self, view: Snapshot, hook: Hook) -> Module | Failure:
-        """The module of a plugin or stream hook, or why it does not load. Imports it in its worker.
+        """Import the module of a plugin or stream hook in its worker; return it or the failure.
 
-        Its language is one of the view's, and its folder trusted: that is the caller's to see to.
+        The caller checks that the language is available and the folder trusted.
         """
         lanes = self.crew.lanes(view.host, view.languages)
         return await self.modules.load_one(hook, view.host, lanes.code[hook.language])
 
     async def ready(self, view: Snapshot, kind: EventKind) -> Snapshot:
-        """The view with the modules loaded whose events, or their order, only a load can tell.
+        """Return a snapshot with the modules loaded whose events or order are only known after a load.
 
-        Of folder hooks that is none, unless plugins hear their events too. Imports handlers that are
-        trusted, in their workers.
+        Folder hooks need no load, unless plugins may subscribe to their events. Imports only trusted
+        handlers, in their workers.
         """
         if kind == "folder" and not view.host.dialect.load_rules.crosses:
             return view
@@ -280,29 +282,29 @@ class Workbench:
         return ready
 
     async def expect(self, view: Snapshot, plan: Plan) -> None:
-        """This plan will be fired soon: the workers that it needs begin to start."""
-        import asyncio  # here, as everywhere: a look waits for nothing
+        """Start the workers that this plan will need, before it is fired."""
+        import asyncio  # a scan needs no event loop
 
         self.crew.lanes(view.host, view.languages).expect(plan)
-        await asyncio.sleep(0)  # they have begun when this returns
+        await asyncio.sleep(0)  # the workers have started when this returns
 
     def fire(self, view: Snapshot, plan: Plan, stepper: Stepper | None = None) -> Firing:
-        """Run a plan of this view in worker processes; with a `stepper` handler by handler."""
+        """Run a plan of this snapshot in worker processes; with a `stepper`, handler by handler."""
         return self._fires.begin(view, plan, stepper=stepper)
 
     async def fire_guarded(self, view: Snapshot, plan: Plan, stepper: Stepper | None = None) -> Firing:
-        """Run a plan on copies of the workspace, the host's state folder and HOME, thrown away afterwards.
+        """Run a plan on copies of the workspace, the host's state folder and HOME; remove them afterwards.
 
-        Raises OSError where the copies cannot be made.
+        Raises OSError if the copies cannot be made.
         """
         return self._fires.begin(view, plan, await self.guard(view), stepper=stepper)
 
     async def fire_debugged(
         self, view: Snapshot, plan: Plan, debugger: Debugger, *, sandbox: bool = False
     ) -> Firing:
-        """Run a plan in workers of its own, whose handlers stop for this debugger and have no limits of time.
+        """Run a plan in workers of its own, under this debugger and without time limits.
 
-        Raises OSError where copies for the `sandbox` cannot be made.
+        Raises OSError if the copies for the `sandbox` cannot be made.
         """
         host, languages = view.host, view.languages
         plan = replace(plan, notes=(*plan.notes, DEBUGGED))
@@ -311,31 +313,31 @@ class Workbench:
         return self._fires.begin(view, plan, self.crew.apart(host, languages, debugger))
 
     async def guard(self, view: Snapshot) -> SandboxedWorkers:
-        """Copies for several runs. They are the caller's to close. Raises OSError."""
+        """Make a sandbox for several runs. The caller closes it. Raises OSError."""
         return await self.crew.guarded(view.host, view.languages)
 
     def fire_on(self, view: Snapshot, plan: Plan, guard: SandboxedWorkers) -> Firing:
-        """Run a plan on copies that stay; what was done to them since they were made is in the Run."""
+        """Run a plan in an open sandbox; the Run reports all changes since its copies were made."""
         return self._fires.begin(view, plan, guard, stays=True)
 
     def fire_aside(self, view: Snapshot, plan: Plan, guard: SandboxedWorkers | None = None) -> Firing:
-        """Run a plan that goes on no record: one of very many. On copies where there are some."""
+        """Run a plan without recording it, in the sandbox if one is passed. For searches with many runs."""
         return self._fires.begin(view, plan, guard, recorded=False)
 
     async def learn(self, host: Host, tried: Sequence[LoadAttempt], begun: float) -> None:
-        """Remember what did not load, and forget what has since: not under a what-if, which is no trial."""
+        """Record failed loads and forget those that load now. Does nothing under a what-if."""
         if not host.surroundings.assumed:
             await self.failed_loads.learn(tried, begun, cache(partial(self.redaction_of, host)))
 
     def trust(self, folder: Path, *, everything_below: bool = False, as_asked: bool = False) -> Path:
-        """Allow a folder and all below it to run; the real path that was recorded.
+        """Trust a folder and everything below it; return the real path that was recorded.
 
-        Raises Refusal, also where the folder is too wide, unless `everything_below` says so, and with
-        `as_asked` where it is no longer the real folder that the question named.
+        Raises Refusal if the folder is too wide, unless `everything_below`; with `must_be_real`, also if
+        the path no longer leads to the real folder that the question named.
         """
         here = self.setup.surroundings
         path, real = here.absolute(folder), here.real(folder)
-        if here.real(path) != real:  # `cd` takes one, all else the other
+        if here.real(path) != real:  # `cd` follows one, other programs the other
             raise Refusal(f"{folder} may mean {here.real(path)} or {real}: `..` follows a link.", "Name one.")
         if not os.path.isdir(path):
             raise Refusal(f"There is no folder {path}.", "`hookscope list` shows where hooks are.")
@@ -354,39 +356,36 @@ class Workbench:
         return target.folder
 
     def distrust_gone(self, folders: Iterable[Path]) -> None:
-        """Forget the trust in those of these folders that are gone, and below them.
+        """Remove the trust in those of these folders that no longer exist, and below them.
 
-        What comes there later is another. Raises Refusal where that cannot be recorded.
+        A folder that is created there later is a different one. Raises Refusal if this cannot be recorded.
         """
         self._store.drop(folder for folder in map(Path.resolve, folders) if not os.path.lexists(folder))
 
     async def settled(self, seconds: float) -> tuple[str, ...]:
-        """What handlers did after they had answered, and what of theirs runs on, as sentences.
-
-        Waits until it is over, so many seconds at most.
-        """
+        """Wait up to `seconds` for work that handlers left running; return what it did, as sentences."""
         return await self._fires.settled(seconds)
 
     def doctor(self, view: Snapshot) -> tuple[SetupFinding, ...]:
-        """What was detected and from where, and what is missing."""
-        from hookscope.app.doctor import examine_setup  # here: one command asks it
+        """Return what was detected, from where, and what is missing."""
+        from hookscope.app.doctor import examine_setup  # only `doctor` needs it
 
         return examine_setup(view, self.setup, self.crew.node(view.host))
 
     def watch(self, told: ChangeCallback) -> Watch:
-        """A watch that tells, from a thread of its own, which files changed. It is the caller's to close."""
+        """Return a watch that reports changed files from its own thread. The caller closes it."""
         from hookscope.app.watching import Watch
 
         return Watch(told)
 
     def close_now(self) -> None:
-        """`close` for a caller without an event loop."""
+        """Run `close` for a caller without an event loop."""
         import asyncio
 
         asyncio.run(self.close())
 
     async def close(self) -> None:
-        """Cancel what runs, end all workers, and wait until they are gone and all is on record."""
+        """Cancel active runs, end all workers, and wait until everything is recorded."""
         await self._fires.cancel()
         await self.crew.close()
         await self.record.close()

@@ -17,12 +17,12 @@ from hookscope.model.text import error_reason, nearest_word
 from hookscope.values import dataclass
 
 YAML_ENDINGS = (".yaml", ".yml")
-LARGEST_YAML = 4 * 64 * 1024  # bytes: more than the reader of YAML takes
+LARGEST_YAML = 4 * 64 * 1024  # bytes: more than the YAML reader accepts
 
 
 @dataclass(frozen=True, slots=True)
 class YamlSection:
-    """A mapping in a file, the whole of it or one further in."""
+    """A mapping in a file: the whole file or a part of it."""
 
     file: Path
     source: bytes = field(repr=False)
@@ -30,13 +30,13 @@ class YamlSection:
     path: KeyPath = ()
 
     def wrong(self, what: str, *at: str | int, then: str = "") -> Refusal:
-        """What is wrong with the value at that path below, after the file's name and the line."""
+        """Return the error for the value at a path below, with file and line."""
         place = locate_yaml(self.source, (*self.path, *at)) or locate_yaml(self.source, self.path)
         line = f", line {place.line}" if place is not None else ""
         return Refusal(f"{self.file}{line}: {what}", then, code=2)
 
     def check_keys(self, known: Iterable[str], whose: str) -> None:
-        """Raises Refusal for a key that is none of these."""
+        """Raise Refusal for an unknown key."""
         known = list(known)
         for name in self.value:
             if name not in known:
@@ -45,7 +45,7 @@ class YamlSection:
                 raise self.wrong(f"`{name}` is no part of {whose.lower()}.", name, then=then)
 
     def mapping(self, name: str) -> Mapping[str, Any]:
-        """The mapping under a key; empty where there is none. Raises Refusal for anything else."""
+        """Return the mapping under a key; empty if there is none. Raises Refusal for anything else."""
         value = self.value.get(name)
         if value is None:
             return {}
@@ -54,7 +54,7 @@ class YamlSection:
         return value
 
     def text(self, name: str) -> str | None:
-        """The text under a key, a number as text; None where there is none. Raises Refusal."""
+        """Return the text under a key, numbers as text; None if there is none. Raises Refusal."""
         value = self.value.get(name)
         if value is None:
             return None
@@ -63,7 +63,7 @@ class YamlSection:
         return str(value)
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """The list of texts under a key; empty where there is none. Raises Refusal."""
+        """Return the list of texts under a key; empty if there is none. Raises Refusal."""
         value = self.value.get(name)
         if value is None:
             return ()
@@ -72,7 +72,7 @@ class YamlSection:
         return tuple(value)
 
     def sections(self, name: str) -> tuple[YamlSection, ...]:
-        """The mappings of the list under a key. Raises Refusal where there is none."""
+        """Return the mappings in the list under a key. Raises Refusal if there are none."""
         value = self.value.get(name)
         if not isinstance(value, list) or not value:
             raise self.wrong(f"`{name}` wants a list of mappings.", name)
@@ -86,9 +86,9 @@ class YamlSection:
 
 
 def read_section(file: Path, what: str) -> YamlSection:
-    """The file as a mapping. Raises Refusal where it cannot be read; `what` says what it should be."""
+    """Return the file's mapping. Raises Refusal if it cannot be read; `what` says what it should be."""
     try:
-        source = RealFiles().read(file, LARGEST_YAML)  # a pipe of that name would be waited for
+        source = RealFiles().read(file, LARGEST_YAML)  # RealFiles refuses pipes, which would block
         value = read_yaml(source)
     except OSError as error:
         raise Refusal(f"Cannot read {file}: {error_reason(error)}.", "Name another file.", code=2) from None
@@ -100,10 +100,10 @@ def read_section(file: Path, what: str) -> YamlSection:
 
 
 def files_below(place: Path) -> Iterator[Path]:
-    """The YAML files in a folder and in those below it, in order. What cannot be read is passed over."""
+    """Yield the YAML files in a folder and below, sorted. Unreadable folders are skipped."""
     found: list[Path] = []
     folders = [place]
-    while folders:  # no recursion: folders may lie in one another without end
+    while folders:  # no recursion: folders may be nested very deeply
         try:
             children = RealFiles().children(folders.pop())
         except OSError:
@@ -119,7 +119,7 @@ ENVIRONMENTS_FOLDER = Path(PROJECT_FOLDER) / "environments"  # of a workspace
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """One that was read. Its values are texts, taken as they are written."""
+    """A named environment. Its values are texts, as written."""
 
     name: str
     file: Path
@@ -127,17 +127,17 @@ class Environment:
 
 
 def environment_files(workspace: Path) -> Mapping[str, Path]:
-    """All environments of a workspace by name, in order, none of them read."""
+    """Return all environments of a workspace by name, sorted. Reads none of them."""
     try:
         files = [file for file in (workspace / ENVIRONMENTS_FOLDER).iterdir() if file.suffix in YAML_ENDINGS]
-    except (OSError, ValueError):  # the latter: a null byte in the workspace's name
+    except (OSError, ValueError):  # ValueError: a null byte in the workspace's name
         return {}
-    files.sort(key=lambda file: (file.stem, file.suffix == YAML_ENDINGS[0]))  # of two of one name, the former
+    files.sort(key=lambda file: (file.stem, file.suffix == YAML_ENDINGS[0]))  # of equal names, the first wins
     return {file.stem: file for file in files if os.path.isfile(file)}
 
 
 def read_workspace_environment(workspace: Path, name: str) -> Environment:
-    """The environment of that name. Raises Refusal that names the nearest one, or the line that is wrong."""
+    """Return the named environment. Raises Refusal with the closest match, or the invalid line."""
     known = environment_files(workspace)
     if name not in known:
         near = nearest_word(name, known)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def installed_version() -> str:
-    """As it is installed; run from its sources alone, it has none."""
+    """Return the installed version; a placeholder when run from the sources alone."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

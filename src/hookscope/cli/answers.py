@@ -27,16 +27,16 @@ from hookscope.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command found out: once for programs, once for people."""
+    """The result of a command: a document for programs and a text for people."""
 
-    document: object  # None: there is only the text
-    text: str | Callable[[], str]  # called where it is asked for: to set a table takes a while
+    document: object  # None: the answer is only text
+    text: str | Callable[[], str]  # a function is called only if the text is printed: layout takes time
     yes: bool = True
     aside: tuple[str, ...] = ()  # sentences for standard error
-    ours: bool = True  # False: shape and words are the host's own, to which nothing is added
+    ours: bool = True  # False: the host's own format, to which nothing may be added
 
     def in_words(self) -> str:
-        """The form for people."""
+        """Return the text for people."""
         return self.text if isinstance(self.text, str) else self.text()
 
 
@@ -44,9 +44,9 @@ Command = Callable[..., Answer]
 
 
 def command(name: str, *params: click.Parameter) -> Callable[[Command], click.Command]:
-    """A command that takes a Workbench and its own parameters, and returns an Answer.
+    """Make a command of a function that takes options and parameters and returns an Answer.
 
-    Adds the machine's options and --json; prints one of the two forms; exits 0 for yes and 1 for no.
+    Adds the machine options and --json. Prints the document or the text. The exit code is 0 or 1.
     """
 
     def made(answer_of: Command) -> click.Command:
@@ -79,13 +79,13 @@ def _accepts_parameter(function: Callable[..., object]) -> tuple[str, ...]:
 
 
 def workbench_for(options: Options, **more: Any) -> Workbench:
-    """The workbench for these options; what it has to say goes to standard error. Raises Refusal."""
+    """Return the workbench for these options; its notes go to standard error. Raises Refusal."""
     bench = Workbench(options, **more)
     if bench.setup.notice:
         click.echo(f"hookscope: {bench.setup.notice}", err=True)
     for note in bench.setup.notes:
         click.echo(f"hookscope: {printable(note)}", err=True)
-    bench.crew.warn_unprotected = cache(_print_warning)  # once, however many events are fired
+    bench.crew.warn_unprotected = cache(_print_warning)  # warn once, however many events are fired
     return bench
 
 
@@ -94,7 +94,7 @@ def _print_warning(sentence: str) -> None:
 
 
 def with_what_if_note(answer: Answer, options: Options, *, plain: bool) -> Answer:
-    """The answer, which says so where something is assumed. `plain`: on standard error alone."""
+    """Return the answer with a note if a what-if is in force. `only_stderr`: there only."""
     from hookscope.app.whatif.assumptions import has_what_if, recorded_assumptions
 
     if not has_what_if(options):
@@ -111,17 +111,17 @@ def with_what_if_note(answer: Answer, options: Options, *, plain: bool) -> Answe
 
 
 def written_despite_what_if(options: Options, file: Path) -> tuple[str, ...]:
-    """A sentence for whoever changed a file under a what-if."""
+    """Return a note if a file was changed while a what-if is in force."""
     from hookscope.app.whatif.assumptions import has_what_if
 
     return (f"Only the view is assumed: {file} was really written.",) if has_what_if(options) else ()
 
 
 def unreadable_settings_warnings(host: Host) -> tuple[str, ...]:
-    """A sentence for each settings file that cannot be read. No hook runs then: it may switch them off.
+    """Return a warning for each settings file that cannot be read.
 
-    For answers about hooks that do not list what is wrong. Where the host refuses such settings as a whole,
-    a check of each hook says so.
+    No hook runs then, because the file may switch hooks off. Used by answers about hooks that do
+    not list problems. If the host rejects such settings as a whole, a gate of each hook reports it.
     """
     from hookscope.app.json_documents import problem_text
 
@@ -131,14 +131,14 @@ def unreadable_settings_warnings(host: Host) -> tuple[str, ...]:
 
 
 def untrusted_folder_warnings(targets: Iterable[TrustTarget], here: Machine) -> list[str]:
-    """A sentence for each folder whose handlers were not allowed to run, with the next step."""
+    """Return a warning for each folder whose handlers are not trusted, with the next step."""
     from hookscope.app.trust_requests import untrusted_messages
 
     return untrusted_messages(targets, here, besides=", `--trust` this once")
 
 
 def print_answer(answer: Answer, *, as_json: bool) -> int:
-    """Print an answer; the exit code."""
+    """Print an answer and return the exit code."""
     for sentence in answer.aside:
         click.echo(f"hookscope: {printable(sentence)}", err=True)
     if as_json and answer.document is not None:
@@ -151,7 +151,7 @@ def print_answer(answer: Answer, *, as_json: bool) -> int:
 
 
 def json_text(document: object) -> str:
-    """JSON for programs: ASCII, so that file names in broken UTF-8 get through."""
+    """Return JSON for programs: ASCII, so that file names in broken UTF-8 survive."""
     return json.dumps(document, indent=2, default=_json_value, allow_nan=False)
 
 

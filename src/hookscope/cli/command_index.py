@@ -1,4 +1,4 @@
-"""Every command's line of help and its examples, known without importing the command."""
+"""Every command's line of help and its examples, available without importing the command."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
 }
 
 
-# Name → the line in `--help`. A command's module has its name and is imported when it is called.
+# Name → the line in `--help`. A command's module is imported when the command is called.
 COMMANDS = {
     "list": "What hooks there are, and why some would not run.",
     "info": "One hook: every check, which copy wins, what it declares.",

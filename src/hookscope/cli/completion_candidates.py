@@ -12,22 +12,20 @@ from hookscope.model.host import Host
 from hookscope.model.text import one_line
 from hookscope.packs.transaction import installed_packs
 
-RUN_LIMIT = 20  # that are offered
-DESCRIPTION_WIDTH = 60  # characters of what is said of a word
-UNSAFE_CHARACTERS = frozenset(
-    "\t\n\"'`$\\;&|<>()*?[]{}!#"
-)  # a shell would read a name with one of them otherwise
+RUN_LIMIT = 20  # runs and events to offer
+DESCRIPTION_WIDTH = 60  # characters of a description
+UNSAFE_CHARACTERS = frozenset("\t\n\"'`$\\;&|<>()*?[]{}!#")  # characters that a shell would interpret
 
 
 class Candidate(NamedTuple):
-    """A word, and what is said of it."""
+    """A word to complete to, and its description."""
 
     text: str
     about: str = ""
 
 
 def safe_candidates(found: Iterable[tuple[str, str]]) -> tuple[Candidate, ...]:
-    """Each word once, but for those that a shell would run, or read as something else than a word."""
+    """Return each word once, without words that a shell would interpret."""
     kept: dict[str, str] = {}
     for text, about in found:
         if (
@@ -41,7 +39,7 @@ def safe_candidates(found: Iterable[tuple[str, str]]) -> tuple[Candidate, ...]:
 
 
 def hook_names(options: Options) -> tuple[Candidate, ...]:
-    """Hooks by name, with state and source."""
+    """Return the hooks by name, with state and source."""
     view = Workbench(options).look()
     return safe_candidates(
         (row.hook.name, f"{row.state.value}, {row.hook.folder.source}") for row in view.inventory.hooks
@@ -49,18 +47,18 @@ def hook_names(options: Options) -> tuple[Candidate, ...]:
 
 
 def event_keys(options: Options) -> tuple[Candidate, ...]:
-    """The event keys that can be fired here."""
+    """Return the event keys that can be fired here."""
     return safe_candidates((key, "") for key in Workbench(options).look().keys)
 
 
 def event_keys_and_saved_events(options: Options) -> tuple[Candidate, ...]:
-    """Event keys, and what can be fired by the name of its file."""
+    """Return event keys, and saved events by their file names."""
     view = Workbench(options).look()
     return safe_candidates([*((key, "") for key in view.keys), *_saved_files(view.host)])
 
 
 def saved_event_names(options: Options) -> tuple[Candidate, ...]:
-    """Saved events and sequences of the workspace, by the names of their files."""
+    """Return the workspace's saved events and sequences by their file names."""
     from hookscope.authoring.testing.sequences import sequences_of
 
     host = Workbench(options).open()
@@ -77,20 +75,20 @@ def _saved_files(host: Host) -> Iterator[tuple[str, str]]:
 
 
 def _relative_name(file: Path, host: Host) -> str:
-    """A file from where one stands; nothing for one that lies elsewhere."""
+    """Return the file's path from the current folder; empty if it is outside of it."""
     cwd = host.surroundings.cwd
     return str(file.relative_to(cwd)) if file.is_relative_to(cwd) else ""
 
 
 def lint_rule_ids(options: Options) -> tuple[Candidate, ...]:
-    """The rules of lint."""
+    """Return the ids of the lint rules."""
     from hookscope.authoring.lint.linting import rule_titles
 
     return safe_candidates(rule_titles().items())
 
 
 def help_topics(options: Options) -> tuple[Candidate, ...]:
-    """The chapters of the manual, and the commands."""
+    """Return the chapters of the manual, and the commands."""
     from hookscope.cli.command_index import COMMANDS
     from hookscope.manual import TOPICS
 
@@ -98,7 +96,7 @@ def help_topics(options: Options) -> tuple[Candidate, ...]:
 
 
 def recorded_event_ids(options: Options) -> tuple[Candidate, ...]:
-    """The last real events by id, with their keys. Raises OSError."""
+    """Return the last real events by id, with their keys. Raises OSError."""
     from hookscope.authoring.testing.recorded_events import short_id
     from hookscope.recording.spool import newest_events
     from hookscope.recording.tap_files import spool_path
@@ -108,21 +106,21 @@ def recorded_event_ids(options: Options) -> tuple[Candidate, ...]:
 
 
 def dialect_names(options: Options) -> tuple[Candidate, ...]:
-    """Dialects by name."""
+    """Return the names of the dialects."""
     from hookscope.authoring.scaffold.target_hosts import dialect_names
 
     return safe_candidates((name, "") for name in dialect_names())
 
 
 def environment_names(options: Options) -> tuple[Candidate, ...]:
-    """The environments of the workspace."""
+    """Return the environments of the workspace."""
     from hookscope.app.yaml_sections import environment_files
 
     return safe_candidates((name, "") for name in environment_files(Workbench(options).open().workspace))
 
 
 def sequence_names(options: Options) -> tuple[Candidate, ...]:
-    """Sequences of the host and the workspace, with what is wrong with them."""
+    """Return the sequences of the host and the workspace, with their problems."""
     from hookscope.authoring.testing.sequences import sequences_of
 
     host = Workbench(options).open()
@@ -130,14 +128,14 @@ def sequence_names(options: Options) -> tuple[Candidate, ...]:
 
 
 def run_numbers(options: Options) -> tuple[Candidate, ...]:
-    """The last runs by number, with their outcome. Raises OSError."""
+    """Return the last runs by number, with their outcome. Raises OSError."""
     bench = Workbench(options)
     stored = bench.record.journal(bench.open()).recent(RUN_LIMIT)
     return safe_candidates((str(run.id), f"{run.key} {run.outcome}") for run in stored)
 
 
 def pack_ids(options: Options) -> tuple[Candidate, ...]:
-    """Installed packs by id, with version and source."""
+    """Return the installed packs by id, with version and source."""
     known = installed_packs(Workbench(options).open())
     return safe_candidates((record.id, f"{record.version} {record.source}") for record in known)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hookscope.cli.completion_candidates import Candidate
 
 
-# The parameters that mean the same on every command.
+# Parameters with the same meaning in every command.
 CANDIDATES_BY_PARAMETER = {
     "dialect": "dialects",
     "dialects": "dialects",
@@ -28,7 +28,7 @@ CANDIDATES_BY_PARAMETER = {
     "event": "events",
     "events": "events",
 }
-# The others, by the command that they stand on. A name that ends with `+` offers files too.
+# The others, by command. A name that ends with `+` offers files too.
 CANDIDATES_BY_COMMAND = {
     ("info", "name"): "hooks",
     ("load", "name"): "hooks",
@@ -41,7 +41,7 @@ CANDIDATES_BY_COMMAND = {
     ("events", "key"): "events",
     ("fuzz", "key"): "events",
     ("fire", "what"): "events and saved+",
-    ("fire", "names"): "real events",  # of `tap`
+    ("fire", "names"): "real events",  # `tap fire`
     ("save", "name"): "real events",
     ("test", "what"): "saved+",
     ("sequence", "names"): "sequences+",
@@ -57,12 +57,12 @@ CANDIDATES_BY_COMMAND = {
     ("fix", "rules"): "rules",
     ("help", "topic"): "topics",
 }
-COMMA_SEPARATED = frozenset({"dialects", "events"})  # parameters that take several with commas
+COMMA_SEPARATED = frozenset({"dialects", "events"})  # parameters with a comma-separated list
 Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem[str]]"]
 
 
 def with_completion(command: str, params: list[click.Parameter]) -> list[click.Parameter]:
-    """The same parameters, those that have no words of their own completed."""
+    """Return the parameters, with completion for those that have no choices of their own."""
     for param in params:
         wanted = CANDIDATES_BY_COMMAND.get((command, param.name or "")) or CANDIDATES_BY_PARAMETER.get(
             param.name or ""
@@ -70,7 +70,7 @@ def with_completion(command: str, params: list[click.Parameter]) -> list[click.P
         if wanted is None and getattr(param, "metavar", None) == "FILE":
             wanted = "files+"
         if wanted is not None and not isinstance(param.type, click.Choice):
-            param._custom_shell_complete = _completer(wanted)  # as `shell_complete=` does when it is made
+            param._custom_shell_complete = _completer(wanted)  # what the argument `shell_complete=` would set
     return params
 
 
@@ -91,13 +91,13 @@ def _completer(wanted: str) -> Completer:
 
 
 def _options_of(ctx: click.Context) -> Options:
-    """The machine's options, as far as they stand in the line."""
+    """Return the machine options that are already in the line."""
     given = [context.params for context in (ctx.find_root(), ctx)]
     return options_from(given[1], options_from(given[0]))
 
 
 def _look_up(what: str, options: Options) -> Sequence[Candidate]:
-    """What there is. Nobody who presses tab wants to read why something cannot be looked up."""
+    """Return the candidates of a source. Errors are hidden: they would disturb the line."""
     try:
         with redirect_stderr(StringIO()):
             from hookscope.cli.completion_candidates import CANDIDATE_SOURCES

@@ -1,4 +1,4 @@
-"""Shell completion: the script that a shell loads, the line it passes, the format it reads back."""
+"""Shell completion: the script a shell loads, the line it passes, the format it reads."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ QUOTES = ("'", '"')
 
 
 class TypedLine(NamedTuple):
-    """A line that is being typed."""
+    """A command line that is being typed."""
 
     words: tuple[str, ...]
     begun: str = ""
-    quote: str = ""  # the one that is open in `begun`
+    quote: str = ""  # the open quote in the current word
 
 
 def parse_line(text: str) -> TypedLine:
-    """Never raises: what is not closed yet is what is typed."""
+    """Split a line into words. Never raises: what is not closed yet is the current word."""
     words: list[str] = []
     word: list[str] | None = None
     quote = ""
@@ -45,14 +45,14 @@ def parse_line(text: str) -> TypedLine:
     return TypedLine(tuple(words), "".join(word or ()), quote)
 
 
-_UNQUOTED = re.compile(r"[\w@%+=:,./-]", re.ASCII)  # what bash reads as it stands, outside of quotes
+_UNQUOTED = re.compile(r"[\w@%+=:,./-]", re.ASCII)  # characters that bash reads literally outside quotes
 _OPTION_PREFIX = re.compile(r"--[\w-]+=")
 
 
 class LineCompletion(ShellComplete):
     """A shell that passes the line as it is typed, up to the cursor."""
 
-    source_template = ""  # see `scripts`
+    source_template = ""  # unused; see SCRIPTS
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -62,7 +62,10 @@ class LineCompletion(ShellComplete):
         return list(self.line.words[1:]), self.line.begun
 
     def whole(self, value: str) -> str:
-        """In place of the one that is begun: of `--only=gre` click gives what stands behind the `=`."""
+        """Return the replacement for the whole current word.
+
+        For `--only=gre` click returns only the part after the `=`.
+        """
         option = _OPTION_PREFIX.match(self.line.begun)
         return value if option is None or value.startswith("--") else option[0] + value
 
@@ -72,7 +75,7 @@ class LineCompletion(ShellComplete):
 
 
 class BashCompletion(LineCompletion):
-    """It takes a colon for the end of a word, and puts what it is given into the line as it stands."""
+    """Bash treats a colon as the end of a word, and inserts candidates without quoting them."""
 
     name = "bash"
 
@@ -91,19 +94,19 @@ class BashCompletion(LineCompletion):
 
 
 class ZshCompletion(LineCompletion):
-    """It quotes what it inserts."""
+    """Zsh quotes what it inserts."""
 
     name = "zsh"
 
 
 class FishCompletion(LineCompletion):
-    """It quotes what it inserts."""
+    """Fish quotes what it inserts."""
 
     name = "fish"
 
 
 def _typed_line() -> TypedLine:
-    """The line; where the shell counts its words, only those up to that one."""
+    """Return the typed line; up to the current word if the shell counts its words."""
     line = parse_line(os.environ.get("COMP_WORDS", ""))
     count = int(os.environ.get("COMP_CWORD") or -1)
     if count < 0:
@@ -113,7 +116,7 @@ def _typed_line() -> TypedLine:
 
 
 def register_shells() -> None:
-    """From now on click asks these."""
+    """Register these completion classes with click."""
     for shell in (BashCompletion, ZshCompletion, FishCompletion):
         add_completion_class(shell)
 
@@ -192,12 +195,12 @@ SETUP_LINES = {
 
 
 def completion_script(shell: str) -> str:
-    """What this shell is to read."""
+    """Return the script that a shell loads for completion."""
     return SCRIPTS[shell].replace("{program}", _program_words())
 
 
 def _program_words() -> str:
-    """The running program as words of a shell, independent of the current folder and of PATH."""
+    """Return the running program as shell words, independent of the current folder and of PATH."""
     started = os.path.abspath(sys.argv[0])
     if os.path.basename(started) == "hookscope" and os.path.isfile(started) and os.access(started, os.X_OK):
         return quote(started)

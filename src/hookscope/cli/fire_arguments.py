@@ -1,4 +1,4 @@
-"""Arguments of `fire`: JSON objects, exclusive options, questions asked before it fires."""
+"""Arguments of `fire`: JSON objects, exclusive options, questions before it fires."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from hookscope.model.text import error_reason, printable
 from hookscope.model.trust import TrustTarget
 from hookscope.values import dataclass
 
-OptionConflict: TypeAlias = tuple[str, str]  # what is wrong, the next step
+OptionConflict: TypeAlias = tuple[str, str]  # problem, next step
 
-SEVERAL_KEYS = "KEY KEY"  # more than one event is named
+SEVERAL_KEYS = "KEY KEY"  # several events are named
 CONTEXT_FROM_INPUT, CTX_FROM_INPUT = "--context @-", "--ctx @-"
 AT_TERMINAL = "a terminal"
 ENOUGH_REPEATS = f"--repeat {FEWEST_RUNS}"  # or more
@@ -81,7 +81,7 @@ REQUIRED_OPTIONS: Mapping[tuple[str, str], OptionConflict] = {
 
 
 def check_option_combinations(given: Collection[str]) -> None:
-    """Raises Refusal for the first pair that does not go together, or one of which is missing."""
+    """Raise Refusal for the first pair of options that conflict, or that need each other."""
     for (one, other), (wrong, then) in EXCLUSIVE_OPTIONS.items():
         if one in given and other in given:
             raise Refusal(wrong, then, code=2)
@@ -91,7 +91,7 @@ def check_option_combinations(given: Collection[str]) -> None:
 
 
 def except_option() -> click.Option:
-    """`--except HOOK`, again and again."""
+    """Return the repeatable option `--except HOOK`."""
     return click.Option(
         ["--except", "left_out"],
         multiple=True,
@@ -101,7 +101,7 @@ def except_option() -> click.Option:
 
 
 def shuffle_options() -> tuple[click.Option, click.Option]:
-    """`--shuffle`, and `--seed N` of its random orders."""
+    """Return `--shuffle`, and `--seed N` for its random orders."""
     return (
         click.Option(
             ["--shuffle"], is_flag=True, help="With --repeat: in other orders, and who disturbs whom."
@@ -111,20 +111,21 @@ def shuffle_options() -> tuple[click.Option, click.Option]:
 
 
 def shuffle_seed(shuffle: bool, seed: int | None) -> int | None:
-    """The seed of the orders to try; None where none are to be tried."""
+    """Return the seed of the orders to try; None if events are fired in the registered order."""
     if not shuffle:
         return None
     return secrets.randbelow(2**32) if seed is None else seed
 
 
 STANDARD_INPUT = "@-"
-LARGEST_OBJECT = 64 * 2**20  # characters: an endless file takes no endless memory
+LARGEST_OBJECT = 64 * 2**20  # characters, to bound memory for endless files
 
 
 def read_json_object(text: str, option: str) -> dict[str, object]:
-    """The object that an option names: JSON, `@FILE` that holds it, `@-` for standard input.
+    """Return the object of an option: JSON, `@FILE` that holds it, or `@-` for standard input.
 
-    What is read is gone from standard input: ask once, however many events get it. Raises Refusal.
+    Standard input can be read once: call this once, even if several events use the object. Raises
+    Refusal.
     """
     if not text.startswith("@"):
         return _parse_object(text, option)
@@ -154,23 +155,23 @@ def _parse_object(text: str, name: str) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class FireArguments:
-    """What the command line asks of every event."""
+    """The command line's arguments, for every event."""
 
     wish: FireRequest
     repeat: int | None
-    seed: int | None  # of the orders to try; None: as registered
+    seed: int | None  # seed of the orders to try; None: as registered
     step: bool
     debug: bool
-    stop_at: Sequence[str]  # lines, as they were typed
+    stop_at: Sequence[str]  # lines as typed
     stream: bool
     sandbox: bool
     save: str | None
-    warns: bool  # somebody sits there and wonders
+    warns: bool  # warn about slow handlers: standard input is a terminal
     ask: bool
 
 
 def save_event_as(bench: Workbench, view: Snapshot, event: Event, name: str) -> str:
-    """Keep the event, before anything can become of it; a sentence that says where. Raises Refusal."""
+    """Save the event before it is fired, and return a sentence that names the file. Raises Refusal."""
     surroundings = view.host.surroundings
     file = saved_event_path(name, view.host.workspace, surroundings.cwd)
     known = bench.template(view, event.key)
@@ -180,7 +181,7 @@ def save_event_as(bench: Workbench, view: Snapshot, event: Event, name: str) -> 
 
 
 def ask_for_trust(bench: Workbench, view: Snapshot, targets: Sequence[TrustTarget]) -> bool:
-    """Ask the user, folder by folder, about those that may be trusted; has anything changed."""
+    """Ask for trust in each folder that can be trusted; return True if any trust was given."""
     changed = False
     for request in trust_requests(view, [target for target in targets if not target.refused]):
         if ask_yes_or_no(printable(request.question)):
@@ -194,7 +195,10 @@ def _program_list(programs: Sequence[NamedProgram]) -> str:
 
 
 def ask_yes_or_no(question: str) -> bool:
-    """Ask on the terminal. Ctrl-C stops at once: an event loop would only hear of it after the answer."""
+    """Ask on the terminal.
+
+    Ctrl-C stops immediately: an event loop would receive it only after the answer.
+    """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return click.confirm(question, err=True)

@@ -16,7 +16,7 @@ from hookscope.model.refusal import Outdated, Refusal
 from hookscope.model.text import one_line
 from hookscope.storage.edits.masked_preview import masked_preview
 
-WRITE_ATTEMPTS = 20  # of commands that switch at once, each of which writes once
+WRITE_ATTEMPTS = 20  # enough for that many commands that write concurrently, once each
 
 
 def toggle_hook(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
@@ -37,7 +37,7 @@ def toggle_hook(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
 
 
 def apply_toggle(bench: Workbench, name: str, toggle: Toggle) -> Toggle:
-    """Write it; made anew, where another command has written the same settings meanwhile. Raises Refusal."""
+    """Write the edit; plan it again if another command has written the same settings. Raises Refusal."""
     for _ in range(WRITE_ATTEMPTS):
         with suppress(Outdated):
             bench.edits.apply(toggle)
@@ -48,14 +48,14 @@ def apply_toggle(bench: Workbench, name: str, toggle: Toggle) -> Toggle:
 
 
 def with_manual_command(refused: Refusal, command: str) -> Refusal:
-    """Why a change was not written, with the command that prints it for its user to make."""
+    """Return a refusal to write that also names the command which prints the change."""
     if isinstance(refused, Outdated) or refused.then:
         return refused
     return Refusal(refused.what, f"`{command}` prints the change to make by hand.", code=refused.code)
 
 
 def toggle_document(toggle: Toggle, *, written: bool) -> dict[str, object]:
-    """`enable --json` and `disable --json`."""
+    """Return the document of `enable --json` and `disable --json`."""
     return {
         "hook": toggle.name,
         "enabled": toggle.on,
@@ -70,7 +70,7 @@ def toggle_document(toggle: Toggle, *, written: bool) -> dict[str, object]:
 
 
 def toggle_text(toggle: Toggle, dry_run: bool, surroundings: Machine) -> str:
-    """The file with its diff, what else it changes, and when the host notices."""
+    """Return the file with its diff, other effects, and when the host notices."""
     name = one_line(toggle.name)
     if not toggle.needed:
         stands, comma, but = one_line(toggle.after).partition(",")

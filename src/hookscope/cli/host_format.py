@@ -20,7 +20,7 @@ FORMATS = ("hookscope", "host")
 
 
 def format_option() -> click.Option:
-    """`--format`, for the commands that the host has too."""
+    """Return `--format`, for the commands that the host has too."""
     return click.Option(
         ["--format", "shape"],
         type=click.Choice(FORMATS),
@@ -30,7 +30,7 @@ def format_option() -> click.Option:
 
 
 def host_list_options() -> list[click.Parameter]:
-    """The host's own flags of its lists."""
+    """Return the host's own flags of its list commands."""
     return [
         format_option(),
         click.Option(["--eligible"], is_flag=True, help="Only hooks whose requirements are met."),
@@ -39,7 +39,10 @@ def host_list_options() -> list[click.Parameter]:
 
 
 def is_host_format(shape: str, **flags: Any) -> bool:
-    """Is the host's shape asked for. Raises UsageError for a flag of the host's without it."""
+    """Return True if the host's format is requested.
+
+    Raises UsageError if a flag of the host is used without it.
+    """
     if shape == "host":
         return True
     given = next((name for name, value in flags.items() if value), None)
@@ -49,27 +52,30 @@ def is_host_format(shape: str, **flags: Any) -> bool:
 
 
 def host_list(options: Options, eligible: bool, verbose: bool) -> Answer:
-    """As the host's `list`."""
+    """Return the answer of the host's `list`."""
     command, view, said = _open_host(options)
     said = said or command.list(view.host, view.inventory, CommandFlags(eligible, verbose))
     return answer_from_host_output(_with_plugin_hooks(said, view))
 
 
 def host_check(options: Options, verbose: bool) -> Answer:
-    """As the host's `check`."""
+    """Return the answer of the host's `check`."""
     command, view, said = _open_host(options)
     said = said or command.check(view.host, view.inventory, CommandFlags(verbose=verbose))
     return answer_from_host_output(_with_plugin_hooks(said, view))
 
 
 def host_info(options: Options, name: str) -> Answer:
-    """As the host's `info`."""
+    """Return the answer of the host's `info`."""
     command, view, said = _open_host(options)
     return answer_from_host_output(said or command.info(view.host, view.inventory, name))
 
 
 def host_toggle(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
-    """As the host's `enable` and `disable`: the edit is written by Hookscope, so it can be undone."""
+    """Return the answer of the host's `enable` or `disable`.
+
+    Hookscope writes the edit, so it can be undone.
+    """
     bench = _workbench(options)
     view = bench.look()
     command = _host_command(view)
@@ -79,7 +85,7 @@ def host_toggle(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
         return answer_from_host_output(row)
     toggle = bench.edits.toggle(view, row.hook.name, on, as_command=True)
     if not dry_run:
-        from hookscope.cli import hook_toggle  # here: others only list
+        from hookscope.cli import hook_toggle  # `list` does not need it
 
         hook_toggle.apply_toggle(bench, row.hook.name, toggle)
         bench.close_now()
@@ -87,8 +93,11 @@ def host_toggle(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
 
 
 def _with_plugin_hooks(said: CommandOutput, view: Snapshot) -> CommandOutput:
-    """The host's command loads plugins, and lists the hooks of folder events that they register; a look loads
-    nothing, and names them beside the answer."""
+    """Add a note about hooks that plugins register.
+
+    The host's command loads plugins and lists the hooks of folder events that they register. A scan
+    loads nothing, so it names these hooks on standard error.
+    """
     crosses = view.host.dialect.load_rules.crosses
     names = [row.hook.name for row in view.inventory.hooks if row.of_folders and row.verdict.enabled]
     if not (crosses and names):
@@ -109,7 +118,7 @@ def _open_host(options: Options) -> tuple[HostCommand, Snapshot, CommandOutput |
 
 
 def _host_command(view: Snapshot) -> HostCommand:
-    """Raises Refusal where the host has no such command, or its dialect does not know it."""
+    """Return the host's command. Raises Refusal if the host has none, or its dialect does not know it."""
     dialect = view.host.dialect
     if dialect.command is None:
         raise host_command_missing(dialect)
@@ -117,7 +126,10 @@ def _host_command(view: Snapshot) -> HostCommand:
 
 
 def answer_from_host_output(said: CommandOutput) -> Answer:
-    """What the host would print. Where it has no JSON of its own, its lines are in a document of ours."""
+    """Return the host's output as an answer.
+
+    If the host has no JSON of its own, its lines are in a document of ours.
+    """
     for line in said.errors:
         click.echo(printable(line), err=True)
     lines = [printable(line) for line in said.lines]

@@ -34,14 +34,14 @@ STEP_KEYS = "enter, s, e, c, q"
 
 
 async def stream_steps(firing: Firing, plan: Plan) -> None:
-    """Each step as a line of JSON."""
+    """Print each step as a line of JSON."""
     async for step in firing:
         click.echo(json.dumps(json_documents.step_document(step, plan.delivers)))
         sys.stdout.flush()
 
 
 async def warn_of_slow_handlers(firing: Firing) -> None:
-    """A word of each handler that takes long."""
+    """Print a warning for each handler that takes long."""
     async for step in firing:
         if isinstance(step, Slow):
             until = f"; it is stopped at {step.limit:g} s" if step.limit is not None else ""
@@ -49,7 +49,7 @@ async def warn_of_slow_handlers(firing: Firing) -> None:
 
 
 async def step_through(firing: Firing, stepper: Stepper, plan: Plan, here: Machine) -> None:
-    """Go through a run handler by handler. The end of the input ends the run."""
+    """Ask before each handler of a run. The end of the input cancels the run."""
     asking: asyncio.Task[None] | None = None
     keys = STEP_HELP
     width, results = run_output.handler_column_width(plan.calls), list[Result]()
@@ -64,11 +64,11 @@ async def step_through(firing: Firing, stepper: Stepper, plan: Plan, here: Machi
                 asking, keys = asyncio.create_task(_ask_step(step, keys, stepper, firing.cancel)), STEP_KEYS
     finally:
         if asking is not None and asking.cancel():
-            _print_step_line("")  # its question stands there without an answer
+            _print_step_line("")  # ends the line of the unanswered question
 
 
 def _next_handler_text(paused: Paused, plan: Plan, here: Machine) -> str:
-    """Who would begin, and where that stands."""
+    """Return the name and the file of the next handler."""
     call, calls = paused.call, plan.calls
     number = f"{calls.index(call) + 1} of {len(calls)}  " if call in calls else ""
     where = f"  {here.short(call.target.path)}" if isinstance(call.target, Code) else ""
@@ -78,7 +78,7 @@ def _next_handler_text(paused: Paused, plan: Plan, here: Machine) -> str:
 
 
 async def _ask_step(paused: Paused, keys: str, stepper: Stepper, cancel: Callable[[], object]) -> None:
-    """Say the word that was typed."""
+    """Ask for a key until one decides about the next handler."""
     while True:
         click.echo(f"  {keys}: ", err=True, nl=False)
         typed = await _read_step_line()
@@ -102,7 +102,7 @@ async def _ask_step(paused: Paused, keys: str, stepper: Stepper, cancel: Callabl
 
 
 async def _read_step_line() -> str:
-    """The next line of standard input; empty at its end. Waiting for it holds nobody up."""
+    """Return the next line of standard input; empty at its end. Does not block the event loop."""
     loop, ready = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(sys.stdin.fileno(), ready.set)
     try:
@@ -117,16 +117,18 @@ def _print_step_line(text: str) -> None:
 
 
 class NamedStops:
-    """A debugger of one run, and the lines of it that were named beforehand. Without any, handlers stop at
-    their first line."""
+    """A debugger of one run, and the breakpoints that were named on the command line.
+
+    Without any, handlers stop at their first line.
+    """
 
     def __init__(self, plan: Plan, here: Machine) -> None:
         self.plan, self.here = plan, here
         self.debugger = Debugger(bound=self._bound)
-        self._waits: dict[tuple[str, int], Point] = {}  # by file and line; nothing has stopped there yet
+        self._waits: dict[tuple[str, int], Point] = {}  # breakpoints not reached yet, by file and line
 
     async def name(self, texts: Sequence[str]) -> None:
-        """Stop at these lines. Raises Refusal for what is none of this run."""
+        """Set breakpoints. Raises Refusal for a place that is not in this run."""
         if not texts or not self.plan.calls:
             return
         self.debugger.begins = False
@@ -135,7 +137,10 @@ class NamedStops:
             await self.debugger.name_lines(str(file), points)
 
     def _bound(self, news: Bound) -> None:
-        """Where the lines of a file are: those without code stop further down, or nowhere."""
+        """Record where the breakpoints of a file are.
+
+        A breakpoint on a line without code moves down, or stops nowhere.
+        """
         wrong = dict(news.wrong)
         for line, at in news.lines:
             point = self._waits.get(_stop_key(news.file, line))
@@ -152,11 +157,11 @@ class NamedStops:
             click.echo(printable(said), err=True)
 
     def met(self, stop: Stop) -> None:
-        """A handler stands there."""
+        """Record that a handler has stopped at its breakpoint."""
         self._waits.pop(_stop_key(stop.frame.file, stop.frame.line), None)
 
     def unmet(self) -> Iterator[str]:
-        """A sentence for each line at which nothing has stopped."""
+        """Yield a sentence for each breakpoint at which nothing has stopped."""
         for (file, line), point in self._waits.items():
             where = f" where {one_line(point.condition)}" if point.condition else ""
             why = ", or that did not hold there" if point.condition else ""
@@ -167,11 +172,11 @@ class NamedStops:
 
 
 def _stop_key(file: str | Path, line: int) -> tuple[str, int]:
-    """Files may be named through links."""
+    """Return the key of a line. Links are resolved, since files can be named through them."""
     return realpath(file), line
 
 
-CONTEXT_LINES = 2  # lines shown with a stop; `l` shows all that are known
+CONTEXT_LINES = 2  # lines shown around a stop; `l` shows more
 DEBUG_PROMPT = "debug> "
 DEBUG_HELP = (
     "n next line, s into a call, o out of this function",
@@ -192,7 +197,7 @@ STOP_REASONS = {
 
 
 async def debug_run(firing: Firing, stops: NamedStops) -> None:
-    """Go through a run from stop to stop. The end of the input ends the run."""
+    """Debug a run from stop to stop. The end of the input cancels the run."""
     asking = asyncio.create_task(_DebugPrompt(stops, firing.cancel).talk())
     try:
         async for _ in firing:
@@ -206,16 +211,16 @@ async def debug_run(firing: Firing, stops: NamedStops) -> None:
 
 
 class _DebugPrompt:
-    """What is asked and said, from the first stop to the last."""
+    """The debugger's prompt, from the first stop to the last."""
 
     def __init__(self, stops: NamedStops, cancel: Callable[[], object]) -> None:
         self._stops, self._debugger, self._cancel = stops, stops.debugger, cancel
         self._here, self._files = stops.here, breakpoint_files(stops.plan)
         self._explains = True
-        self._last = ""  # an empty line says it again
+        self._last = ""  # an empty line repeats it
 
     async def talk(self) -> None:
-        """For ever; cancelled when the run has ended."""
+        """Show each stop and read commands, until the run has ended and this task is cancelled."""
         while True:
             stop = await self._debugger.stopped()
             self._stops.met(stop)
@@ -229,7 +234,7 @@ class _DebugPrompt:
     def _show(self, stop: Stop) -> None:
         why = STOP_REASONS[stop.why] if stop.error is None else printable(stop.error)
         why = f"{why}: {printable(stop.note)}" if stop.note is not None else why
-        if stop.error is None and stop.at < len(stop.frames) - 1:  # it stands in a call from here
+        if stop.error is None and stop.at < len(stop.frames) - 1:  # an outer frame is selected
             why = f"call {stop.at + 1} of {len(stop.frames)}"
         place = self._place(stop.frame)
         _print_debug_line(f"\n▸ {one_line(stop.who)}  {place}{'  ' if why else ''}{why}")
@@ -248,7 +253,7 @@ class _DebugPrompt:
             _print_debug_line(f"  {mark} {number:{width}} │ {printable(text.expandtabs(4))}".rstrip())
 
     def _asked(self) -> str:
-        """What was typed; `q` at the end of the input."""
+        """Read a command; `q` at the end of the input."""
         if self._explains:
             for line in DEBUG_HELP:
                 _print_debug_line(click.style(f"  {line}", dim=True) if sys.stderr.isatty() else f"  {line}")
@@ -260,7 +265,7 @@ class _DebugPrompt:
         return self._last
 
     async def _word(self, stop: Stop, typed: str) -> bool:
-        """Say what was typed. False where nothing was said: then it is asked again."""
+        """Run a command. Return False if the handler is still stopped and the prompt asks again."""
         debugger = self._debugger
         word, _, rest = typed.partition(" ")
         match word, rest.strip():
@@ -279,7 +284,7 @@ class _DebugPrompt:
                 await asyncio.Event().wait()
             case "u" | "d", "":
                 await debugger.turn_to(stop.at + (1 if word == "d" else -1))
-            case "b", place if place[:1] != "=":  # else a variable of that name is set
+            case "b", place if place[:1] != "=":  # `b = …` assigns a variable
                 return await self._name(place, stop)
             case "p", "":
                 _print_debug_line("  p EXPRESSION, or the expression alone.")
@@ -311,13 +316,15 @@ class _DebugPrompt:
             _print_debug_line(f"  {DEBUG_HELP_SHORT}")
 
     async def _name(self, place: str, stop: Stop) -> bool:
-        """Stop at that line too, or no longer. False where it is no place."""
+        """Set or remove a breakpoint. Return False if the place is invalid."""
         line = parse_breakpoint(place)
         try:
             if line is None:
                 raise Refusal("b LINE, or b FILE:LINE; with `if EXPRESSION` behind it.")
             file = str(matching_file(line, self._files, self._here)) if line.file else ""
-            if file and _is_python(file) != _is_python(stop.frame.file):  # this worker cannot know it
+            if file and _is_python(file) != _is_python(
+                stop.frame.file
+            ):  # a worker knows only files of its own language
                 raise Refusal(
                     f"`{one_line(line.file)}` runs in another worker than what stands here.",
                     f"Name it when one of that worker's handlers stands, or before the run: "
@@ -341,18 +348,18 @@ def _is_python(file: str) -> bool:
 
 
 def _read_debug_line(prompt: str) -> str | None:
-    """The next line that is typed; None at the end. Ctrl-C begins a new one.
+    """Return the next typed line; None at the end of the input. Ctrl-C starts a new line.
 
-    Nothing else goes on meanwhile: the handler stands, and has no limit.
+    This blocks, which is safe: the handler is stopped and has no time limit.
     """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    woken = signal.set_wakeup_fd(-1)  # the event loop would hear of it as well, and end the run
+    woken = signal.set_wakeup_fd(-1)  # else the event loop would also receive it and end the run
     try:
         while True:
             try:
                 if sys.stdin.isatty() and sys.stdout.isatty():
                     with suppress(ImportError):
-                        import readline as readline  # gives `input` a history, and keys to edit with
+                        import readline as readline  # gives `input` a history and editing keys
                     return input(prompt)
                 click.echo(prompt, err=True, nl=False)
                 typed = sys.stdin.readline()

@@ -17,41 +17,41 @@ R = TypeVar("R")
 def cancel_on_interrupt(cancel: Callable[[], object]) -> Iterator[None]:
     """While this is open, in a running loop, Ctrl-C calls `cancel`.
 
-    On Windows it ends the program there; a thread beside the main one hears of no signal.
+    On Windows it ends the program; threads other than the main thread receive no signal.
     """
     loop = asyncio.get_running_loop()
-    # NotImplementedError: loops of Windows know no signals. RuntimeError: only the main thread gets them.
+    # NotImplementedError: Windows loops have no signals. RuntimeError: not the main thread.
     with suppress(NotImplementedError, RuntimeError):
         loop.add_signal_handler(signal.SIGINT, cancel)
     try:
         yield
     finally:
-        with suppress(NotImplementedError):  # Windows; in another thread there is none to remove
+        with suppress(NotImplementedError):  # Windows; in another thread there is no handler to remove
             loop.remove_signal_handler(signal.SIGINT)
 
 
 class Cancellable(Protocol):
-    """What goes on and can be cancelled."""
+    """Something that runs and can be cancelled."""
 
     def cancel(self) -> object:
-        """Ask it to end."""
+        """Request its end."""
 
 
 class InterruptibleSeries:
-    """Ctrl-C while things are fired one after another: the one that runs is cancelled, no other begins."""
+    """Ctrl-C during a series of runs: cancels the current run, and no other one starts."""
 
     def __init__(self) -> None:
         self.stopped = False
         self._running: Cancellable | None = None
 
     def stop(self) -> None:
-        """Cancel what runs now."""
+        """Cancel the current run and end the series."""
         self.stopped = True
         if self._running is not None:
             self._running.cancel()
 
     def begun(self, running: Cancellable) -> None:
-        """The next one has begun."""
+        """Record that the next run has started."""
         self._running = running
         if self.stopped:
             running.cancel()
@@ -63,9 +63,10 @@ async def fire_in_turn(
     fire: Callable[[T, Callable[[Cancellable], object]], Awaitable[R]],
     named: Callable[[T], str],
 ) -> tuple[list[R], list[str]]:
-    """Fire one after another: what came of each, and a sentence for each that could not be fired.
+    """Fire items one after another; return the results, and a sentence for each failure to fire.
 
-    `fire` tells what has begun. Ctrl-C ends it after the one that runs; the workbench is closed in the end.
+    `fire` reports each run that has started. Ctrl-C cancels the current run and ends the series.
+    The workbench is closed at the end.
     """
     done: list[R] = []
     refused: list[str] = []

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class ExampledCommand(click.Command):
-    """A command with the examples of its name."""
+    """A command whose help ends with examples."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         write_examples(ctx, formatter)
 
 
 def write_examples(ctx: click.Context, formatter: click.HelpFormatter) -> None:
-    """The block at the end: a line of the shell each, and what it is for."""
+    """Write the examples of a command: a shell line each, and its purpose."""
     found = EXAMPLES.get(ctx.command_path.partition(" ")[2], ())
     if found:
         with formatter.section("Examples"):
@@ -32,14 +32,14 @@ def write_examples(ctx: click.Context, formatter: click.HelpFormatter) -> None:
 
 
 class LazyGroup(click.Group):
-    """A group that knows its commands by name, and each one's module by that."""
+    """A group that knows its commands by name, and imports a command's module on use."""
 
     commands_by_name: ClassVar[Mapping[str, str]] = {}  # name → its line of help
-    module: ClassVar[str] = ""  # where a command is; its name replaces the braces
-    attribute: ClassVar[str] = "command"  # what it is called there
+    module: ClassVar[str] = ""  # module of a command; its name replaces the braces
+    attribute: ClassVar[str] = "command"  # the command's name in that module
 
     def stranger(self, name: str) -> str:
-        """The sentence for a name that is no command's."""
+        """Return the error message for an unknown command."""
         return f"There is no command {name!r}."
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -53,10 +53,10 @@ class LazyGroup(click.Group):
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Commands with their lines of help, none of them loaded for that; options."""
+        """Return commands with their line of help, without importing them; or options."""
         if incomplete.startswith("-"):
             return click.Command.shell_complete(self, ctx, incomplete)
-        from click.shell_completion import CompletionItem  # here: `--help` does without
+        from click.shell_completion import CompletionItem  # `--help` does not need it
 
         known = self.commands_by_name.items()
         return [CompletionItem(name, help=about) for name, about in known if name.startswith(incomplete)]
@@ -64,7 +64,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        asked = not ctx.resilient_parsing  # else a shell completes, and nobody reads why not
+        asked = not ctx.resilient_parsing  # during completion nobody reads the error
         if asked and args and args[0] not in self.commands_by_name and not args[0].startswith("-"):
             raise click.UsageError(self.stranger(args[0]), ctx)
         return super().resolve_command(ctx, args)

@@ -1,4 +1,4 @@
-"""The group of commands, and the one door from exceptions to exit codes."""
+"""The root command, and the translation of exceptions to exit codes."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from hookscope.cli.options import machine_options
 from hookscope.cli.parsed_options import options_from
 from hookscope.cli.startup import COMPLETION_VARIABLE, open_console
 
-STREAMING_OPTIONS = {"--json-lines", "--follow", "--watch"}  # what they print are lines as they come
+STREAMING_OPTIONS = {"--json-lines", "--follow", "--watch"}  # options that print lines while they run
 
 
 INTERNAL_ERROR = "hookscope: this is a mistake of ours, please report it with the lines above"
 
 
 class CommandGroup(LazyGroup):
-    """The program's commands, a module each."""
+    """The program's commands, one module each."""
 
     commands_by_name = COMMANDS
     module = "hookscope.cli.commands.{}_command"
@@ -59,9 +59,9 @@ def root_command(ctx: click.Context, /, **given: Any) -> int:
 
 
 def exit_code(arguments: list[str]) -> int:
-    """Run the program; every exception of the user's making becomes a sentence on standard error.
+    """Run the program; an exception that the user can resolve becomes a sentence on standard error.
 
-    0: yes; 1: the answer is no; 2: wrong use.
+    Returns 0 for yes, 1 for no, 2 for wrong use.
     """
     if COMPLETION_VARIABLE in os.environ:
         from hookscope.cli.completion_shells import register_shells
@@ -73,7 +73,7 @@ def exit_code(arguments: list[str]) -> int:
 
 
 def exit_code_of(work: Callable[[], object], arguments: list[str]) -> int:
-    """Do this for these arguments; what it raises becomes a sentence too, and so does a failure to print."""
+    """Run `work` for these arguments and return the exit code; reports errors, also failed output."""
     try:
         return _exit_code_of(work, arguments)
     except OSError as error:
@@ -81,7 +81,7 @@ def exit_code_of(work: Callable[[], object], arguments: list[str]) -> int:
 
 
 def _exit_code_of(work: Callable[[], object], arguments: list[str]) -> int:
-    """As `code_of`. Raises OSError where standard output or standard error takes nothing."""
+    """As `exit_code_of`. Raises OSError if standard output or standard error cannot be written."""
     try:
         code = work()
     except click.exceptions.Exit as ended:
@@ -120,7 +120,7 @@ def _exit_code_of(work: Callable[[], object], arguments: list[str]) -> int:
             )
         return _report_error(error, _wants_json(arguments))
     except Exception as error:
-        if isinstance(error.__cause__, KeyboardInterrupt):  # some calls wrap whatever they meet
+        if isinstance(error.__cause__, KeyboardInterrupt):  # some calls wrap every exception
             return _report_interrupt(arguments)
         return _report_error(error, _wants_json(arguments))
     return code if isinstance(code, int) else 0
@@ -131,21 +131,21 @@ def _wants_json(arguments: list[str]) -> bool:
 
 
 def _broken_streams() -> list[int]:
-    """The descriptors of standard output and error that take nothing of what waits in them."""
+    """Return the descriptors of standard output and error that cannot be flushed."""
     broken = []
     for number, stream in enumerate((sys.stdout, sys.stderr), start=1):
         try:
             stream.flush()
-        except (OSError, ValueError):  # the latter: it is closed
+        except (OSError, ValueError):  # ValueError: the stream is closed
             broken.append(number)
     return broken
 
 
 def _report_output_failure(error: OSError) -> int:
-    """What was to be printed is lost: that is reported where anybody can read it."""
+    """Report on standard error, if possible, that the answer could not be printed."""
     for number in _broken_streams():
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, number)  # the interpreter prints what waits again when it exits
+        os.dup2(nowhere, number)  # the interpreter flushes again at exit
         os.close(nowhere)
     if not isinstance(error, BrokenPipeError):
         full = error.errno == errno.ENOSPC
@@ -155,12 +155,12 @@ def _report_output_failure(error: OSError) -> int:
 
 
 def _kernel_version() -> str:
-    """The version of the system. `platform` would start a program of PATH to know the processor."""
+    """Return the system's version. `platform` would run a program of PATH to find the processor."""
     return f"{os.uname().release} {os.uname().machine}" if hasattr(os, "uname") else ""
 
 
 def _report_interrupt(arguments: list[str]) -> int:
-    """Ctrl-C, before anything was known that could be printed."""
+    """Report a Ctrl-C that came before there was anything to print."""
     if "--json" in arguments and not STREAMING_OPTIONS & set(arguments):
         import json
 
@@ -170,7 +170,7 @@ def _report_interrupt(arguments: list[str]) -> int:
 
 
 def version_report() -> str:
-    """Return what a report of a fault needs to name."""
+    """Return the versions that a bug report needs."""
     return (
         f"hookscope {installed_version()}, Python {sys.version.split()[0]}, {sys.platform} "
         f"{_kernel_version()}"
@@ -178,7 +178,7 @@ def version_report() -> str:
 
 
 def _report_error(error: Exception, as_json: bool) -> int:
-    """Exceptions that are no click's: a Refusal is an answer, all else is our own mistake."""
+    """Report an exception that is not click's: a Refusal is an answer, all else is our own bug."""
     from hookscope.model.refusal import Refusal
     from hookscope.model.text import printable
 

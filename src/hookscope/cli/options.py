@@ -11,7 +11,7 @@ import click
 from hookscope.host_options import HOST_OPTIONS, HostOption
 
 
-class EnvironmentVariable(click.ParamType):  # type: ignore[type-arg]  # generic since 8.4 alone
+class EnvironmentVariable(click.ParamType):  # type: ignore[type-arg]  # generic only since click 8.4
     """`NAME=VALUE`."""
 
     name = "K=V"
@@ -28,7 +28,7 @@ class EnvironmentVariable(click.ParamType):  # type: ignore[type-arg]  # generic
 
 
 def machine_options() -> list[click.Parameter]:
-    """The options, made anew: click marks them with the command that they stand on."""
+    """Return new machine options: click marks each with its command, so they cannot be shared."""
     return [_machine_option(option) for option in HOST_OPTIONS]
 
 
@@ -52,7 +52,7 @@ SEED_NUMBER = WholeNumber(0, 2**32 - 1)
 
 
 class Seconds(click.FloatRange):
-    """A time of more than 0 seconds, which ends; with `zero` 0 too."""
+    """A finite time of more than 0 seconds; with `zero` also 0."""
 
     name = "number of seconds"
 

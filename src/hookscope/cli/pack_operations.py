@@ -28,17 +28,17 @@ DRY_RUN = "Show everything that would be written, and write nothing."
 
 
 def yes_option() -> click.Option:
-    """`--yes`."""
+    """Return `--yes`."""
     return click.Option(["--yes", "-y"], is_flag=True, help="Do not ask: for scripts.")
 
 
 def diff_option() -> click.Option:
-    """`--diff`."""
+    """Return `--diff`."""
     return click.Option(["--diff"], is_flag=True, help="Show each file against what stands there now.")
 
 
 def accept_changed_option() -> click.Option:
-    """`--accept-changed`."""
+    """Return `--accept-changed`."""
     return click.Option(
         ["--accept-changed"],
         is_flag=True,
@@ -47,12 +47,15 @@ def accept_changed_option() -> click.Option:
 
 
 def dry_run_option() -> click.Option:
-    """`--dry-run`."""
+    """Return `--dry-run`."""
     return click.Option(["--dry-run"], is_flag=True, help=DRY_RUN)
 
 
 def open_pack_desk(options: Options, *, writes: bool = True) -> tuple[Workbench, PackManager]:
-    """The desk; what was interrupted is finished first. Raises Refusal for a what-if."""
+    """Return the workbench and its pack manager, after finishing an interrupted operation.
+
+    Raises Refusal if something would be written under a what-if.
+    """
     bench = answers.workbench_for(options)
     assumed = bench.setup.surroundings.assumed - {"home"}
     if writes and assumed:
@@ -68,7 +71,7 @@ def open_pack_desk(options: Options, *, writes: bool = True) -> tuple[Workbench,
 
 
 def progress_reporter(as_json: bool) -> Progress:
-    """Says on a terminal what takes time."""
+    """Return a reporter that names slow steps on a terminal."""
     if as_json or not sys.stderr.isatty():
         return Progress()
     return Progress(tell=lambda what: click.echo(f"hookscope: {one_line(what)} …", err=True))
@@ -76,7 +79,7 @@ def progress_reporter(as_json: bool) -> Progress:
 
 @dataclass(frozen=True, slots=True)
 class ConfirmationOptions:
-    """How a plan is shown and who says yes."""
+    """How a plan is shown and confirmed."""
 
     yes: bool
     dry_run: bool
@@ -86,7 +89,7 @@ class ConfirmationOptions:
 
 
 def confirm_plan(planned: PackPlan, host: Host, how: ConfirmationOptions) -> None:
-    """Show the plan and wait for a yes. Raises Refusal where nobody says it."""
+    """Show the plan and ask for confirmation. Raises Refusal without one."""
     if how.yes:
         return
     verb = planned.action
@@ -103,7 +106,7 @@ def confirm_plan(planned: PackPlan, host: Host, how: ConfirmationOptions) -> Non
 def confirm_and_apply(
     bench: Workbench, desk: PackManager, planned: PackPlan, how: ConfirmationOptions
 ) -> Answer:
-    """Ask, write, say what was written."""
+    """Confirm the plan, apply it, and return what was written."""
     host = bench.open()
     document = pack_output.pack_plan_document(planned, diff=how.diff)
     plan = "" if how.as_json else pack_output.pack_plan_text(planned, host, diff=how.diff)
@@ -123,7 +126,7 @@ NPM_SOURCE, LOCAL_SOURCE = "npm", "path"
 def install_in_host_format(
     options: Options, text: str, asked: InstallOptions, *, dry_run: bool, accept_changed: bool = False
 ) -> Answer:
-    """As the host's `install`: --force says yes, and replaces."""
+    """Return the answer of the host's `install`: --force confirms, and replaces."""
     bench, desk, words = _open_pack_host(options)
     said = list(words.deprecated("install"))
     surroundings = bench.setup.surroundings
@@ -159,7 +162,7 @@ def update_in_host_format(
     dry_run: bool,
     accept_changed: bool = False,
 ) -> Answer:
-    """As the host's `update`: packs of npm alone."""
+    """Return the answer of the host's `update`: packs from npm only."""
     bench, desk, words = _open_pack_host(options)
     said = list(words.deprecated("update"))
     if not names and not everything:

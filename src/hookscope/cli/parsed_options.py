@@ -14,7 +14,7 @@ MACHINE_OPTION_NAMES = frozenset(option.name for option in HOST_OPTIONS)
 
 
 def options_from(given: Mapping[str, Any], base: Options | None = None) -> Options:
-    """The options of a command: its own beat those before its name."""
+    """Return the options of a command; they override those before the command's name."""
     from hookscope.app.options import Options, with_given
 
     return with_given(base or Options(), given)

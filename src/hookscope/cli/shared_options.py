@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 def only_option() -> click.Option:
-    """`--only HOOK`: the one hook to fire at. Of several names none would be passed over unsaid."""
+    """Return `--only HOOK`. Several names are an error: all but one would be ignored silently."""
     return click.Option(
         ["--only"], metavar="HOOK", multiple=True, callback=_single_hook, help="Fire at this hook alone."
     )
 
 
 def _single_hook(ctx: click.Context, option: click.Parameter, names: Sequence[str]) -> str | None:
-    """Raises Refusal where several hooks are named, as the options can be that leave hooks out."""
+    """Return the hook. Raises Refusal if several are named, as options that exclude hooks can be."""
     asked = list(dict.fromkeys(names))
     if len(asked) > 1:
         raise Refusal(f"--only names one hook, and has {' and '.join(asked)}.", "Fire once for each.", code=2)
@@ -36,7 +36,7 @@ def _single_hook(ctx: click.Context, option: click.Parameter, names: Sequence[st
 
 
 def timeout_option(otherwise: float = 30) -> click.Option:
-    """`--timeout S`: the limit of each handler, in seconds; `otherwise` holds where it is not given."""
+    """Return `--timeout S`: each handler's limit in seconds, with its default."""
     return click.Option(
         ["--timeout"],
         type=Seconds(),
@@ -46,12 +46,12 @@ def timeout_option(otherwise: float = 30) -> click.Option:
 
 
 def trust_option() -> click.Option:
-    """`--trust`: this once, as though every folder was allowed to run."""
+    """Return `--trust`: run this once as if every folder were trusted."""
     return click.Option(["--trust"], is_flag=True, help="Run handlers of untrusted folders too, this once.")
 
 
 def wait_option() -> click.Option:
-    """`--wait S`: how long it is waited for what handlers leave running, in seconds; 0: not at all."""
+    """Return `--wait S`: how long to wait for background work of handlers, in seconds; 0 for not at all."""
     return click.Option(
         ["--wait"],
         type=Seconds(zero=True),
@@ -68,8 +68,8 @@ _TIME_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "
 FILTER_NAMES = ("hook", "event", "outcome", "failed", "since", "until", "text", "pinned")
 
 
-class Moment(click.ParamType):  # type: ignore[type-arg]  # generic since 8.4 alone
-    """`2h` ago, a day, a time of today, or both; in local time unless it says otherwise."""
+class Moment(click.ParamType):  # type: ignore[type-arg]  # generic only since click 8.4
+    """`2h` ago, a day, a time of today, or both; in local time without a time zone."""
 
     name = "TIME"
 
@@ -84,7 +84,7 @@ class Moment(click.ParamType):  # type: ignore[type-arg]  # generic since 8.4 al
 
 
 def parse_moment(text: str, now: datetime) -> datetime | None:
-    """The moment that is meant; None for what is none. `now` has a time zone, which others are read in."""
+    """Return the moment; None if the text is not one. `now` gives the default time zone."""
     try:
         if ago := _TIME_AGO.fullmatch(text.strip()):
             return now - timedelta(**{_TIME_UNITS[ago[2]]: float(ago[1])})
@@ -97,7 +97,7 @@ def parse_moment(text: str, now: datetime) -> datetime | None:
 
 
 def run_filter_options() -> list[click.Option]:
-    """The options, made anew: click marks them with the command that they stand on."""
+    """Return new filter options: click marks each with its command, so they cannot be shared."""
     return [
         click.Option(["--hook"], metavar="NAME", help="Only runs in which this hook was called."),
         click.Option(["--event"], metavar="KEY", help="Only runs of this event."),
@@ -115,7 +115,7 @@ def run_filter_options() -> list[click.Option]:
 
 
 def run_filter_of(given: Mapping[str, Any]) -> RunFilter:
-    """What the options ask for. Raises Refusal where they contradict each other."""
+    """Return the run filter of the options. Raises Refusal if they contradict each other."""
     from hookscope.app.runs.past_runs import has_search_terms
     from hookscope.storage.journal.records import Outcome
     from hookscope.storage.journal.run_filter import RunFilter
@@ -140,7 +140,7 @@ def run_filter_of(given: Mapping[str, Any]) -> RunFilter:
 
 
 def no_runs_message(given: Mapping[str, Any], every: str = "hookscope log") -> str:
-    """What to say where no run fits, and what else could be asked; `every` is what lists all of them."""
+    """Return the message if no run matches, with a suggestion: the command that lists all."""
     text = given["text"]
     if text and not text.rstrip().endswith("*"):
         return f"No run fits. Words are looked for whole: `--text '{text.strip()}*'` finds what begins so."
@@ -151,7 +151,7 @@ STANDARD_OUTPUT = "-"
 
 
 class ReportFile(click.Path):
-    """The path of a report. Standard output has the answer, so that it is no place for one."""
+    """The path of a report. Standard output is refused, because the answer goes there."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
@@ -163,12 +163,12 @@ class ReportFile(click.Path):
 
 
 def check_report_writable(file: Path) -> None:
-    """Raises Refusal where it cannot be written: for what takes long, before it begins."""
+    """Raise Refusal if the file cannot be written, before a long operation starts."""
     is_new = not os.path.lexists(file)
     if os.path.exists(file) and not os.path.isfile(file) and not os.path.isdir(file):
-        return  # a pipe or a device: whoever reads there would take this for the report
+        return  # a pipe or device: its reader would take the test write for the report
     try:
-        with open(file, "ab"):  # what is there stays until the report is
+        with open(file, "ab"):  # keeps the old content until the report is written
             pass
         if is_new:
             file.unlink()
@@ -177,7 +177,7 @@ def check_report_writable(file: Path) -> None:
 
 
 def write_report(file: Path, text: str) -> None:
-    """Raises Refusal where it cannot be written."""
+    """Write a report. Raises Refusal if the file cannot be written."""
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from hookscope.app.workbench import Workbench
 
 
-COMPLETION_VARIABLE = "_HOOKSCOPE_COMPLETE"  # what stands in the line is to be completed
+COMPLETION_VARIABLE = "_HOOKSCOPE_COMPLETE"  # set when a shell requests completion
 
 
 def exit_code(arguments: list[str]) -> int:
-    """Run the program; every exception of the user's making becomes a sentence on standard error."""
+    """Run the program; an exception that the user can resolve becomes a sentence on standard error."""
     given = console_only_options(arguments)
     if given is None or COMPLETION_VARIABLE in os.environ:
         from hookscope.cli.main import exit_code
@@ -39,7 +39,7 @@ def exit_code(arguments: list[str]) -> int:
 
 
 def end_process(code: int) -> NoReturn:
-    """End the process; at once where it has shown the console."""
+    """End the process; immediately if it has shown the console."""
     if "hookscope.console.app" in sys.modules:
         from hookscope.console.process import exit_now
 
@@ -48,7 +48,7 @@ def end_process(code: int) -> NoReturn:
 
 
 def console_only_options(arguments: Sequence[str]) -> Mapping[str, Any] | None:
-    """What click would read from a line that asks for the console and needs no parser; None for others."""
+    """Return the options of a line that opens the console and needs no parser; None for others."""
     match arguments:
         case []:
             return {"workspace": None}
@@ -58,10 +58,10 @@ def console_only_options(arguments: Sequence[str]) -> Mapping[str, Any] | None:
 
 
 def open_console(given: Mapping[str, Any]) -> int:
-    """The terminal console, on the hooks that the options lead to; its exit code. Raises Refusal.
+    """Run the terminal console for these options and return its exit code. Raises Refusal.
 
-    It opens the workbench behind its first frame, unless an option is given that may name what is not
-    there: that is said before the terminal is taken.
+    The workbench is opened after the first frame, unless an option may name something that does not
+    exist: that error is reported before the console takes the terminal.
     """
 
     def opened() -> Workbench:
@@ -78,7 +78,7 @@ def open_console(given: Mapping[str, Any]) -> int:
         from hookscope.model.refusal import Refusal
 
         raise Refusal("The console needs a terminal.", "`hookscope list` gives the same answers without one.")
-    for stream in (sys.__stdout__, sys.__stderr__):  # in some locales they would write ASCII alone
+    for stream in (sys.__stdout__, sys.__stderr__):  # in some locales they would write only ASCII
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8")
     from hookscope.console import run
@@ -128,12 +128,12 @@ ASCII_GLYPHS = {
 
 
 def use_ascii_fallbacks(*streams: object) -> None:
-    """Let these streams print every text. One whose user has chosen an error handler keeps it."""
+    """Let these streams print every text. A stream with an error handler chosen by the user keeps it."""
     for stream in streams:
         if not isinstance(stream, TextIOWrapper) or stream.errors not in ("strict", "surrogateescape"):
             continue
         if stream.errors == "surrogateescape" and _is_utf8(stream):
-            continue  # the C locale: names of files are printed as their bytes
+            continue  # the C locale: file names are printed as their bytes
         codecs.register_error(ERROR_HANDLER, _replace_characters)
         stream.reconfigure(errors=ERROR_HANDLER)
 

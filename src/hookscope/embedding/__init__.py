@@ -1,4 +1,4 @@
 """The library and the plugin API for Python programs that embed Hookscope.
 
-Never here: settings of hosts, screens, output.
+No host settings files, screens or output here.
 """

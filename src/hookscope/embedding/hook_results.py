@@ -1,4 +1,4 @@
-"""What the handlers of a plugin hook came to, as the one who asked them reads it: a class for each answer."""
+"""The merged answers of plugin hooks, one class for each kind of answer."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any, TypeVar
 from hookscope.model.handler_arguments import camel
 from hookscope.model.run import Run
 
-# A field's word in the answer is its own name in the hosts' spelling (`block_reason`: blockReason), or:
+# A field's key in the answer is its camelCase name (`block_reason`: blockReason), or:
 ANSWER_KEYS: Mapping[str, tuple[str, ...]] = {"blocked": ("blocked", "block"), "cancelled": ("cancel",)}
-# What nobody has answered stands as the event has it.
+# Fields that default to the event's own value.
 EVENT_FIELDS = frozenset({"params", "content", "payload", "message", "result", "prompt", "messages"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookResult:
-    """`answer` is the merged one in the host's own words, None where nobody answered; `run` is all of it."""
+    """`answer` is the merged answer with the host's own keys, or None; `run` is the whole run."""
 
     answer: Mapping[str, Any] | None = None
     run: Run
@@ -26,7 +26,10 @@ class HookResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BeforeToolCallResult(HookResult):
-    """May the tool run, and with what. Source: seed 004, "Global Hook Runner"; plug-02."""
+    """Whether the tool may run, and with which parameters.
+
+    Source: seed 004, "Global Hook Runner"; plug-02.
+    """
 
     blocked: bool = False
     params: Any = None
@@ -36,7 +39,7 @@ class BeforeToolCallResult(HookResult):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageSendingResult(HookResult):
-    """Is the message sent, and which. Source: seed 004 section 8; plug-03."""
+    """Whether the message is sent, and its content. Source: seed 004 section 8; plug-03."""
 
     cancelled: bool = False
     content: Any = None
@@ -46,7 +49,7 @@ class MessageSendingResult(HookResult):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyPayloadResult(HookResult):
-    """What `reply_payload_sending` came to: whether the reply is sent, and the payload that is."""
+    """The answer of `reply_payload_sending`: whether the reply is sent, and its payload."""
 
     cancelled: bool = False
     payload: Any = None
@@ -55,7 +58,7 @@ class ReplyPayloadResult(HookResult):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageWriteResult(HookResult):
-    """Is the message written down, and which. Source: seed 004 section 8."""
+    """Whether the message is written, and its content. Source: seed 004 section 8."""
 
     blocked: bool = False
     message: Any = None
@@ -64,7 +67,7 @@ class MessageWriteResult(HookResult):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResultPersistResult(HookResult):
-    """What of a tool's result is kept. Source: seed 004 section 8."""
+    """The part of a tool's result that is kept. Source: seed 004 section 8."""
 
     message: Any = None
     result: Any = None
@@ -72,7 +75,7 @@ class ToolResultPersistResult(HookResult):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelResult(HookResult):
-    """Which model answers; None: the one in the settings."""
+    """The model that answers; None: the one in the settings."""
 
     model_override: str | None = None
     provider_override: str | None = None
@@ -80,7 +83,7 @@ class ModelResult(HookResult):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextResult(HookResult):
-    """Texts around what the model gets."""
+    """Texts to put before and after the model's context."""
 
     prepend_context: str | None = None
     append_context: str | None = None
@@ -88,7 +91,7 @@ class ContextResult(HookResult):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptResult(ContextResult):
-    """The prompt as handlers leave it. Source: seed 004 section 8; plug-01."""
+    """The prompt after all handlers. Source: seed 004 section 8; plug-01."""
 
     prompt: Any = None
     messages: Any = None
@@ -100,7 +103,7 @@ class PromptResult(ContextResult):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentStartResult(PromptResult):
-    """How an agent starts. Source: seeds 003 and 004."""
+    """The prompt and model with which an agent starts. Source: seeds 003 and 004."""
 
     model_override: str | None = None
     provider_override: str | None = None
@@ -108,20 +111,23 @@ class AgentStartResult(PromptResult):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentRunResult(HookResult):
-    """May the agent run. `decision` has the handler's words: reason, message, category. Source: plug-04."""
+    """Whether the agent may run. `decision` has the handler's reason, message and category.
+
+    Source: plug-04.
+    """
 
     decision: Mapping[str, Any] | None = None
     plugin_id: str | None = None
 
     @property
     def blocked(self) -> bool:
-        """Did a handler say no."""
+        """Whether a handler blocked the run."""
         return self.decision is not None and self.decision.get("outcome") == "block"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinalizeResult(HookResult):
-    """How an agent's answer ends: finalize, revise or continue; None: as it would."""
+    """How an agent's answer ends: finalize, revise or continue; None: unchanged."""
 
     action: str | None = None
     reason: str | None = None
@@ -130,7 +136,7 @@ class FinalizeResult(HookResult):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallResult(HookResult):
-    """May something be installed, and what was found in it."""
+    """Whether a package may be installed, and the findings in it."""
 
     blocked: bool = False
     block_reason: str | None = None
@@ -143,41 +149,41 @@ class ExecEnvResult(HookResult):
 
     @property
     def env(self) -> Mapping[str, str]:
-        """Name → value."""
+        """The variables by name."""
         return self.answer or {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryTargetResult(HookResult):
-    """Where a sub-agent's answer goes."""
+    """The destination of a sub-agent's answer."""
 
     origin: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimResult(HookResult):
-    """Has a handler taken the matter over. `answer` has its own words. Source: plug-04."""
+    """Whether a handler claimed the message. `answer` has its own keys. Source: plug-04."""
 
     handled: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluationResult(HookResult):
-    """What each evaluator said, with its plugin's id."""
+    """The result of each evaluator, with its plugin's id."""
 
     outcomes: Sequence[Any] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed(HookResult):
-    """All observers have ended; what they answered is ignored."""
+    """All observers have ended; their answers are ignored."""
 
 
 R = TypeVar("R", bound=HookResult)
 
 
 def result_of(kind: type[R], run: Run) -> R:
-    """The run's merged answer as its class."""
+    """Return the run's merged answer as an instance of `kind`."""
     answer = run.ending.answer
     said: Mapping[str, Any] = answer or {}
     values: dict[str, Any] = {}
@@ -194,6 +200,6 @@ def result_of(kind: type[R], run: Run) -> R:
 
 @cache
 def _answer_fields(kind: type[HookResult]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The fields of a class with their words in an answer."""
+    """Return the fields of a class with their keys in an answer."""
     own = (one.name for one in fields(kind) if one.name not in ("answer", "run"))
     return tuple((name, ANSWER_KEYS.get(name, (camel(name),))) for name in own)

@@ -1,4 +1,4 @@
-"""The hook runner of seed 004: an agent asks here before it calls a tool or sends a message."""
+"""The hook runner of seed 004: an agent calls it before it runs a tool or sends a message."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LOGGING_TASKS: set[asyncio.Task[None]] = set()  # the loop holds tasks weakly
 
 
 class AnsweringCall(Protocol[R_co]):
-    """Asks the handlers of one hook."""
+    """Calls the handlers of one hook and returns its answer."""
 
     async def __call__(
         self, event: Mapping[str, Any] | None = None, ctx: Mapping[str, Any] | None = None, **fields: Any
@@ -32,7 +32,7 @@ class AnsweringCall(Protocol[R_co]):
 
 
 class ObservingCall(Protocol):
-    """Tells the observers of one hook."""
+    """Calls the observers of one hook."""
 
     async def __call__(
         self,
@@ -45,7 +45,7 @@ class ObservingCall(Protocol):
 
 
 class _AnsweringHook(Generic[R]):
-    """A hook whose handlers are asked; the attribute's name is the hook's, behind `run_`."""
+    """A hook with an answer; the attribute's name is `run_` and the hook's name."""
 
     def __init__(self, kind: type[R]) -> None:
         self.kind = kind
@@ -85,21 +85,21 @@ class _ObservingHook:
 
 
 class HookRunner:
-    """Asks the plugin hooks that are registered now. Stateless: it may be kept or asked for anew.
+    """Runs the plugin hooks that are registered now. Stateless: keep it or create a new one.
 
-    `run_<hook>(event, ctx)` takes the event's fields as a mapping, its `ctx` among them or beside it, or by
-    name: `run_before_tool_call(tool_name="exec", params={…})`. It returns when all handlers have answered,
-    and raises HookFailure where the hook fails closed and a handler failed, LookupError where the host has no
-    plugin hooks. Observers are told and not waited for: their `run_<hook>` returns None at once; with
-    `wait=True` it returns when all have ended.
+    `run_<hook>(event, ctx)` takes the event's fields as a mapping, with `ctx` inside or separate,
+    or as keywords: `run_before_tool_call(tool_name="exec", params={…})`. It returns when all
+    handlers have answered. It raises HookFailure if the hook fails closed and a handler failed, and
+    LookupError if the host has no plugin hooks. The `run_<hook>` of observers returns None at once;
+    with `wait=True` it returns when all have ended.
 
     Source: seed 004, "Global Hook Runner"; seed 003, "Execution Model".
     """
 
     def __init__(self, engine_of: Callable[[], HookEngine] = process_engine) -> None:
-        """`engine_of` gives the engine at each call; the process's own by default.
+        """`engine_of` returns the engine for each call; by default the process's own.
 
-        Raises TypeError where it cannot be called.
+        Raises TypeError if it is not callable.
         """
         if not callable(engine_of):
             then = "`lambda: engine` gives one" if isinstance(engine_of, HookEngine) else "leave it out"
@@ -109,9 +109,10 @@ class HookRunner:
         self._engine = engine_of
 
     def has_hooks(self, name: str) -> bool:
-        """Would anybody hear this hook; nobody does where the host has none. `name` may have hyphens.
+        """Return whether this hook has handlers; False if the host has no plugin hooks.
 
-        Raises TypeError for a name that is no text, ValueError for an empty one.
+        `name` may have hyphens. Raises TypeError for a name that is no text, ValueError for an
+        empty one.
         """
         here = self._engine()
         return "plugin" in here.host.dialect.kinds and here.hears(Event(_key(here, name), kind="plugin"))
@@ -123,10 +124,10 @@ class HookRunner:
         ctx: Mapping[str, Any] | None = None,
         **fields: Any,
     ) -> Run:
-        """Any hook by its name, answered by the Run itself. Waits for all handlers, observers too.
+        """Run any hook by its name and return the Run. Waits for all handlers, observers too.
 
-        Raises HookFailure and LookupError as every `run_<hook>`, TypeError for a name that is no text and an
-        event or ctx that is no mapping, ValueError for an empty name.
+        Raises HookFailure and LookupError as every `run_<hook>`, TypeError for a name that is no
+        text and an event or ctx that is no mapping, ValueError for an empty name.
         """
         run = await self._fire(name, event, ctx, fields)
         log_lines(run.ending.log)
@@ -141,9 +142,9 @@ class HookRunner:
         ctx: Mapping[str, Any] | None = None,
         **fields: Any,
     ) -> Firing:
-        """Start a hook by name and go on. The Firing may be awaited or left alone; failures are logged.
+        """Start a hook by name without waiting. The Firing may be awaited; failures are logged.
 
-        Raises RuntimeError outside of a running event loop, else what `run` raises before it waits.
+        Raises RuntimeError outside a running event loop, else what `run` raises before it waits.
         """
         firing = self._fire(name, event, ctx, fields)
         saying = asyncio.get_running_loop().create_task(_log_when_done(firing))
@@ -166,15 +167,15 @@ class HookRunner:
         here = self._engine()
         return here.fire(Event(_key(here, name), kind="plugin", context=payload, ctx=ctx or {}))
 
-    if not TYPE_CHECKING:  # who checks types knows which there are
+    if not TYPE_CHECKING:  # type checkers report missing members themselves
 
         def __getattr__(self, name: str) -> NoReturn:
-            """Only for what is not there."""
+            """Raise AttributeError with the closest match."""
             near = nearest_word(name, dir(type(self)))
             meant = f"; did you mean {near}?" if near else ": `run` takes any hook by its name"
             raise AttributeError(f"HookRunner has no {name!r}{meant}", name=name, obj=self)
 
-    # What answers
+    # Hooks with an answer
 
     run_before_tool_call = _AnsweringHook(hook_results.BeforeToolCallResult)
     run_message_sending = _AnsweringHook(hook_results.MessageSendingResult)
@@ -197,7 +198,7 @@ class HookRunner:
     run_reply_dispatch = _AnsweringHook(hook_results.ClaimResult)
     run_skill_proposal_evaluate = _AnsweringHook(hook_results.EvaluationResult)
 
-    # What observes
+    # Hooks that only observe
 
     run_gateway_start = _ObservingHook()
     run_gateway_stop = _ObservingHook()
@@ -238,8 +239,9 @@ _RUNNER = HookRunner()
 
 
 def get_global_hook_runner() -> HookRunner:
-    """The runner of this process: it asks what `PluginApi`, `load_plugins` and `load_hooks` registered.
+    """Return the runner of this process, always the same one.
 
-    Always the same one. Source: seed 004, "Global Hook Runner".
+    It runs what `PluginApi`, `load_plugins` and `load_hooks` registered. Source: seed 004, "Global
+    Hook Runner".
     """
     return _RUNNER

@@ -1,4 +1,4 @@
-"""The Host that a program describes by what it hands over, instead of by files in somebody's home."""
+"""The Host that an embedding program describes by arguments instead of files in a home folder."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -22,10 +22,10 @@ def embedded_host(
     *,
     surroundings: Machine | None = None,
 ) -> Host:
-    """The Host that an embedding program describes, for `HookEngine`; everything in it is trusted.
+    """Return the Host that an embedding program describes, for `HookEngine`; everything is trusted.
 
-    Arguments are those of `load_hooks`, and so is what they raise. Reads the settings, where none are handed
-    over, and runs nothing.
+    Takes the arguments of `load_hooks` and raises the same errors. Reads the settings file if no
+    settings are given, and runs nothing.
 
     Source: guides 000 ("loadHooks") and 004 ("Configuration").
     """
@@ -54,7 +54,7 @@ def _check_types(
     dialect: object,
     surroundings: object,
 ) -> None:
-    """Raises TypeError for what is of the wrong type."""
+    """Raise TypeError for an argument of the wrong type."""
     for folder, name in ((workspace_path, "workspace_path"), (bundled_dir, "bundled_dir")):
         if folder is not None:
             argument_checks.expect_folder(folder, name)
@@ -67,7 +67,7 @@ def _check_types(
 def _given_settings(
     internal_config: Mapping[str, Any] | None, host_config: Mapping[str, Any] | None, file: Path
 ) -> Settings | None:
-    """Settings that were handed over; None where the host's own file is to be read."""
+    """Return the settings that were passed, or None to read the host's own file."""
     if internal_config is None and host_config is None:
         return None
     value = dict(host_config or {})

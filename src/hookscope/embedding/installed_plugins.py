@@ -1,4 +1,4 @@
-"""Plugins that are installed as Python packages: entry points of the group `hookscope.plugins`."""
+"""Plugins installed as Python packages: entry points of the group `hookscope.plugins`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,17 @@ GROUP = "hookscope.plugins"
 
 @dataclass(frozen=True, slots=True)
 class LoadedPlugins:
-    """What a load of plugins did: names, and for the failed ones the error as one text."""
+    """The result of a plugin load: names, and for the failed ones the error as text."""
 
     loaded: tuple[str, ...] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
 
 
 def discover_plugins() -> tuple[str, ...]:
-    """The names of installed plugins, sorted: entry points of the group `hookscope.plugins`. Imports none."""
+    """Return the sorted names of installed plugins, without importing them.
+
+    They are entry points of the group `hookscope.plugins`.
+    """
     return tuple(sorted(_points()))
 
 
@@ -36,16 +39,16 @@ async def load_plugins(
 ) -> LoadedPlugins:
     """Import installed plugins and call their `register(api)`, in order of name.
 
-    An entry point leads to `register` itself, or to a module or object that has it; it may be async. A
-    plugin that was loaded before is registered anew. One that fails is logged with its name and registers
-    nothing, what it registered before stays; the others go on.
+    An entry point names `register` itself, or a module or object that has it; it may be async. A
+    plugin that was loaded before is registered again. A failure is logged with the plugin's name;
+    the plugin registers nothing, its earlier registrations stay, and the other plugins are loaded.
 
     Args:
-        names: which of them. None: all.
-        engine: where they register; the process's own where none is given.
+        names: the plugins to load. None: all.
+        engine: the engine to register with; the process's own by default.
 
-    Returns the names of both, for the failed ones with the error. Raises LookupError for a name that is not
-    installed, TypeError for an argument of another type.
+    Returns the loaded names, and the failed ones with the error. Raises LookupError for a name that
+    is not installed, TypeError for an argument of another type.
     """
     expect(names, (Collection, NONE_TYPE), "names is a list of plugins")
     if isinstance(names, str):
@@ -72,7 +75,7 @@ def _points() -> dict[str, EntryPoint]:
 
 
 async def _load(point: EntryPoint, api: PluginApi) -> str | None:
-    """None, or what went wrong."""
+    """Load one plugin; return the error as text, or None."""
     try:
         found = point.load()
         register = getattr(found, "register", found)
@@ -81,7 +84,7 @@ async def _load(point: EntryPoint, api: PluginApi) -> str | None:
         returned = register(api)
         if isawaitable(returned):
             await returned
-    except Exception as error:  # a plugin may do anything while it is loaded
+    except Exception as error:  # a plugin may raise anything
         api.unregister_all()
         text = f"{type(error).__name__}: {safe_text(error)}"
         log.error("Plugin %s failed to load: %s", point.name, printable(text))

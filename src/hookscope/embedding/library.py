@@ -1,8 +1,8 @@
-"""The functions that a Python agent embeds: one engine for the whole process, handlers in this process.
+"""The functions that a Python agent embeds: one engine per process, handlers in this process.
 
-Every handler that `load_hooks` registers runs in the caller's process, with its rights, and without a
-time limit unless one is given: as in the hosts themselves. To run strangers' hooks, use the command
-line or a HookEngine with worker lanes.
+Every handler that `load_hooks` registers runs in the caller's process, with its rights, and without
+a time limit unless one is given, as in the hosts. To run hooks of strangers, use the command line
+or a HookEngine with worker executors.
 """
 
 import logging
@@ -31,10 +31,10 @@ LEVELS = {"info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
 
 
 class HookFailure(Exception):
-    """An event that fails closed met a handler that failed. `run` has all results.
+    """A handler failed and its event fails closed. `run` has all results.
 
-    No event of HOOK.md folders fails closed; plugin hooks such as `before_tool_call` do, under the dialects
-    of shipped programs. Recorded in openclaw plug-02.
+    No event of HOOK.md folders fails closed. Plugin hooks such as `before_tool_call` do, under the
+    dialects of shipped programs. Recorded in openclaw plug-02.
     """
 
     def __init__(self, run: Run) -> None:
@@ -52,9 +52,10 @@ def discover_hooks(
     *,
     surroundings: Machine | None = None,
 ) -> tuple[Hook, ...]:
-    """The hooks that win their names, in the order in which they would register. Imports nothing.
+    """Return the winning hooks in the order in which they would register. Imports nothing.
 
-    Arguments are those of `load_hooks`, and so is what they raise; a folder that is not there holds none.
+    Takes the arguments of `load_hooks` and raises the same errors; a missing folder counts as
+    empty.
     Source: guides 000 and 001, "Hook Discovery"; 004, section 6.
     """
     host = embedded_host(
@@ -79,12 +80,12 @@ def check_eligibility(
     env: Mapping[str, str] | None = None,
     surroundings: Machine | None = None,
 ) -> Verdict:
-    """Every check of one hook. `verdict.eligible` is the seeds' word: enabled or not plays no part.
+    """Return all checks of one hook. `verdict.eligible` ignores whether the hook is enabled.
 
-    `platform` ("linux", "darwin", "win32") and `env` stand in for the real ones; the other arguments are
-    those of `load_hooks`, and so is what they raise. A hook of code alone, or of a kind that the dialect has
-    none of, has no checks. Source: guides 000 ("Eligibility Fields"), 001 ("Eligibility Checks"), 004
-    (section 6).
+    `platform` ("linux", "darwin", "win32") and `env` replace the real ones; the other arguments and
+    errors are those of `load_hooks`. A hook registered by code, or of a kind that the dialect
+    lacks, has no checks.
+    Source: guides 000 ("Eligibility Fields"), 001 ("Eligibility Checks"), 004 (section 6).
     """
     argument_checks.expect_hook(hook)
     argument_checks.expect(platform, (str, argument_checks.NONE_TYPE), "platform is a name such as `linux`")
@@ -106,13 +107,13 @@ def check_eligibility(
 
 
 class _ProcessEngine:
-    """The one engine of this process, made when it is first needed."""
+    """The engine of this process, created on first use."""
 
     engine: HookEngine | None = None
 
 
 def process_engine() -> HookEngine:
-    """The engine that the functions of this module share."""
+    """Return the engine that the functions of this module share."""
     if _ProcessEngine.engine is None:
         _ProcessEngine.engine = HookEngine(embedded_host(host_config={}))
     return _ProcessEngine.engine
@@ -129,29 +130,29 @@ async def load_hooks(
     strict: bool = False,
     surroundings: Machine | None = None,
 ) -> LoadReport:
-    """Find, check, import and register all hooks; what was registered before is forgotten.
+    """Find, check, import and register all hooks; earlier registrations are removed.
 
     Args:
-        workspace_path: the agent's workspace; its `hooks/` is looked in. None: the one in the settings.
+        workspace_path: the agent's workspace; its `hooks/` is searched. None: the one in the
+            settings.
         bundled_dir: the folder of hooks that ship with the program. None: there is none.
         extra_dirs: more folders, lowest in rank; unlike those of the settings they are not checked.
         internal_config: the `hooks.internal` settings. None: those in `host_config`.
         host_config: all settings, for `requires.config`. None, like internal_config: the host's own
             settings file is read.
-        dialect: whose rules apply: "openclaw", "milady" or "eliza", or a version of one as it was shipped
+        dialect: whose rules apply: "openclaw", "milady" or "eliza", or a shipped version of one
             ("milady@2.0.0-alpha.76").
-        strict: one hook that fails to load leaves everything as it was; see `LoadReport.committed`.
+        strict: one hook that fails to load leaves everything unchanged; see `LoadReport.committed`.
 
-    The loop's other tasks get their turns meanwhile: files are read in a thread, and handlers are imported
-    one by one between them.
+    Files are read in a thread, and other tasks of the loop get their turns between the imports.
 
-    Returns the report: counts, `skipped` with reasons, `failed` names. Never raises for what a hook file
-    holds, nor for a folder that is not there. Raises LookupError for an unknown dialect, TypeError for an
-    argument of another type. With `enabled: false` "openclaw" and "eliza" forget what is registered,
-    "openclaw@2026.9" forgets what a load has registered, and all others keep it.
+    Returns the report: counts, `skipped` with reasons, `failed` names. Never raises for the
+    contents of a hook file or a missing folder. Raises LookupError for an unknown dialect,
+    TypeError for an argument of another type. With `enabled: false`, "openclaw" and "eliza" remove
+    all registrations, "openclaw@2026.9" removes those of a load, and all others keep them.
     Source: guides 000 ("loadHooks"), 001 ("Loading"), 004 ("Loading Process").
     """
-    import asyncio  # here: a program may import this for its types alone
+    import asyncio  # imported late: a program may only need the types
 
     host = embedded_host(
         workspace_path,
@@ -164,32 +165,33 @@ async def load_hooks(
     )
     await asyncio.sleep(0)
     here = process_engine()
-    await asyncio.sleep(0)  # the first time, that imports what runs handlers
+    await asyncio.sleep(0)  # the first call imports the runtime
     report = await here.load(host, strict=strict)
     log_lines(report.log)
     return report
 
 
 def register_hook(event_key: str, handler: Handler) -> None:
-    """Call `handler(event)`, sync or async, for `type` (all events of it) or `type:action`.
+    """Call `handler(event)`, sync or async, for `type` (all its events) or `type:action`.
 
-    One handler may be registered several times and is then called as often. Raises TypeError for a key that
-    is no text and what cannot be called, ValueError for an empty key. Source: guides 000 ("Programmatic Hook
-    Registration"), 001 ("Registration").
+    A handler that is registered several times is called as often. Raises TypeError for a key that
+    is no text and a handler that is not callable, ValueError for an empty key. Source: guides 000
+    ("Programmatic Hook Registration"), 001 ("Registration").
     """
     process_engine().register(event_key, handler)
 
 
 def unregister_hook(event_key: str, handler: Handler) -> bool:
-    """Take back one registration of this handler; False where there was none. A run under way still calls it.
+    """Remove one registration of this handler; return False if there is none.
 
-    Raises TypeError for a key that is no text, ValueError for an empty one. Recorded in openclaw disp-04.
+    A run in progress still calls it. Raises TypeError for a key that is no text, ValueError for an
+    empty one. Recorded in openclaw disp-04.
     """
     return process_engine().unregister(event_key, handler)
 
 
 def registered_keys() -> tuple[str, ...]:
-    """The event keys that somebody listens to, in order of first registration.
+    """Return the event keys with a handler, in order of first registration.
 
     Recorded in openclaw disp-04.
     """
@@ -197,16 +199,16 @@ def registered_keys() -> tuple[str, ...]:
 
 
 def has_listeners(type: str, action: str = "") -> bool:  # noqa: A002  (the seeds' name)
-    """Would anybody hear this event, under its own key or under its type.
+    """Return whether a handler is registered for this event, under its own key or its type.
 
-    `HookRunner.has_hooks` asks the same of plugin hooks. Raises TypeError for what is no text, ValueError for
-    an empty type. Recorded in openclaw disp-04.
+    `HookRunner.has_hooks` does the same for plugin hooks. Raises TypeError for a value that is no
+    text, ValueError for an empty type. Recorded in openclaw disp-04.
     """
     return process_engine().has_listeners(type, action)
 
 
 def clear_hooks() -> None:
-    """Forget every registration, also those made by code. Workers stay until `close_hooks`.
+    """Remove every registration, also those made by code. Workers stay until `close_hooks`.
 
     Source: guide 000 ("loadHooks").
     """
@@ -214,10 +216,10 @@ def clear_hooks() -> None:
 
 
 async def close_hooks() -> None:
-    """End the workers of handlers in TypeScript and JavaScript, and forget every registration.
+    """End the workers of TypeScript and JavaScript handlers, and remove every registration.
 
-    They end with the program in any case; this is for one that goes on without hooks. What is registered or
-    loaded afterwards begins anew; with nothing open it does nothing.
+    They end with the program in any case; this is for a program that continues without hooks. Later
+    registrations and loads start anew. Does nothing if no engine is open.
     """
     ending, _ProcessEngine.engine = _ProcessEngine.engine, None
     if ending is not None:
@@ -225,9 +227,9 @@ async def close_hooks() -> None:
 
 
 def set_enabled(enabled: bool) -> None:
-    """Open or shut dispatch as a whole; registrations stay. A run then says of each handler why not.
+    """Switch dispatch on or off; registrations stay. A run then lists each handler with the reason.
 
-    Plugin hooks are asked all the same. Raises TypeError for anything but True and False.
+    Plugin hooks still run. Raises TypeError for anything but True and False.
     """
     argument_checks.expect(enabled, bool, "set_enabled takes True or False")
     process_engine().enabled = enabled
@@ -241,10 +243,10 @@ def create_hook_event(
     *,
     timestamp: datetime | None = None,
 ) -> HookEvent:
-    """A new event, stamped now (UTC), with no messages. Source: guides 000 and 001, "Creating Events".
+    """Return a new event with the current time (UTC) and no messages.
 
-    Raises TypeError where a text is none, `context` no mapping or `timestamp` no datetime; ValueError for an
-    empty `type`.
+    Raises TypeError if a text is no text, `context` no mapping or `timestamp` no datetime;
+    ValueError for an empty `type`. Source: guides 000 and 001, "Creating Events".
     """
     argument_checks.expect_parts(type, action, session_key)
     argument_checks.expect_mapping(context, "the context of an event")
@@ -255,23 +257,24 @@ def create_hook_event(
 
 
 async def trigger_hook(event: HookEvent, *, limit: float | None = None) -> Run:
-    """Call every handler of `event.type` and `event.type:event.action`, and say what each did.
+    """Call every handler of `event.type` and `event.type:event.action`; return the Run.
 
-    Handlers run one after another on this one event and may change its `messages` and `context`. One
-    that fails is a result; the others still run. Which key goes first is the dialect's choice.
+    Handlers run one after another on this event and may change its `messages` and `context`. A
+    failure is a result; the other handlers still run. The dialect decides which key goes first.
 
     Args:
-        limit: seconds for each handler, from its own start. None, the default, and 0 wait for ever, as
-            the hosts do. It ends a handler at its next `await`; only a worker can end one that has none.
+        limit: seconds for each handler, from its own start. None, the default, and 0 wait for ever,
+            as the hosts do. It ends a handler at its next `await`; only a worker can end one
+            without any.
 
-    Returns the Run; times in it are seconds.
+    Times in the Run are in seconds.
 
     Raises:
         HookFailure: the event fails closed and a handler failed; `failure.run` has all results.
-        TypeError: `event` is no HookEvent, or a part of it or `limit` of another type.
-        ValueError: the event has no type, or `limit` is less than 0 or without end.
+        TypeError: `event` is no HookEvent, or a part of it or `limit` has another type.
+        ValueError: the event has no type, or `limit` is negative or infinite.
 
-    If the caller is cancelled, the handler that runs is cancelled and the rest do not run.
+    If the caller is cancelled, the running handler is cancelled and the rest do not run.
     Source: guides 000 ("Creating and Dispatching Events"), 004 ("Execution Engine").
     """
     argument_checks.expect_hook_event(event)
@@ -288,7 +291,7 @@ async def trigger_hook(event: HookEvent, *, limit: float | None = None) -> Run:
     )
     run = await here.fire(here.plan(asked, limit=limit))
     if run.event.kind == "stream":
-        # Its handlers had an event of another form; what they changed is the same.
+        # Stream handlers get another form of the event; copy their changes back.
         event.context = dict(run.context)
     log_lines(run.ending.log)
     if run.ending.failure is not None:
@@ -297,6 +300,6 @@ async def trigger_hook(event: HookEvent, *, limit: float | None = None) -> Run:
 
 
 def log_lines(lines: Iterable[LogLine]) -> None:
-    """Log what the host would log; what handlers raised stands in it, and a log may be a terminal."""
+    """Log what the host would log, with control characters escaped: a log may be a terminal."""
     for line in lines:
         log.log(LEVELS.get(line.level, logging.INFO), "%s", printable(line.text))

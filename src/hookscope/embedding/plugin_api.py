@@ -1,4 +1,4 @@
-"""What a plugin registers with while the program runs: what it says is heard by the next event."""
+"""Registration of plugin handlers while the program runs; the next event calls them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from hookscope.model.run import Registration
 
 
 class PluginApi(authoring_api.RecordingPluginApi):
-    """The `api` of the seeds, for a plugin that is part of this program.
+    """The `api` of the guides, for a plugin that is part of this program.
 
-    `api.register_hook({"event": "message-sent", "handler": fn, "priority": 100})`, the same by name, or
-    `api.on("before_tool_call", fn, priority=10)`; `on` decorates too. Handlers take `(event, ctx)` or
-    `(event)`, plain or async. Which priority goes first is the dialect's rule.
+    `api.register_hook({"event": "message-sent", "handler": fn, "priority": 100})`, the same as
+    keywords, or `api.on("before_tool_call", fn, priority=10)`; `on` is a decorator too. Handlers
+    take `(event, ctx)` or `(event)`, sync or async. The dialect decides which priority goes first.
 
-    A name that the host does not know is warned about with the nearest known one. A guide leaves open what
-    becomes of it: it is registered and hears what is fired under that name. A host as shipped ignores it.
-    Registrations outlive `load_hooks`; `clear_hooks` and `close_hooks` forget them.
+    An unknown event name causes a warning with the closest match. Guides leave the effect open: the
+    handler is registered for events fired under that name. A host as shipped ignores it.
+    Registrations outlive `load_hooks`; `clear_hooks` and `close_hooks` remove them.
 
     Source: seeds 003 ("Hook Registration") and 004 (section 8); rules note 6.
     """
@@ -36,7 +36,7 @@ class PluginApi(authoring_api.RecordingPluginApi):
         *,
         engine: HookEngine | None = None,
     ) -> None:
-        """`id` stands in logs and results; `engine` is the process's own where none is given.
+        """`id` appears in logs and results; `engine` defaults to the process's own.
 
         Raises TypeError for an argument of another type.
         """
@@ -48,10 +48,10 @@ class PluginApi(authoring_api.RecordingPluginApi):
         self._heard: list[tuple[Declaration, Registration]] = []
 
     def unregister(self, name: str, handler: Handler | None = None) -> bool:
-        """Take back the last registration of `handler` under `name`; without a handler, all of that name.
+        """Remove the last registration of `handler` under `name`, or all of that name.
 
-        False where there was none. A run that is under way still calls it. Raises TypeError for a name that
-        is no text, ValueError for an empty one.
+        Returns False if there was none. A run in progress still calls it. Raises TypeError for a
+        name that is no text, ValueError for an empty one.
         """
         expect_key(name, "before_tool_call")
         here = self._here()
@@ -66,14 +66,14 @@ class PluginApi(authoring_api.RecordingPluginApi):
         return bool(found)
 
     def unregister_all(self) -> None:
-        """Take back everything that this api registered."""
+        """Remove all registrations of this api."""
         for _, call in self._heard:
             self._here().remove(call)
         self._heard.clear()
         self.declared.clear()
 
     def replace_older(self) -> None:
-        """Take back what was registered before under this id by another api: the plugin is loaded anew."""
+        """Remove registrations of another api with this id: the plugin was loaded again."""
         own = {call for _, call in self._heard}
         for call in self._here().lasting:
             if call.name == self.id and call not in own:

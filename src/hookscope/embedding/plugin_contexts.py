@@ -1,7 +1,7 @@
 """The second argument of plugin handlers, for type checkers: the four contexts of seed 003.
 
-At run time it is a Record, whose members are attributes too: `ctx["runId"]`, `ctx.run_id`. The shipped
-program has more members, and no fixed set of them; so none is required.
+At run time it is a Record, whose members are attributes too: `ctx["runId"]`, `ctx.run_id`. The
+shipped program has more members, and no fixed set of them, so none is required.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, Literal, TypedDict
 
 
 class AgentContext(TypedDict, total=False):
-    """Of `before_agent_start`, `before_prompt_build`, the compactions, and what a model gets and gives."""
+    """The context of `before_agent_start`, `before_prompt_build`, compactions and model calls."""
 
     runId: str
     config: Mapping[str, Any]
@@ -20,7 +20,7 @@ class AgentContext(TypedDict, total=False):
 
 
 class MessageContext(TypedDict, total=False):
-    """Of `message_received`, `message_sending` and `message_sent`."""
+    """The context of `message_received`, `message_sending` and `message_sent`."""
 
     sessionKey: str
     channel: str
@@ -29,7 +29,7 @@ class MessageContext(TypedDict, total=False):
 
 
 class ToolContext(TypedDict, total=False):
-    """Of `before_tool_call`, `after_tool_call` and `tool_result_persist`."""
+    """The context of `before_tool_call`, `after_tool_call` and `tool_result_persist`."""
 
     runId: str
     toolName: str
@@ -38,7 +38,7 @@ class ToolContext(TypedDict, total=False):
 
 
 class SessionContext(TypedDict, total=False):
-    """Of `session_start`, `session_end` and `before_message_write`."""
+    """The context of `session_start`, `session_end` and `before_message_write`."""
 
     sessionKey: str
     channel: str

@@ -1,6 +1,6 @@
 """From files to runs: discover hooks, check their gates, plan, load, fire.
 
-Never names a host or writes a file.
+Never names a host and never writes a file.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Check the arguments of the public library: one sentence says what is wrong and what to do."""
+"""Check arguments of the public library; each error says what is wrong and what to do."""
 
 from __future__ import annotations
 
@@ -16,31 +16,34 @@ NONE_TYPE = type(None)
 
 
 def type_phrase(value: object) -> str:
-    """What came instead, by its type: `a str`, `an int`, `None`."""
+    """Return the type of a value with its article: `a str`, `an int`, `None`."""
     name = type(value).__name__
     return "None" if value is None else f"{'an' if name[:1] in 'aeiouAEIO' else 'a'} {name}"
 
 
 def expect(value: object, kinds: ExpectedTypes, wants: str, then: str = "") -> None:
-    """Raises TypeError where the value is of none of these types: `wants`, what came, and `then`."""
+    """Raise TypeError if the value has none of these types.
+
+    The message is `requirement`, the actual type, and `hint`.
+    """
     if not isinstance(value, kinds):
         raise TypeError(f"{wants}, not {type_phrase(value)}{f': {then}' if then else ''}")
 
 
 def expect_key(value: object, example: str = "command:new") -> None:
-    """Raises TypeError for what is no text, ValueError for an empty one."""
+    """Raise TypeError if the key is no text, ValueError if it is empty."""
     expect(value, str, f"an event key is a text such as `{example}`")
     if not value:
         raise ValueError("an event key wants a type, such as `command`, or `command:new`")
 
 
 def expect_mapping(value: object, name: str) -> None:
-    """Raises TypeError for what is neither a mapping nor None."""
+    """Raise TypeError if the value is neither a mapping nor None."""
     expect(value, (Mapping, NONE_TYPE), f"{name} is a mapping, such as a dict, or None")
 
 
 def expect_seconds(value: object, name: str) -> None:
-    """Raises TypeError for what is neither a number nor None, ValueError for one that is no time."""
+    """Raise TypeError if the value is no number or None, ValueError if it is no duration."""
     wants = f"{name} is a number of seconds, or None for none"
     expect(value, (int, float, NONE_TYPE), wants)
     if isinstance(value, bool):
@@ -50,14 +53,14 @@ def expect_seconds(value: object, name: str) -> None:
 
 
 def expect_folders(value: object, name: str) -> None:
-    """Raises TypeError for what is no series of paths; a single one is none."""
+    """Raise TypeError if the value is no iterable of paths; a single path is none."""
     then = f"put it in brackets, `{name}=[…]`" if _is_path(value) else ""
     if then or not isinstance(value, Iterable):
         raise TypeError(f"{name} is a list of folders, not {type_phrase(value)}{f': {then}' if then else ''}")
 
 
 def expect_folder(value: object, name: str) -> None:
-    """Raises TypeError for what is no path. Whether there is such a folder is not asked."""
+    """Raise TypeError if the value is no path. The folder need not exist."""
     if not _is_path(value):
         raise TypeError(f"{name} is a folder, as a text or a Path, not {type_phrase(value)}")
 
@@ -67,23 +70,23 @@ def _is_path(value: object) -> bool:
 
 
 def expect_machine(value: object) -> None:
-    """Raises TypeError for what is neither Surroundings nor None."""
+    """Raise TypeError if the value is neither a Machine nor None."""
     then = "leave it out for this machine"
     expect(value, (Machine, NONE_TYPE), "surroundings is a Surroundings of hookscope.model", then)
 
 
 def expect_host(value: object, wants: str) -> None:
-    """Raises TypeError for what is no Host."""
+    """Raise TypeError if the value is no Host."""
     expect(value, Host, wants, "`embedded_host(workspace_path=…)` makes one")
 
 
 def expect_hook(value: object) -> None:
-    """Raises TypeError for what is no Hook."""
+    """Raise TypeError if the value is no Hook."""
     expect(value, Hook, "check_eligibility takes a Hook", "`discover_hooks(…)` finds them")
 
 
 def expect_hook_event(value: object) -> None:
-    """Raises TypeError for what is no HookEvent, or one whose parts have been made of another type."""
+    """Raise TypeError if the value is no HookEvent, or if a member has another type."""
     then = "`create_hook_event(type, action)` makes one"
     if isinstance(value, Event):
         then = f"{then}; `HookEngine.fire` takes an Event"
@@ -94,16 +97,16 @@ def expect_hook_event(value: object) -> None:
 
 
 def expect_parts(kind: object, action: object, session_key: object) -> None:
-    """Raises TypeError where a part of an event is no text, ValueError where its type is empty."""
+    """Raise TypeError if a part of an event is no text, ValueError if its type is empty."""
     for value, name in ((kind, "type"), (action, "action"), (session_key, "session key")):
-        if not isinstance(value, str):  # asked first: the sentence is made for nobody else
+        if not isinstance(value, str):  # checked first, to format the message only on errors
             expect(value, str, f"the {name} of an event is a text")
     if not kind:
         raise ValueError("an event wants a type, such as `command`")
 
 
 def expect_event(value: object) -> None:
-    """Raises TypeError for what is no Event that an engine can plan."""
+    """Raise TypeError if the value is no Event that an engine can plan."""
     then = "`Event(type, action)` makes one"
     if isinstance(value, HookEvent):
         then = f"{then}; `trigger_hook` takes a HookEvent"

@@ -1,4 +1,4 @@
-"""How another dialect treats the same hooks: a sentence for each difference. Pure."""
+"""How another dialect treats the same hooks, one sentence per difference. Pure."""
 
 from collections.abc import Iterator, Mapping
 
@@ -10,22 +10,22 @@ from hookscope.model.uncalled_hooks import event_kind
 from hookscope.values import dataclass
 
 HookKey = tuple[str, str]
-READS_PREFIX = "does read "  # how the sentence begins on events that only the other one finds
-RUNNABLE = (State.READY, State.UNTRUSTED, State.SILENT)  # trust is Hookscope's, and silence the event's
+READS_PREFIX = "does read "  # starts the sentence on events only the other dialect reads
+RUNNABLE = (State.READY, State.UNTRUSTED, State.SILENT)  # ignores trust and unsent events
 
 
 @dataclass(frozen=True, slots=True)
 class ScannedHost:
-    """A host and what a look at it found."""
+    """A host and its inventory."""
 
     host: Host
     inventory: Inventory
 
 
 def differences_by_hook(one: ScannedHost, other: ScannedHost) -> Mapping[Hook, tuple[str, ...]]:
-    """For each hook of `one` that `other` treats differently: sentences that name the other dialect.
+    """Return, for each hook that `other` treats differently, sentences that name the other dialect.
 
-    Hooks are the same where their folders are; those of no folder where module and events are.
+    Hooks match by folder; those without a folder by module and events.
     """
     rows = {_hook_key(row.hook): row for row in other.inventory.hooks}
     rejected = {str(item.path): item for item in other.inventory.rejected}
@@ -104,7 +104,7 @@ def _status_differences(row: HookStatus, then: HookStatus) -> Iterator[str]:
 
 
 def _is_explained_by_files(then: HookStatus) -> bool:
-    """Is what stops it there a difference of the files, which has its own sentence."""
+    """Return whether a file difference, which has its own sentence, stops the hook there."""
     return bool({"events", "handler"} & {gate.name for gate in then.verdict.shut()})
 
 

@@ -1,4 +1,7 @@
-"""Discover hooks: folders, hooks, winners, gates, inventory. Reads disk, runs nothing, writes nothing."""
+"""Discover hooks: folders, hooks, winners, gates, inventory.
+
+Reads disk; runs and writes nothing.
+"""
 
 import gc
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -41,7 +44,10 @@ REACHED = register_gate(
 
 
 def discover(host: Host) -> Inventory:
-    """All hooks of a host as they stand. Imports no handler; a bad file is a row, never an error."""
+    """Return all hooks of a host with their status.
+
+    Imports no handler; an unreadable file is a row or a problem, never an exception.
+    """
     inventory = Inventory(problems=host.settings.problems + host.problems)
     with collector_paused():
         for system in host.dialect.systems:
@@ -51,7 +57,7 @@ def discover(host: Host) -> Inventory:
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """What a look finds stays and holds no cycles: meanwhile nobody searches it for any."""
+    """Pause the garbage collector: a scan keeps its objects and creates no cycles."""
     searching = gc.isenabled()
     gc.disable()
     try:
@@ -62,7 +68,7 @@ def collector_paused() -> Iterator[None]:
 
 
 def discover_system(system: HookSystem, host: Host) -> Inventory:
-    """What one hook system of the host makes of the disk."""
+    """Return the inventory of one hook system of the host."""
     found = system.find(host)
     ranking = system.rank(found)
     shadows: dict[Hook, list[Hook]] = {}
@@ -93,7 +99,7 @@ def discover_system(system: HookSystem, host: Host) -> Inventory:
 
 @dataclass(frozen=True, slots=True)
 class _UnreadableFolders:
-    """What nobody could read, though it is there: a hook in it may replace one of a lower folder."""
+    """Unreadable folders and hooks: a hook in one may replace a hook of a lower folder."""
 
     folder: Problem | None  # the highest hooks folder of that kind
     hooks: Mapping[str, RejectedHook]  # by name, the highest candidate of that kind
@@ -107,7 +113,7 @@ class _UnreadableFolders:
         )
 
     def marked(self, row: HookStatus) -> HookStatus:
-        """The row, with a shut gate more where something unread may replace its hook."""
+        """Return the row, with a failed gate if something unreadable may replace its hook."""
         hook = row.hook
         if hook.kind != "folder" or (self.folder is None and not self.hooks):
             return row
@@ -158,7 +164,7 @@ def _hook_status(
 
 
 def with_settings_gate(gates: Sequence[Gate], host: Host) -> Sequence[Gate]:
-    """The gates; where nobody knows what the settings say, a shut one more: they may switch the hook off."""
+    """Return the gates, with a failed one if unreadable settings may switch the hook off."""
     unread = host.settings.unread
     if not unread or any(gate.name == SETTINGS_GATE and gate.passed is False for gate in gates):
         return gates
@@ -174,7 +180,7 @@ def with_settings_gate(gates: Sequence[Gate], host: Host) -> Sequence[Gate]:
 def _with_reached_gate(
     rows: Iterable[HookStatus], load_order: Sequence[Hook], host: Host
 ) -> tuple[HookStatus, ...]:
-    """The rows; those that the load never reaches, because something before them ends it, say so."""
+    """Return the rows, with a failed gate for hooks after the one that ends the load."""
     rows = tuple(rows)
     stops = {row.hook for row in rows if row.verdict.stops_load is not None}
     first = next((place for place, hook in enumerate(load_order) if hook in stops), None)
@@ -210,9 +216,9 @@ def _catalogue_notes(hook: Hook, host: Host) -> list[str]:
 def unsent_event_notes(
     events: Sequence[str], hook: Hook, host: Host, of_folders: Collection[str] = frozenset()
 ) -> list[str]:
-    """A sentence for each of these events that the host never sends, beside ones that it does.
+    """Return a sentence for each of these events that the host never sends.
 
-    `of_folders` are those that a plugin registered with hooks of folders.
+    `folder_events` are the events that a plugin registered together with hook folders.
     """
     catalogue, crosses = host.dialect.catalogue(), host.dialect.load_rules.crosses
     notes = []
@@ -236,7 +242,7 @@ def unsent_event_notes(
         elif known is not None and kind == "plugin" and known.kind == "folder":
             way = "a plugin hears it with `registerHook`, not with `on`"
             none = "handlers of plugins are not called for it"
-            if host.dialect.later_plugin:  # a program that goes on where the guide ends
+            if host.dialect.later_plugin:  # the shipped program does more than its guide
                 programs = ", ".join(dict.fromkeys(host.dialect.later_plugin.values()))
                 none += f" in its guide; {programs} calls those that `registerHook` registers"
             notes.append(f"{key} is an event of HOOK.md folders; {way if crosses else none}")
@@ -254,13 +260,13 @@ def unsent_event_notes(
 
 
 def _winner_notes(shadows: Sequence[Hook]) -> list[str]:
-    """Of a hook that wins and never runs: the ones that it keeps from running."""
+    """Return a note on a hook that shadows others and never runs."""
     losers = ", ".join(f"the {hook.folder.source} copy in {hook.path}" for hook in shadows)
     return [f"it wins over {losers} and never runs itself: rename it, or take it away"]
 
 
 def _rejected_rivals(hook: Hook, rejected: Sequence[RejectedHook]) -> list[str]:
-    """A copy of the same name that was meant to win, and is no hook at all."""
+    """Return notes on copies of the same name that are no hooks."""
     return [
         f"a {copy.source} copy in {copy.path} does not count: {copy.reason}"
         for copy in rejected

@@ -1,7 +1,4 @@
-"""Read the handlers' source without running it.
-
-exports of Python in full, of scripts brackets and default export.
-"""
+"""Read handler sources without running them: Python exports, script brackets and default export."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -19,22 +16,22 @@ from hookscope.model.regular_file import LARGEST_DIGEST
 from hookscope.model.text import error_reason
 from hookscope.values import dataclass
 
-LARGEST_HANDLER = 1_048_576  # bytes; a larger one is left to the load
+LARGEST_HANDLER = 1_048_576  # bytes; larger files are only checked by a load
 
-LARGEST_SCRIPT = 65_536  # bytes; of a larger one nothing is said before its load
+LARGEST_SCRIPT = 65_536  # bytes; larger scripts are only checked by a load
 SCRIPT_LANGUAGES = ("typescript", "javascript")
 ONE_ARGUMENT_KINDS = ("folder", "legacy")  # kinds of hooks whose handlers get the event and nothing else
-REGISTER_NAMES = {"register", "activate"}  # what plugins are called by, now and in older programs
+REGISTER_NAMES = {"register", "activate"}  # a plugin's entry functions, current and older
 PLUGIN_EXPORTS = ("plugin", "default")  # an object, or a function, in place of `register`
 
 
 def examine(inventory: Inventory, host: Host) -> Inventory:
-    """The inventory with an `export` gate for each hook, and unreadable handlers as broken."""
+    """Return the inventory with an `export` gate for each hook; unreadable handlers are broken."""
     return replace(inventory, hooks=tuple(examine_hook(row, host) for row in inventory.hooks))
 
 
 def examine_hook(row: HookStatus, host: Host) -> HookStatus:
-    """One hook with its handler read."""
+    """Return one hook's status after its handler was read."""
     handler, export = _source_gates(row.hook, host)
     notes = (*row.notes, *_changed_since_trust_notes(row.hook, host), *_script_notes(row.hook, host))
     gates: list[Gate] = []
@@ -49,28 +46,28 @@ def examine_hook(row: HookStatus, host: Host) -> HookStatus:
 
 
 def _script_notes(hook: Hook, host: Host) -> list[str]:
-    """What its default export is, where it is plainly nothing to call. A load fails, and says it again."""
+    """Return a note if the default export plainly cannot be called. The load would fail."""
     path = hook.handler
     if path is None or hook.language not in SCRIPT_LANGUAGES:
         return []
     try:
         wrong = uncallable_export(hook, host.surroundings.files.read(path, LARGEST_SCRIPT + 1))
-    except OSError:  # the load says it
+    except OSError:  # the load reports it
         return []
     return [f"{path.name}:{wrong.line} {wrong.text}, so that a load fails"] if wrong is not None else []
 
 
 @dataclass(frozen=True, slots=True)
 class UncallableExport:
-    """A default export in whose place a function is wanted."""
+    """A default export that is not a function."""
 
-    text: str  # what a sentence says behind the file's name
+    text: str  # the rest of a sentence that starts with the file name
     then: str
     line: int
 
 
 def uncallable_export(hook: Hook, source: bytes) -> UncallableExport | None:
-    """What a script exports in the place of a function, where its text alone says so."""
+    """Return the default export of a script if it plainly cannot be called, else None."""
     is_plugin = hook.kind == "plugin" and hook.role != MAPPED_ROLE
     if not (is_plugin or (hook.kind in ONE_ARGUMENT_KINDS and hook.meta.export == "default")):
         return None
@@ -90,7 +87,7 @@ def uncallable_export(hook: Hook, source: bytes) -> UncallableExport | None:
 
 
 def _changed_since_trust_notes(hook: Hook, host: Host) -> list[str]:
-    """A trusted handler that somebody else has changed since. The user's own edits are the user's."""
+    """Return a note if another user changed a trusted handler. The user's own edits are fine."""
     path = hook.handler
     known = host.trust.digests.get(path) if path is not None and host.trust.digests else None
     facts = host.surroundings.files.facts(path) if path is not None and known is not None else None
@@ -105,9 +102,11 @@ def _changed_since_trust_notes(hook: Hook, host: Host) -> list[str]:
 
 
 def handler_digest(path: Path, files: Files) -> str | None:
-    """The first half of a handler file's SHA-256, in hexadecimal; None where it cannot be read, or is larger
-    than anybody's handler."""
-    from hashlib import sha256  # here: OpenSSL takes a while to load, and looks seldom ask
+    """Return the first half of a handler file's SHA-256 in hexadecimal.
+
+    None if it cannot be read or is larger than `LARGEST_DIGEST`.
+    """
+    from hashlib import sha256  # imported late: OpenSSL loads slowly
 
     try:
         source = files.read(path, LARGEST_DIGEST + 1)
@@ -117,8 +116,10 @@ def handler_digest(path: Path, files: Files) -> str | None:
 
 
 def _source_gates(hook: Hook, host: Host) -> tuple[Gate | None, Gate]:
-    """The `handler` gate where the source is at fault, and the `export` gate. What a module of several
-    handlers exports is the loader's to say."""
+    """Return the `handler` gate if the source is at fault, and the `export` gate.
+
+    Only a load can tell what a module of several handlers exports.
+    """
     unknown = unknown_export_gate(hook.meta.export)
     path = hook.handler
     if path is not None and hook.kind == "folder" and hook.language in SCRIPT_LANGUAGES:
@@ -141,10 +142,13 @@ def _source_gates(hook: Hook, host: Host) -> tuple[Gate | None, Gate]:
 
 
 def _script_gate(path: Path, files: Files) -> Gate | None:
-    """A script whose brackets surely do not fit. Its host's own list does not look."""
+    """Return a failed gate for a script with unbalanced brackets.
+
+    The host's list does not check this.
+    """
     try:
         check_brackets(files.read(path, LARGEST_SCRIPT + 1))
-    except OSError:  # the load says it
+    except OSError:  # the load reports it
         return None
     except FormatError as error:
         return replace(_parse_error_gate(path, error), reported=False)

@@ -1,4 +1,4 @@
-"""HookEngine: scan, load, plan and fire for one Host. Executors and recorder are handed in."""
+"""HookEngine: scan, load, plan and fire for one Host. Executors and recorder are passed in."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ if TYPE_CHECKING:
 
 
 class HookEngine:
-    """The hooks of one host: what is there, what is registered, and what an event does.
+    """The hooks of one host: discover, load, register, plan and fire.
 
-    The registry is replaced as a whole: a run keeps the generation that it started with. `look`, `plan` and
-    `fire` are called in one thread at a time; an engine that is closed neither loads nor fires.
+    The registry is replaced as a whole: a run keeps the generation that it started with. Call
+    `look`, `plan` and `fire` from one thread at a time; a closed engine neither loads nor fires.
 
     Source: guides 000 ("loadHooks") and 004 ("Execution Engine").
     """
@@ -70,10 +70,11 @@ class HookEngine:
         without: Mapping[Language, str] = NO_REASONS,
         listener: RunListener | None = None,
     ) -> None:
-        """Without lanes, Python handlers run in the caller's own process, others in a Node if one is found.
+        """Without executors, Python handlers run in this process, others in Node if one is found.
 
-        `without` says what handlers lack for whose language there is no lane. `listener` hears of every run;
-        where none is given, the process's OpenTelemetry, if it has set one up. Raises TypeError for no Host.
+        `without` says what handlers of a language lack if it has no executor. `listener` observes
+        every run; by default the process's OpenTelemetry does, if it is set up. Raises TypeError if
+        `host` is no Host.
         """
         argument_checks.expect_host(host, "a HookEngine takes a Host")
         self.host = host
@@ -90,12 +91,14 @@ class HookEngine:
         self._sources = StrictLoadState()
         self._first = FirstImports(_with_digest)
         self._plans = PlanCache()
-        self._late_count = 0  # of the handlers that plugins had registered late, when we asked last
+        self._late_count = 0  # late handlers at the last check
 
     def look(self, host: Host | None = None) -> Inventory:
-        """Look at the host's hooks, handlers' sources included, and register what may run. Runs nothing.
+        """Scan the host's hooks and handler sources, and register the hooks that may run.
 
-        `host` replaces the engine's host: settings and surroundings are those of its opening.
+        Runs nothing.
+
+        `host` replaces the engine's host; its settings and machine are those of when it was opened.
         """
         self._take(host)
         self.inventory = examine(discover(self.host), self.host)
@@ -106,33 +109,31 @@ class HookEngine:
     async def load(
         self, host: Host | None = None, *, strict: bool = False, only: str | None = None
     ) -> LoadReport:
-        """Look, import every hook that may run, and register those that load.
+        """Scan, import every hook that may run, and register those that load.
 
-        Replaces all registrations, also those made by code (guide 000, "loadHooks") unless the host keeps
-        them. With `strict`, one hook that fails to load leaves everything as it was (recorded in openclaw
-        load-03); the report's `refusal` is the host's sentence. With `only`, the hooks of that name alone.
-        Other tasks of the loop get their turns meanwhile; a second load waits for the first.
-        Raises RuntimeError once the engine is closed, TypeError where `host` is no Host.
+        Replaces all registrations, also those made by code (guide 000, "loadHooks") unless the host
+        keeps them. With `strict`, one hook that fails to load leaves everything unchanged (recorded
+        in openclaw load-03); the report's `refusal` is the host's message. With `only`, loads the
+        hooks of that name. Other tasks of the loop get their turns; a second load waits for the
+        first. Raises RuntimeError if the engine is closed, TypeError if `host` is no Host.
         """
         self._expect_open()
         if host is not None:
             argument_checks.expect_host(host, "a HookEngine looks at a Host")
-        import asyncio  # here: a look loads nothing that waits
+        import asyncio  # imported late: a scan does not need it
 
         if self._load_turn is None or not self._load_turn.locked():
-            self._load_turn = asyncio.Lock()  # of this loop
+            self._load_turn = asyncio.Lock()  # for this loop
         async with self._load_turn:
             return await self._load(host, strict=strict, only=only)
 
     async def _load(self, host: Host | None, *, strict: bool, only: str | None) -> LoadReport:
-        import asyncio  # here: as above
+        import asyncio  # imported late: as above
 
         before = self.host
         self._take(host)
         off = self.host.hooks_setting("enabled")[0] is False
-        inventory = await asyncio.to_thread(
-            discover, self.host
-        )  # it reads thousands of files, and loads none
+        inventory = await asyncio.to_thread(discover, self.host)  # reads thousands of files, imports none
         if only is not None:
             chosen = tuple(hook for hook in inventory.load_order if hook.name == only)
             inventory = replace(inventory, load_order=chosen)
@@ -157,7 +158,7 @@ class HookEngine:
         return replace(report, refusal="", log=(*(self._said_off() if off else ()), *report.log))
 
     def _commit(self, loading: Loading, sources: StrictLoadState, off: bool) -> None:
-        """From here on what was loaded is what is registered."""
+        """Register what was loaded."""
         self._set_dispatch(not off)
         self._sources = sources
         self.inventory = loading.inventory()
@@ -177,14 +178,17 @@ class HookEngine:
             raise RuntimeError("this HookEngine is closed, and its workers are gone: make another one")
 
     def _set_dispatch(self, on: bool) -> None:
-        """All hooks are switched on or off: where the host says so, for events too."""
+        """Switch dispatch on or off, if the host's switch stops dispatch too."""
         if self.host.dialect.load_rules.off_closes:
             self.enabled = on
 
     def _left_behind(
         self, inventory: Inventory, *, strict: bool
     ) -> tuple[StrictLoadState, tuple[str, str] | None]:
-        """What this load leaves behind for later ones; of a strict one, the hook that ends it, and why."""
+        """Return the state for later strict loads, and what ends this strict load.
+
+        The latter is the hook's name and the host's message.
+        """
         look_of = self.host.dialect.load_rules.strict_look
         if look_of is None:
             return StrictLoadState(), None
@@ -193,14 +197,20 @@ class HookEngine:
         return look_of.check(self.host, self._sources)
 
     def _provide_node(self, inventory: Inventory) -> None:
-        """A lane for TypeScript and JavaScript, once a hook wants it. Its workers have no limits."""
+        """Add an executor for TypeScript and JavaScript once a hook needs it.
+
+        Its workers have no limits.
+        """
         if not self._finds_node or not any(row.hook.language in NODE_LANGUAGES for row in inventory.hooks):
             return
         self._finds_node = False
         self.lanes, self._without = with_node_executor(self.lanes, self.host)
 
     def _switch_off(self) -> None:
-        """The settings switch all HOOK.md folders off; hooks of plugins have a switch of their own."""
+        """Unload HOOK.md folders that the settings switch off.
+
+        Plugin hooks have a switch of their own.
+        """
         self._set_dispatch(False)
         self._sources = StrictLoadState()
         if self.host.dialect.clears_when_off:
@@ -223,12 +233,14 @@ class HookEngine:
         options: Mapping[str, Any] | None = None,
         lasting: bool = False,
     ) -> Registration:
-        """Call `handler` for every event of `key`: `command`, or `command:new`. It comes last of its key.
+        """Call `handler` for every event of `key`: `command`, or `command:new`.
 
-        `priority` and `options` are for events whose host looks at them; `limit` in seconds. With `lasting`
-        no load forgets it. `remove` takes back the registration that is returned.
-        Raises TypeError for what cannot be called or is of another type, ValueError for an empty key and for
-        a limit that is less than 0 or without end.
+        It is called last of its key.
+
+        `priority` and `options` are for events whose host reads them; `limit` is in seconds. A
+        permanent registration outlives loads. `remove` undoes the returned registration. Raises
+        TypeError for a handler that is not callable or a value of another type, ValueError for an
+        empty key and for a limit that is negative or infinite.
         """
         argument_checks.expect_key(key)
         argument_checks.expect(priority, (int, float), "a priority is a number")
@@ -250,43 +262,47 @@ class HookEngine:
         return call
 
     def remove(self, call: Registration) -> bool:
-        """Take back this very registration; False where it is not registered any more."""
+        """Remove this registration; return False if it is not registered."""
         before, self.registry = self.registry, self.registry.without(call)
         return self.registry is not before
 
     @property
     def lasting(self) -> tuple[Registration, ...]:
-        """The registrations by code that no load forgets, in order."""
+        """The registrations by code that outlive loads, in order."""
         return tuple(call for call in self.registry.registrations if call.lasting)
 
     def unregister(self, key: str, handler: Handler) -> bool:
-        """Take back one registration of `handler` under `key`; False where there is none."""
+        """Remove one registration of `handler` under `key`; return False if there is none."""
         argument_checks.expect_key(key)
         first = next((call for call in self.registry.by_key.get(key, ()) if call.target is handler), None)
         return first is not None and self.remove(first)
 
     def clear(self) -> None:
-        """Forget every registration."""
+        """Remove all registrations."""
         self.registry = self.registry.with_registrations(())
 
     def has_listeners(self, type: str, action: str = "") -> bool:  # noqa: A002  (the seeds' name)
-        """Would anybody hear this event."""
+        """Return whether a handler is registered for this event."""
         argument_checks.expect_parts(type, action, "")
         event = Event(type, action)
         return self.hears(replace(event, kind=self.host.dialect.kind_of_event(event.key)))
 
     def hears(self, event: Event) -> bool:
-        """Is anybody registered for this event. Raises LookupError where the host has none of its kind."""
+        """Return whether a handler is registered for this event.
+
+        Raises LookupError if the host has no events of this kind.
+        """
         argument_checks.expect_event(event)
         keys = self.host.dialect.system_of(event.kind).keys(event)
         self._hear_late()
         return any(key in self.registry.by_key for key in keys)
 
     def plan(self, event: Event, *, only: str | None = None, limit: float | None = None) -> Plan:
-        """Who would run for this event and who not, each with the reason. Runs nothing.
+        """Return which handlers would run for this event and which not, with reasons. Runs nothing.
 
-        `limit` is for each handler, in place of its own: seconds, 0 for none. Raises TypeError for what is no
-        Event, LookupError where the host has no hooks of its kind, and as `register` for a limit.
+        `limit` replaces each handler's own limit: seconds, 0 for none. Raises TypeError if `event`
+        is no Event, LookupError if the host has no hooks of its kind, and as `register` for a
+        limit.
         """
         argument_checks.expect_event(event)
         if limit is not None:
@@ -302,12 +318,12 @@ class HookEngine:
         )
         if plan.event is not event:
             plan = plan.of(event, self.host.dialect.system_of(event.kind).policy(event))
-        if self.enabled or event.kind == "plugin":  # the switch is that of hooks, not of plugins
+        if self.enabled or event.kind == "plugin":  # the switch does not affect plugins
             return plan
         return all_switched_off(plan)
 
     def _hear_late(self) -> None:
-        """Register what plugins have registered since they were loaded."""
+        """Register the handlers that plugins registered since they were loaded."""
         count = self.lanes.late_count
         if count == self._late_count:
             return
@@ -336,19 +352,19 @@ class HookEngine:
         follow: Callable[[Event], Plan] | None = None,
         stepper: Stepper | None = None,
     ) -> Firing:
-        """Run an event, or a plan made before. Iterate the Firing for steps, await it for the Run.
+        """Run an event or a plan. Iterate the Firing for steps, await it for the Run.
 
-        `complete` has the last word on the Run, before its end is recorded. `follow` plans the events that
-        this one causes; else they are fired at all who hear them, or at the one hook of the plan. With a
-        `stepper` the run waits before each handler until somebody says a word to it. Raises
-        RuntimeError outside of a running event loop and once the engine is closed, and what `plan` raises.
+        `complete` may replace the Run before its end is recorded. `follow` plans the events that
+        this one causes; by default all subscribed hooks receive them, or only the plan's one hook.
+        With a `stepper` the run waits before each handler for a command. Raises RuntimeError
+        outside a running event loop and if the engine is closed, and what `plan` raises.
         """
-        # Not by the room's door, which takes as long as a handler.
+        # Not from the package's lazy __init__, which takes as long as a handler.
         from hookscope.runtime.firing import Firing
 
         self._expect_open()
         plan = event if isinstance(event, Plan) else self.plan(event, only=only)
-        broken = injected_faults(plan)  # and so they stay for what it causes
+        broken = injected_faults(plan)  # kept for follow-up events
         listener = self.listener or of_process()
 
         def caused(then: Event) -> Plan:
@@ -365,13 +381,13 @@ class HookEngine:
         )
 
     def _prepared(self, plan: Plan) -> Plan:
-        """The plan with its event as it is fired this once."""
+        """Return the plan with its event stamped for this fire."""
         system = self.host.dialect.system_of(plan.event.kind)
         event = system.prepare(plan.event, self.host, os.urandom(16))
         return plan if event is plan.event else plan.of(event, plan.policy)
 
     async def close(self) -> None:
-        """End all workers and wait until they are gone. Nothing is loaded or fired here any more."""
+        """End all workers and wait for them. The engine neither loads nor fires afterwards."""
         self._closed = True
         await self.lanes.close()
 

@@ -1,4 +1,4 @@
-"""One load: which hooks are imported, what each registers, what is kept, and what is reported."""
+"""One load: which hooks are imported, what each registers, what is kept and reported."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from hookscope.model.inventory import Inventory
 from hookscope.model.run import Code, Handler, Module, Registration
 from hookscope.model.uncalled_hooks import event_kind
 
-TURN_SECONDS = 0.005  # seconds of loading, after which other tasks get their turn
+TURN_SECONDS = 0.005  # seconds of loading between turns of other tasks
 DEFAULT_EMOJI = "🔗"
-NO_FUNCTION = "NoHandler"  # the failure of a file that loads and has no function to call
-IS_CLASS = "ClassHandler"  # and of one that has a class in its place
+NO_FUNCTION = "NoHandler"  # failure type: the file loads but has no function
+IS_CLASS = "ClassHandler"  # failure type: the export is a class
 LOADED_GATE = Gate(LOAD.name, True, found="loaded")
 LOADER_CHECKED_GATES = (
     "handler",
@@ -41,10 +41,10 @@ LoadCode = Callable[[Code], Awaitable["Handler | Code | Module | Failure | str"]
 def kept_registrations(
     registry: Registry, host: Host
 ) -> tuple[tuple[Registration, ...], tuple[Registration, ...]]:
-    """The registrations by code that a load leaves alone: those before what it registers, those behind.
+    """Return the registrations by code that a load keeps: those before the new ones, those after.
 
-    No load forgets the lasting ones. A host that keeps the others too only takes its own out from between
-    them, and so they come first from then on, key by key in the order in which the keys came up.
+    Permanent ones always stay. A host that keeps the others removes its own from between them, so
+    these come first from then on, key by key in the order in which the keys first appeared.
     """
     calls = registry.registrations
     last = tuple(call for call in calls if call.lasting)
@@ -56,7 +56,7 @@ def kept_registrations(
 
 
 def registrations_left_on(registry: Registry, host: Host) -> tuple[Registration, ...]:
-    """The folder hooks of the last load, where the host forgets none of them when it is switched off."""
+    """Return the folder hooks of the last load, if the host keeps them when switched off."""
     if host.dialect.clears_when_off:
         return ()
     calls = registry.registrations
@@ -64,22 +64,25 @@ def registrations_left_on(registry: Registry, host: Host) -> tuple[Registration,
 
 
 def without_folder_hooks(inventory: Inventory) -> Inventory:
-    """Only the hooks that the switch of HOOK.md folders does not concern are to be loaded."""
+    """Return the inventory without the hooks that the switch of HOOK.md folders affects."""
     rest = tuple(hook for hook in inventory.load_order if event_kind(hook) != "folder")
     return replace(inventory, load_order=rest)
 
 
 class FirstImports:
-    """What a host imports once and keeps for as long as it runs, whatever becomes of the file."""
+    """Modules that a host imports once and keeps, whatever happens to the file."""
 
     def __init__(self, with_digest: Callable[[Code], Code]) -> None:
-        self._with_digest = with_digest  # of what its folder holds now, unless it brings one
+        self._with_digest = with_digest  # adds the digest of the folder, unless set
         self._digests: dict[Path, str] = {}
         self._threw: dict[Path, Failure] = {}
 
     async def load(self, load: LoadCode, code: Code) -> Handler | Code | Module | Failure | str:
-        """As it was when it was imported first, or as it threw then; as it is where nothing was imported, for
-        a mistake in its syntax or a file that it lacks, or where its worker is another one."""
+        """Load the code as it was first imported, or return the error that it threw then.
+
+        The current code is loaded if nothing was imported yet, after a syntax error or a missing
+        import, or if its worker has been replaced.
+        """
         if code.path in self._threw:
             return self._threw[code.path]
         code = self._with_digest(replace(code, digest=self._digests.get(code.path, "")))
@@ -93,26 +96,29 @@ class FirstImports:
 
 
 def _module_threw(failure: Failure) -> bool:
-    """Did the module itself throw as it ran; else nothing of it was imported."""
+    """Return whether the module itself threw; otherwise nothing of it was imported."""
     unresolved = failure.own_text.startswith("Cannot find ") and "imported from" in failure.own_text
     return bool(failure.frames) and failure.type != "SyntaxError" and not unresolved
 
 
 class Loading:
-    """One load: takes hooks in load order, and knows what the report will say."""
+    """One load: takes hooks in load order and builds the report."""
 
     def __init__(
         self, host: Host, inventory: Inventory, *, strict: bool = False, first: FirstImports | None = None
     ) -> None:
-        """`strict`: the first failure ends it, and is said by the report alone. `first`: of earlier loads."""
+        """`strict`: stop at the first failure, which is only reported.
+
+        `first_imports`: those of earlier loads.
+        """
         self.host = host
         self._strict = strict
         self._first = first
         self._looked = inventory
         self.gates: dict[Hook, Gate] = {}
-        self.declared: dict[Hook, tuple[str, ...]] = {}  # events of the modules that were loaded
-        self.crossed: dict[Hook, frozenset[str]] = {}  # of those, a plugin's: the ones of hook folders
-        self.notes: dict[Hook, tuple[str, ...]] = {}  # what the events say that a module brought
+        self.declared: dict[Hook, tuple[str, ...]] = {}  # events of the loaded modules
+        self.crossed: dict[Hook, frozenset[str]] = {}  # the folder events among a plugin's `declared`
+        self.notes: dict[Hook, tuple[str, ...]] = {}  # notes on the events of loaded modules
         self.texts = host.dialect.texts
         self.rules = host.dialect.load_rules
         self.refusal = ""
@@ -137,11 +143,11 @@ class Loading:
             self.log.append(LogLine(level, template.format(**parts)))
 
     async def take_all(self, load: LoadCode) -> None:
-        """Load the hooks of the inventory in load order, up to the one that ends it, if any does.
+        """Load the hooks in load order, up to one that ends the load.
 
-        Other tasks get their turn between two hooks.
+        Other tasks get their turns between two hooks.
         """
-        import asyncio  # here: a look loads nothing that waits
+        import asyncio  # imported late: a scan does not need it
 
         rows, since = {row.hook: row for row in self._looked.hooks}, perf_counter()
         for hook in self._looked.load_order:
@@ -153,7 +159,7 @@ class Loading:
                 since = perf_counter()
 
     async def _take(self, row: HookStatus, load: LoadCode) -> None:
-        """Load one hook, or say why not."""
+        """Load one hook, or log why not."""
         hook = row.hook
         if (end := row.verdict.stops_load) is not None:
             self.stopped = f"{hook.name}: {end.reason}"
@@ -210,7 +216,10 @@ class Loading:
             self._register(hook, calls, hook.meta.events)
 
     def _register_module(self, hook: Hook, module: Module) -> None:
-        """What it declares; names that the host does not know are warned about (rules-openclaw section 6)."""
+        """Register a module's handlers, and warn about unknown events.
+
+        Source: rules-openclaw section 6.
+        """
         declared = declared_registrations(module, hook, self.host)
         calls, doubles = without_duplicates(declared, self.registrations)
         self.log += [LogLine("error", f"{hook.name}: {double}") for double in doubles]
@@ -236,7 +245,7 @@ class Loading:
         self._say("info", self.texts.registered, emoji=emoji, name=hook.name, events=", ".join(events))
 
     def _warn_of_strangers(self, hook: Hook, events: list[str]) -> None:
-        """Events that the host does not know: they are registered, and never come."""
+        """Warn about events that the host does not know: registered, but never sent."""
         looks = self.texts.never_sent and hook.kind == "folder"
         known = self.host.dialect.catalogue().keys_of("folder") if looks else ()
         strangers = [key for key in events if key not in known] if known else []
@@ -245,7 +254,7 @@ class Loading:
             self._say("warn", self.texts.never_sent, name=hook.name, what=what, events=", ".join(strangers))
 
     def refuse(self, name: str, sentence: str) -> None:
-        """This hook ends the load, before anything of it is imported."""
+        """End the load at this hook before anything is imported."""
         self.failed.append(name)
         self._refuse(sentence)
 
@@ -280,7 +289,7 @@ class Loading:
         self._refuse(self.rules.failed.format(**parts))
 
     def inventory(self) -> Inventory:
-        """The inventory with a `load` gate for every hook that was imported, or failed to be."""
+        """Return the inventory with a `load` gate for every hook that loaded or failed to."""
         return replace(
             self._looked,
             hooks=tuple(
@@ -298,7 +307,7 @@ class Loading:
         )
 
     def report(self) -> LoadReport:
-        """What the load did."""
+        """Return the report of the load."""
         if not self.stopped:
             self._say(
                 "info",

@@ -1,4 +1,4 @@
-"""Plans that call other handlers than the host would: without some, in another order, with injected faults.
+"""Plans that differ from the host's: without some handlers, reordered, with injected faults.
 
 Pure.
 """
@@ -15,12 +15,12 @@ EXCLUDED = "left out: all but it were asked for"
 OTHER_ORDER = "called in another order than the registered one: {}"
 ONLY_THESE_CALLED = "left out: only {} were called, to see who disturbs whom"
 
-# The places of calls in `Plan.calls`, in the order in which they are called.
+# Positions in `Plan.calls`, in calling order.
 CallOrder = tuple[int, ...]
 
 
 def without_hooks(plan: Plan, names: Collection[str]) -> Plan:
-    """The plan without the handlers of these hooks, now and for what its event causes."""
+    """Return the plan without these hooks, also for the events that it causes."""
     if not names:
         return plan
     gone = tuple(
@@ -42,9 +42,9 @@ def without_hooks(plan: Plan, names: Collection[str]) -> Plan:
 
 
 def reordered(plan: Plan, order: CallOrder) -> Plan:
-    """The plan with these calls, in this order; those that are not in it are left out.
+    """Return the plan with these calls in this order; other calls are excluded.
 
-    Calls stay in their group: a host has one behind the other. The Run says what was done.
+    Calls stay in their group, since a host runs one group after another. The Run notes the change.
     """
     called = [plan.calls[place] for place in order]
     names = ", ".join(call.name for call in called)
@@ -64,7 +64,7 @@ def reordered(plan: Plan, order: CallOrder) -> Plan:
 
 
 def with_injected_faults(plan: Plan, by_name: Mapping[str, InjectedFault]) -> Plan:
-    """The plan with these hooks' handlers broken on purpose, as far as it calls them."""
+    """Return the plan with faults injected into the handlers of these hooks."""
     new = {call: replace(call, breakage=by_name[call.name]) for call in plan.calls if call.name in by_name}
     if not new:
         return plan
@@ -72,7 +72,7 @@ def with_injected_faults(plan: Plan, by_name: Mapping[str, InjectedFault]) -> Pl
 
 
 def with_limit(plan: Plan, limit: float | None) -> Plan:
-    """The plan with this limit for each call, in seconds, 0 for none; with their own where it is None."""
+    """Return the plan with this limit for each call, in seconds, 0 for none; None: their own."""
     if limit is None:
         return plan
     new = {call: replace(call, limit=limit, limit_from="the call") for call in plan.calls}
@@ -80,18 +80,18 @@ def with_limit(plan: Plan, limit: float | None) -> Plan:
 
 
 def all_switched_off(plan: Plan) -> Plan:
-    """The plan of a program that has switched its hooks off: nobody runs."""
+    """Return the plan of a program that has switched its hooks off: no handler runs."""
     off = tuple(NotRun(call.name, "hooks are switched off by the program", call.hook) for call in plan.calls)
     return replace(plan, groups=(), not_run=off + plan.not_run)
 
 
 def injected_faults(plan: Plan) -> dict[str, InjectedFault]:
-    """Whose handlers this plan breaks on purpose, by name."""
+    """Return the faults that this plan injects, by hook name."""
     return {call.name: call.breakage for call in plan.calls if call.breakage is not None}
 
 
 def _with_replaced_calls(plan: Plan, new: Mapping[Registration, Registration]) -> Plan:
-    """The plan with other registrations in the place of its own."""
+    """Return the plan with some registrations replaced."""
     groups = (
         replace(group, calls=tuple(new.get(call, call) for call in group.calls)) for group in plan.groups
     )
@@ -99,7 +99,7 @@ def _with_replaced_calls(plan: Plan, new: Mapping[Registration, Registration]) -
 
 
 def _remaining_groups(plan: Plan, order: Sequence[int]) -> tuple[CallGroup, ...]:
-    """The groups that are left, each with its calls in that order."""
+    """Return the groups that remain, each with its calls in that order."""
     groups, first = [], 0
     for group in plan.groups:
         places = range(first, first + len(group.calls))

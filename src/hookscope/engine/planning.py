@@ -1,4 +1,7 @@
-"""From an inventory to registrations, and from a registry to a plan. Pure: nothing is read or run."""
+"""From an inventory to registrations, and from a registry to a plan.
+
+Pure: reads and runs nothing.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -36,8 +39,8 @@ from hookscope.model.uncalled_hooks import (
 
 NEEDS_NODE = "needs Node, which nobody has looked for"
 NO_REASONS: Mapping[Language, str] = {}
-INTERNAL_OPTION = "internal"  # the option of a plugin's handler that is meant for the events of hook folders
-REGISTER_OPTION = "register"  # and the one that, being false, has it listed and never called
+INTERNAL_OPTION = "internal"  # the option of a plugin's handler for folder events
+REGISTER_OPTION = "register"  # if false, the handler is listed but never called
 
 SHAPE_OF_KIND: Mapping[HookKind, ModuleShape] = {"stream": "stream", "plugin": "plugin"}
 
@@ -45,7 +48,7 @@ ModuleOf = Callable[[Hook], Module | None]
 ALL_LANGUAGES: frozenset[Language] = frozenset({"python", "typescript", "javascript", "unknown"})
 
 
-HANDLER_GATES = frozenset({"handler", "export"})  # shut by what stands in the handler's file
+HANDLER_GATES = frozenset({"handler", "export"})  # fail because of the handler file's content
 
 
 def registrations_of(
@@ -54,11 +57,11 @@ def registrations_of(
     held: Callable[[Code], bool] | None = None,
     module_of: ModuleOf | None = None,
 ) -> tuple[Registration, ...]:
-    """A registration for every event of every hook that may run, in load order.
+    """Return a registration for every event of every hook that may run, in load order.
 
-    Silent hooks are among them: fired by hand, they run. So are hooks that only an edit of their
-    handler's file has broken, where `held` says that a version from before is still loaded. Of a hook whose
-    module is loaded (`module_of`) it is what the module declares, else what its file says it listens to.
+    Silent hooks are included, since the user can fire their events. So are hooks that only an edit
+    of the handler file has broken, if `is_loaded` says that the earlier version is still loaded. If
+    `module_of` returns a loaded module, its declarations count, else the subscriptions in its file.
     """
     standings = {row.hook: row for row in inventory.hooks}
     found: list[Registration] = []
@@ -74,13 +77,13 @@ def registrations_of(
 
 
 def accepted_module(module: Module, host: Host) -> Module | Failure:
-    """The loaded module, or why the host fails where it registers what that takes from nobody."""
+    """Return the loaded module, or the failure if the host refuses what it registers."""
     refuses = host.dialect.load_rules.refuses
     return (refuses(module) if refuses is not None else None) or module
 
 
 def with_late(module: Module, late: Sequence[Declared]) -> Module:
-    """The module with what it has registered since it was loaded."""
+    """Return the module with the handlers that it registered since it was loaded."""
     known = [one.target for one in module.declares]
     new = tuple(one for one in late if one.target not in known)
     return replace(module, declares=(*module.declares, *new)) if new else module
@@ -89,7 +92,7 @@ def with_late(module: Module, late: Sequence[Declared]) -> Module:
 def late_registrations(
     registry: Registry, host: Host, late_of: Callable[[Code], Sequence[Declared]]
 ) -> list[Registration]:
-    """What plugins have registered since they were loaded, and is not in the registry yet."""
+    """Return registrations that plugins made since they were loaded and that the registry lacks."""
     calls = [call for call in registry.registrations if call.hook is not None and call.hook.kind == "plugin"]
     known = [call.target for call in calls]
     found = []
@@ -100,7 +103,7 @@ def late_registrations(
 
 
 def declared_registrations(module: Module, hook: Hook, host: Host) -> list[Registration]:
-    """The registrations of a loaded module, under the host's spelling of its events."""
+    """Return the registrations of a loaded module, in the host's spelling of events."""
     crosses = host.dialect.load_rules.crosses
     return [
         folder_event_registration(item.key.strip(), hook, item.target, item.options)
@@ -116,14 +119,14 @@ def declared_registrations(module: Module, hook: Hook, host: Host) -> list[Regis
 
 
 def folder_events_of(calls: Sequence[Registration]) -> frozenset[str]:
-    """Of the events of a plugin: those of hook folders."""
+    """Return the events of hook folders among a plugin's registrations."""
     return frozenset(call.key for call in calls if call.hears == "folder")
 
 
 def without_duplicates(
     calls: Sequence[Registration], before: Sequence[Registration]
 ) -> tuple[list[Registration], list[str]]:
-    """Those whose name no other plugin's hook of folder events has; a sentence for each that is left out."""
+    """Return the calls without repeated names of folder-event hooks, and a sentence for each."""
     taken = {_own_name(call): call for call in reversed(before) if call.hears == "folder" and _own_name(call)}
     kept = [call for call in calls if not (call.hears == "folder" and _own_name(call) in taken)]
     gone = dict.fromkeys(_own_name(call) for call in calls if call not in kept)
@@ -137,7 +140,7 @@ def _own_name(call: Registration) -> str:
 def folder_event_registration(
     key: str, hook: Hook, target: Handler | Code, options: Mapping[str, Any]
 ) -> Registration:
-    """A plugin's handler of an event of hook folders: no priority, and no limit meant for its own events."""
+    """Return a plugin's registration for a folder event, without priority or limit."""
     return Registration(key, hook.name, target, hook, options=options, hears="folder")
 
 
@@ -152,17 +155,17 @@ def _declared_registration(item: Declared, hook: Hook, host: Host) -> Registrati
 
 
 def _limit_of(hook: Hook, key: str) -> tuple[float | None, str]:
-    """What is said for this event, else for all of the hook's; and where."""
+    """Return the hook's limit for this event, else its general limit, and the source of it."""
     return hook.meta.limits.get(key, hook.meta.limits.get("run")), limits_from(hook)
 
 
 def limits_from(hook: Hook) -> str:
-    """Where the limits of a hook are said: of a plugin the user says them. Empty: in its HOOK.md."""
+    """Return the source of a hook's limits: the settings for plugins, "" for HOOK.md."""
     return "the settings" if hook.kind == "plugin" else ""
 
 
 def registration_of(key: str, hook: Hook, host: Host) -> Registration:
-    """A hook's handler under one of its events."""
+    """Return the registration of a hook's handler for one of its events."""
     code = handler_code(hook, host)
     if code.shape in ("stream", "plugin"):
         code = replace(code, member=key)
@@ -175,7 +178,7 @@ def registration_of(key: str, hook: Hook, host: Host) -> Registration:
 
 
 def is_held(row: HookStatus, host: Host, held: Callable[[Code], bool]) -> bool:
-    """Is it broken by its handler's file alone, and a version from before still loaded."""
+    """Return whether only its handler file is broken and an earlier version is still loaded."""
     shut = {gate.name for gate in row.verdict.shut()}
     if row.state is not State.BROKEN or not shut <= HANDLER_GATES or row.hook.handler is None:
         return False
@@ -183,7 +186,7 @@ def is_held(row: HookStatus, host: Host, held: Callable[[Code], bool]) -> bool:
 
 
 def handler_code(hook: Hook, host: Host) -> Code:
-    """Where the handler's code lies, with the environment of its entry laid on."""
+    """Return the location of the handler's code, with the environment of its settings entry."""
     assert hook.handler is not None
     return Code(
         path=hook.handler,
@@ -215,13 +218,13 @@ def make_plan(
     forced: Sequence[Registration] = (),
     bystanders: Sequence[UncalledHook] | None = None,
 ) -> Plan:
-    """Who would run for `event`, in order, and who would not and why. Runs nothing.
+    """Return which handlers would run for `event`, in order, and which not and why. Runs nothing.
 
-    `languages` are those that somebody can run here, `without` says what each other one lacks. `only` leaves
-    out all hooks but the one of that name; `barred` those for which it gives a reason. `forced` are calls
-    of hooks that would not run: they come behind those that do, where the host's order allows it.
-    `bystanders` are those of the inventory, where they are known already. Raises LookupError where the host
-    has no events of this kind.
+    `languages` can run here; `without` says what each other language lacks. `only` excludes all
+    hooks but that one; `exclusion_of` excludes calls for which it returns a reason. `forced` are
+    calls of hooks that would not run: they come after the others, if the host's order allows it.
+    `candidates` are the inventory's uncalled hooks, if known already. Raises LookupError if the
+    host has no events of this kind.
     """
     system = host.dialect.system_of(event.kind)
     keys = system.keys(event)
@@ -268,13 +271,16 @@ def make_plan(
 
 
 def _is_of_kind(call: Registration, kind: EventKind) -> bool:
-    """A folder hook hears no plugin hook, whatever it names: hosts keep a registry for each kind. A handler
-    of a plugin may be registered with that of folders."""
+    """Return whether a call belongs to this kind of event.
+
+    Hosts keep one registry per kind, so a folder hook never receives a plugin event. A plugin's
+    handler may be registered for folder events.
+    """
     return call.hook is None or (call.hears or event_kind(call.hook)) == kind
 
 
 def _without(forced: Sequence[Registration], calls: Sequence[Registration]) -> tuple[Registration, ...]:
-    """The calls but for those of hooks that are called by force."""
+    """Return the calls except those of hooks that are called by force."""
     hooks = {call.hook for call in forced}
     return tuple(call for call in calls if call.hook not in hooks)
 
@@ -282,9 +288,9 @@ def _without(forced: Sequence[Registration], calls: Sequence[Registration]) -> t
 def _with_forced(
     arranged: Arrangement, forced: Sequence[Registration]
 ) -> tuple[Arrangement, frozenset[Registration]]:
-    """With those calls that the host itself would leave out, behind all others; and which calls are forced.
+    """Return the arrangement with the excluded forced calls appended, and all forced calls.
 
-    A host's arrangement may have put copies in their place, with its own limits.
+    A host's arrangement may have replaced calls by copies with its own limits.
     """
     hooks = {call.hook for call in forced}
     placed = [call for group in arranged.groups for call in group.calls if call.hook in hooks]
@@ -296,7 +302,7 @@ def _with_forced(
 
 
 def _as_excluded(item: NotRun, only: str) -> NotRun:
-    """Whatever else stops one that was not asked for is told by no run of another."""
+    """Return the entry of a hook that was not requested, without its other reasons."""
     if item.name == only or not (item.listens or item.near):
         return item
     unasked = replace(item, near="")
@@ -318,14 +324,14 @@ def _exclusion_reason(
 
 
 def _switched_off_reason(host: Host, call: Registration) -> str:
-    """A plugin's handler of events of hook folders shares their switch, and no gate of its own says so."""
+    """Return why a plugin's folder-event handler is off: it shares the folders' switch."""
     if call.hears != "folder" or host.hooks_setting("enabled")[0] is not False:
         return ""
     return "all hooks of folder events are switched off in the settings"
 
 
 def _unique(reasons: "chain[NotRun]") -> tuple[NotRun, ...]:
-    """A hook that stands under two keys of the event is left out once."""
+    """Return each hook once, even if it is registered under two keys of the event."""
     seen: dict[object, NotRun] = {}
     for item in reasons:
         seen.setdefault((item.hook or item.name, item.reason), item)

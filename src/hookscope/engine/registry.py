@@ -1,4 +1,4 @@
-"""What is registered for which event, the report of a load, and the plans cached for a registry."""
+"""The registered handlers by event, the report of a load, and cached plans."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hookscope.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Registry:
-    """Who listens to what, in order of registration. Replaced, never edited."""
+    """The registrations in order. Immutable: changes make a new registry."""
 
     generation: int = 0
     registrations: tuple[Registration, ...] = ()
@@ -27,30 +27,30 @@ class Registry:
         object.__setattr__(self, "by_key", {key: tuple(calls) for key, calls in index.items()})
 
     def keys(self) -> tuple[str, ...]:
-        """The event keys that somebody listens to, in order of first registration."""
+        """Return the event keys with a handler, in order of first registration."""
         return tuple(self.by_key)
 
     def listeners(self, keys: Sequence[str]) -> tuple[Registration, ...]:
-        """All registrations of these keys: key after key, each in order of registration."""
+        """Return the registrations of these keys, key after key, each in order of registration."""
         return tuple(call for key in keys for call in self.by_key.get(key, ()))
 
     def with_call(self, call: Registration) -> Registry:
-        """With this one behind all others."""
+        """Return a registry with this registration appended."""
         return self.with_registrations((*self.registrations, call))
 
     def without(self, call: Registration) -> Registry:
-        """Without this very one; this registry itself where it has none such."""
+        """Return a registry without this registration, or this registry if it has no such one."""
         kept = [other for other in self.registrations if other is not call]
         return self if len(kept) == len(self.registrations) else self.with_registrations(kept)
 
     def with_registrations(self, registrations: Sequence[Registration]) -> Registry:
-        """Another registry that holds these alone, numbered one higher: a run keeps the one it began with."""
+        """Return a registry of these only, of the next generation; runs keep their own one."""
         return Registry(self.generation + 1, tuple(registrations))
 
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """What a load did. Source: guide 000, "LoadHooksResult"."""
+    """The report of a load. Source: guide 000, "LoadHooksResult"."""
 
     discovered: int = 0  # hooks found in all folders, winners only
     eligible: int = 0
@@ -58,20 +58,20 @@ class LoadReport:
     skipped: tuple[str, ...] = ()  # "name: reason, reason"
     failed: tuple[str, ...] = ()  # names
     log: tuple[LogLine, ...] = ()
-    told: tuple[LogLine, ...] = ()  # of those: what modules brought, asked for and printed
+    told: tuple[LogLine, ...] = ()  # of those: messages of loaded modules
     failures: Mapping[str, Failure] = field(default_factory=dict)  # by name, with file and line
-    committed: bool = True  # False: a strict load met a failure and left everything as it was
-    refusal: str = ""  # then: the host's own sentence of the first failure
-    stopped: str = ""  # what ended the load before its end; hooks before it are registered, later ones not
+    committed: bool = True  # False: a failed strict load; nothing changed
+    refusal: str = ""  # if so: the host's message for the first failure
+    stopped: str = ""  # what stopped the load; earlier hooks are registered
 
 
-MOST_PLANS = 512  # plans kept at a time: event keys may come from outside
+MOST_PLANS = 512  # cached plans; event keys may come from outside
 
 
 class PlanCache:
-    """The plans of one registry under one host, each made when it is asked for first.
+    """The plans of one registry under one host, made on first use.
 
-    Which of them is an event's own, its system says: see System.decisive.
+    `HookSystem.plan_key` decides which events share a plan.
     """
 
     def __init__(self) -> None:
@@ -82,8 +82,9 @@ class PlanCache:
     def of(
         self, event: Event, how: Hashable, registry: Registry, host: Host, make: Callable[[], Plan]
     ) -> Plan:
-        """The plan, perhaps of another event that is planned alike. `how` is what else was asked for;
-        `make` is called where there is none yet.
+        """Return the plan, possibly one made for an equivalent event.
+
+        `variant` is the variant of the request; `make` is called if there is no plan yet.
         """
         decisive = host.dialect.system_of(event.kind).decisive(event)
         if decisive is None:

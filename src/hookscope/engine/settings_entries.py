@@ -1,7 +1,4 @@
-"""What a host's settings say about single hooks.
-
-packs recorded as installed, and entries that belong to no hook.
-"""
+"""Host settings on single hooks: recorded installs, and entries without a hook."""
 
 from __future__ import annotations
 
@@ -30,13 +27,13 @@ class HostInstall:
 
     @property
     def origin(self) -> str:
-        """Where it came from, for people."""
+        """The source of the pack, for display."""
         said = (self.source, self.spec, self.version if not self.spec.endswith(f"@{self.version}") else "")
         return " ".join(part for part in said if part) or "a place that is not said"
 
 
 def host_installs(host: Host) -> tuple[HostInstall, ...]:
-    """The host's own record, in its order; empty where its settings have none that it reads."""
+    """Return the host's install record, in order; empty if its settings have none that it reads."""
     known: tuple[HostInstall, ...] | None = host.known.get(host_installs)
     if known is None:
         listed, where = host.hooks_setting("installs")
@@ -47,7 +44,7 @@ def host_installs(host: Host) -> tuple[HostInstall, ...]:
 
 
 def recorded_install(hook: Hook, host: Host) -> HostInstall | None:
-    """The first pack of the host's own record that this hook came with; None where it came with none."""
+    """Return the first recorded pack that installed this hook, or None."""
     index: _InstallIndex | None = host.known.get(_InstallIndex)
     if index is None:
         index = host.known[_InstallIndex] = _InstallIndex.of(host_installs(host))
@@ -56,11 +53,11 @@ def recorded_install(hook: Hook, host: Host) -> HostInstall | None:
 
 @dataclass(frozen=True, slots=True)
 class _InstallIndex:
-    """Which pack has a hook, without asking each of them: by place in the record, the first counts."""
+    """The pack of each hook by position in the record; the first one wins."""
 
     rows: tuple[HostInstall, ...]
     folders: Mapping[Path, int]
-    names: Mapping[str, int]  # of hooks of packs that name no folder
+    names: Mapping[str, int]  # hooks of packs without a folder
     all_names: Mapping[str, int]
 
     @staticmethod
@@ -78,7 +75,7 @@ class _InstallIndex:
         return _InstallIndex(rows, folders, names, all_names)
 
     def find(self, hook: Hook) -> HostInstall | None:
-        """The first pack whose folder holds the hook, or that has none and lists the hook's name."""
+        """Return the first pack whose folder has the hook, or that lists its name only."""
         if not self.rows:
             return None
         places = []
@@ -118,22 +115,22 @@ HOOK_MEMBERS = (
     "path",
     "events",
     "event",
-)  # an entry with these was meant to make a hook
+)  # an entry with these was meant to define a hook
 
 
 @dataclass(frozen=True, slots=True)
 class OrphanedEntry:
-    """An entry without a hook."""
+    """A settings entry without a hook."""
 
     key: str
     path: KeyPath  # in the settings
     place: FilePosition | None
-    near: tuple[str, ...] = ()  # keys of hooks that were perhaps meant
-    written: tuple[str, ...] = ()  # what it says of a hook, as though that made one
+    near: tuple[str, ...] = ()  # similar keys of hooks
+    written: tuple[str, ...] = ()  # members that look like a hook definition
 
     @property
     def setting(self) -> str:
-        """Its dotted path."""
+        """The dotted path of the entry."""
         return ".".join(map(str, self.path))
 
     @property
@@ -147,15 +144,15 @@ class OrphanedEntry:
 
 
 def orphaned_entries(inventory: Inventory, host: Host) -> tuple[OrphanedEntry, ...]:
-    """Every entry of the hooks settings whose key no hook has, winner or loser, in their order."""
+    """Return every entry of the hooks settings that matches no hook, in order."""
     return tuple(_find_orphans(inventory, host))
 
 
 def _find_orphans(inventory: Inventory, host: Host) -> Iterator[OrphanedEntry]:
     keys = {row.hook.key: None for row in inventory.hooks if row.hook.kind == "folder"}
     names = keys.keys() | {row.hook.name for row in inventory.hooks}
-    names |= {item.name for item in inventory.rejected}  # its own row says what is wrong with it
-    names |= host.dialect.ships  # whether its folder is looked at or not
+    names |= {item.name for item in inventory.rejected}  # reported in their own rows
+    names |= host.dialect.ships  # whether their folder is searched or not
     for base in host.dialect.layout.hooks:
         where = (*base, "entries")
         entries = host.settings.get(where)

@@ -1,14 +1,15 @@
-"""Bytes of the files that people write, in; plain Python data, or one FormatError that knows its place, out.
+"""Parsers: the bytes of files that people write in, plain Python data or one FormatError out.
 
 What always holds:
 
 - A reader takes any bytes. It returns plain data or raises FormatError, and nothing else.
-- Each reader has a partner `locate_…(source, path)` that parses again and says where one value stands.
-  Reading is for every file, often; a place is for the one value that somebody wants to see or to change.
-- Offsets count characters of `text_of(source)`, the whole file with its byte order mark and line endings.
+- Each reader has a partner `locate_…(source, path)` that parses again and locates one value. Files
+  are read often; positions are needed only for the one value that is shown or changed.
+- Offsets count characters of `text_of(source)`: the whole file with its byte order mark and line
+  endings.
 - Nothing here touches a disk, runs what it reads, or knows a host, its file names or its settings.
 
-Readers are loaded when they are used: who asks for a place only needs no YAML.
+Readers are imported on first use, so locating a value does not load the YAML reader.
 """
 
 from importlib import import_module

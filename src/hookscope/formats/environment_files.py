@@ -1,4 +1,4 @@
-"""Read environment variables from a `.env` file and from what `env` or `env -0` printed."""
+"""Read environment variables from a `.env` file and from the output of `env` or `env -0`."""
 
 from __future__ import annotations
 
@@ -39,25 +39,23 @@ def _unquoted(written: str) -> str:
 
 
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_PRINTED_LINE = re.compile(
-    r"([A-Za-z_][\w.()%-]*)=(.*)", re.DOTALL
-)  # bash's exported functions have odd names
+_PRINTED_LINE = re.compile(r"([A-Za-z_][\w.()%-]*)=(.*)", re.DOTALL)  # bash exports functions under odd names
 
 
 @dataclass(frozen=True, slots=True)
 class FileEnvironment:
-    """What a file sets. Whole: it is all that a program would have; else it is laid over what is there."""
+    """The variables in a file: a complete environment, or one to merge into another."""
 
     variables: Mapping[str, str] = field(repr=False)  # values may be secrets
     whole: bool
 
 
 def read_environment(source: bytes) -> FileEnvironment:
-    """The variables of a file, whichever of the three forms it has; it is whole where it sets PATH.
+    """Return the variables of a file in any of the three formats; it is complete if it sets PATH.
 
-    With null bytes it is what `env -0` prints and what a kernel keeps. Without them it is what `env`
-    prints if PATH stands in it bare, and no line is empty, a comment or an `export`; else a `.env` file.
-    Never raises.
+    With null bytes it is the output of `env -0` or a kernel's copy. Without them it is the output
+    of `env` if PATH is unquoted and no line is empty, a comment or an `export`; else it is a `.env`
+    file. Never raises.
     """
     if b"\0" in source:
         return _file_environment(read_block(source))
@@ -67,8 +65,10 @@ def read_environment(source: bytes) -> FileEnvironment:
 
 
 def read_block(source: bytes) -> dict[str, str]:
-    """The environment of a process as its kernel keeps it: `NAME=value`, null bytes between. The first of
-    equal names counts, as it does for `getenv`."""
+    """Return a process's environment as the kernel keeps it: `NAME=value`, separated by null bytes.
+
+    The first of equal names counts, as for `getenv`.
+    """
     found: dict[str, str] = {}
     for part in source.split(b"\0"):
         name, sign, value = part.decode("utf-8", "surrogateescape").partition("=")
@@ -88,7 +88,7 @@ def _is_printed(lines: list[str]) -> bool:
 
 
 def _printed_variables(lines: list[str]) -> dict[str, str]:
-    """What `env` prints: a line that sets nothing belongs to the value before it."""
+    """Parse the output of `env`; a line without an assignment continues the value before it."""
     found: dict[str, str] = {}
     last = ""
     for line in lines:

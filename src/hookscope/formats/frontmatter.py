@@ -1,4 +1,4 @@
-"""The header of a Markdown file: a YAML mapping between two lines `---`, one of them the first line."""
+"""The header of a Markdown file: a YAML mapping between two `---` lines, from the first line on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LARGEST_HEADER: Final = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class MarkdownHeader:
-    """A header's YAML, where it stands in the file, and the text after it."""
+    """The YAML of a header, its position in the file, and the text after it."""
 
     text: str
     line: int
@@ -27,9 +27,10 @@ class MarkdownHeader:
 
 
 def cut_header(source: bytes) -> MarkdownHeader | None:
-    """The header of a file, or None where it has none. Its YAML is not looked at.
+    """Return the header of a file, or None if it has none. Its YAML is not parsed.
 
-    Blanks after `---`, CRLF and a byte order mark are allowed; a line before the first `---` is not.
+    Spaces after `---`, CRLF and a byte order mark are allowed; a line before the first `---` is
+    not.
 
     Raises:
         FormatError: the file is not UTF-8, or the header does not end.
@@ -38,10 +39,10 @@ def cut_header(source: bytes) -> MarkdownHeader | None:
 
 
 def head_of(source: bytes, limit: int = LARGEST_HEADER) -> bytes:
-    """A file's header, cut from its first `limit` bytes or a few more; all of a file that is no longer.
+    """Return a file cut after its header, or the whole file if it is not longer than `limit` bytes.
 
-    What is behind the header is left out with it, so that a letter cut in two, or bytes that are no text,
-    are nobody's concern. A long file without a header is an empty one.
+    The cut removes a character that was read only in part and any bytes after the header that are
+    no text. A long file without a header becomes empty.
 
     Raises:
         FormatError: the header does not end within `limit` bytes, or is not UTF-8.
@@ -62,13 +63,14 @@ def head_of(source: bytes, limit: int = LARGEST_HEADER) -> bytes:
 
 
 def read_frontmatter(source: bytes, *, limit: int = YAML_LIMIT) -> dict[str, object] | None:
-    """What the header says, as `read_yaml` would: `{}` for an empty one, None for a file without header.
+    """Return the header's data as `read_yaml` would; `{}` if empty, None without a header.
 
     Args:
         limit: the most characters the header may have; the text after it is not counted.
 
     Raises:
-        FormatError: as `cut_header` and `read_yaml` do, at places in the file, or the header is no mapping.
+        FormatError: as `cut_header` and `read_yaml`, with positions in the file, or if the header
+            is no mapping.
     """
     text = text_of(source)
     header = _cut_text(text)
@@ -87,7 +89,7 @@ def read_frontmatter(source: bytes, *, limit: int = YAML_LIMIT) -> dict[str, obj
 def locate_frontmatter(
     source: bytes, path: KeyPath, *, limit: int = YAML_LIMIT, of_key: bool = False
 ) -> Span | None:
-    """Where in the file the header's value at `path` stands, as `locate_yaml` has it; or the value's key."""
+    """Return the span of the header's value at `path` as `locate_yaml` would, or of its key."""
     try:
         text = text_of(source)
         header = _cut_text(text)
@@ -138,7 +140,7 @@ def _value_phrase(value: object) -> str:
 
 
 def _windows_1252() -> dict[str, int]:
-    """Each character's byte. A C1 control is its own byte: browsers read the five undefined ones so."""
+    """Return the byte of each character. C1 controls map to themselves, as in browsers."""
     table = {chr(code): code for code in range(256)}
     table |= {bytes([code]).decode("cp1252", "replace"): code for code in range(0x80, 0xA0)}
     del table["\ufffd"]

@@ -11,8 +11,8 @@ import yaml
 from hookscope.formats.positions import FormatError, span_at
 from hookscope.formats.yaml_nodes import YamlProblem, compose_yaml, plain_value
 
-FULL_YAML_LIMIT: Final = 8 * 1024  # characters; PyYAML in Python takes some tenths of a second for them
-_MOST: Final = 10_000  # values; aliases of aliases would make any number
+FULL_YAML_LIMIT: Final = 8 * 1024  # characters; takes pure PyYAML some tenths of a second
+_MOST: Final = 10_000  # values; nested aliases could multiply without end
 _YAML: Final = "tag:yaml.org,2002:"
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "null": (type(None),),
@@ -23,12 +23,14 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
 
 
 def read_full_yaml(text: str) -> object:
-    """As `read_yaml`. Tags of numbers and words are heeded, any other makes text of what is written; what
-    stands under a list or mapping as its key is left out.
+    """Return the document's data, as `read_yaml`.
+
+    Tags of numbers and words apply; any other tag makes the value text. A list or mapping as a key
+    is skipped with its value.
 
     Raises:
-        FormatError: not one YAML document, a key twice, an alias of nothing or within what it names, more
-            than 64 collections in one another, over 10,000 values or 8,192 characters.
+        FormatError: not one YAML document, a repeated key, an alias without an anchor or inside its
+            own anchor, more than 64 nested collections, over 10,000 values or 8,192 characters.
     """
     try:
         node = compose_yaml(text, FULL_YAML_LIMIT, whole=True)
@@ -38,10 +40,10 @@ def read_full_yaml(text: str) -> object:
 
 
 class _Values:
-    """What the nodes of one document mean; a node that several aliases name is made anew for each.
+    """Converts the nodes of one document; a node with several aliases is converted for each.
 
-    Not the walk of `yaml12`: its nodes are a tree and bounded by the text, these are a graph, whose aliases
-    may lead round or multiply, and whose scalars have tags.
+    `yaml12` converts trees whose size is bounded by the text. These nodes form a graph whose
+    aliases may be circular or multiply, and its scalars have tags.
     """
 
     def __init__(self) -> None:
@@ -67,7 +69,7 @@ class _Values:
     def _members(self, node: yaml.Node) -> dict[str, object]:
         members: dict[str, object] = {}
         for key, value in node.value:
-            if not isinstance(key, yaml.ScalarNode):  # a key that no text can ask for
+            if not isinstance(key, yaml.ScalarNode):  # such a key cannot be looked up
                 self.of(key)
                 self.of(value)
                 continue
@@ -82,30 +84,30 @@ def _format_error(problem: str, node: yaml.Node) -> YamlProblem:
 
 
 def _scalar(node: yaml.ScalarNode) -> object:
-    """A tag of another kind makes text of what is written, as `!!str` does."""
+    """Return a scalar's value; an unknown tag makes it text, as `!!str` does."""
     if node.tag is None:
         return node.value if node.style else plain_value(node.value)
     value = plain_value(node.value)
     return value if type(value) in _TYPES.get(str(node.tag).removeprefix(_YAML), ()) else node.value
 
 
-# A line at the margin that is no key, comment, or last bracket: it goes on with what was begun above it.
+# A line at the margin that is no key, comment or closing bracket: it continues a value.
 _AT_THE_MARGIN: Final = re.compile(r"^(?![ \t\n#}\]-]|[A-Za-z0-9_-]+:(?:[ \t\n]|\Z)).", re.MULTILINE)
-# A block in a block, and an indented line that opens what it does not close.
+# A nested block, and an indented line with an unclosed bracket or quote.
 _NESTED: Final = re.compile(
     r"""^[^\s#][^\n]*:[ ]*\n(?:[ ]*\n)*[ ]+["']?[A-Za-z0-9_-]+["']?[ ]*:""", re.MULTILINE
 )
-# What a line opens and closes again; then any sign that is left may open something for the lines below it.
+# Closed quotes and brackets; any sign that remains may be open for later lines.
 _QUOTED: Final = re.compile(r"""(?<=[\s\[{,])(?:"[^"\\\n]*"|'[^'\n]*')""")
 _IN_BRACKETS: Final = re.compile(r"\[[^\[\]{}\n]*\]|\{[^\[\]{}\n]*\}")
 _OPEN: Final = re.compile(r"""^[ ][^\n]*[\[{"']""", re.MULTILINE)
 _OPEN_AT_THE_MARGIN: Final = re.compile(r"""^[^\s#][^\n]*:[ \t]+[\[{"']""", re.MULTILINE)
 _GLUED: Final = re.compile(r"""["'\]}]#""")
-_MOST_IN_ONE_ANOTHER: Final = 8  # brackets that are taken away; more are looked at by the parser
+_MOST_IN_ONE_ANOTHER: Final = 8  # nested brackets removed here; deeper ones need the parser
 
 
 def starts_too_far_left(text: str) -> bool:
-    """Whether a line does that goes on with a value in brackets or quotes; False for what is no YAML."""
+    """Return whether a quoted or bracketed value continues left of its block; False if no YAML."""
     if not (
         _AT_THE_MARGIN.search(text)
         or (_NESTED.search(text) and _may_stay_open(text, _OPEN))
@@ -125,7 +127,7 @@ def starts_too_far_left(text: str) -> bool:
 
 
 def has_glued_comment(text: str) -> bool:
-    """Whether a `#` stands right behind a value in brackets or quotes; False for what is no YAML."""
+    """Return whether a `#` directly follows a value in brackets or quotes; False if not YAML."""
     if not _GLUED.search(text):
         return False
     try:
@@ -136,7 +138,7 @@ def has_glued_comment(text: str) -> bool:
 
 
 def _may_stay_open(text: str, sign: re.Pattern[str]) -> bool:
-    """Whether a line that bears the sign perhaps opens what it does not close."""
+    """Return whether a line that matches `sign` may open a bracket or quote without closing it."""
     bare = _QUOTED.sub("", text)
     for _ in range(_MOST_IN_ONE_ANOTHER):
         bare, found = _IN_BRACKETS.subn("", bare)
@@ -146,7 +148,7 @@ def _may_stay_open(text: str, sign: re.Pattern[str]) -> bool:
 
 
 def _values_in_blocks(root: yaml.Node | None) -> Iterator[tuple[yaml.Node, int]]:
-    """Each value in brackets or quotes that stands in a block, with the column of its key or dash."""
+    """Yield each value in brackets or quotes inside a block, with the column of its key or dash."""
     open_nodes, done = [root] if root else [], set[int]()
     while open_nodes:
         node = open_nodes.pop()

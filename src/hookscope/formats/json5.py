@@ -19,25 +19,27 @@ from hookscope.formats.positions import (
     text_of,
 )
 
-LARGEST_JSON5 = 8 * 1024 * 1024  # bytes of a document that readers and editors take
+LARGEST_JSON5 = 8 * 1024 * 1024  # the largest document in bytes
 
 
 def read_json5(source: bytes) -> object:
-    """What the document says: dict, list, str, int, float, bool or None. The last of equal keys counts.
+    """Return the document's data: dict, list, str, int, float, bool or None.
 
-    Half of a surrogate pair reads as U+FFFD. Refused, though JSON5 has them: numbers beyond the range of a
-    float (`1e999`), integers of thousands of digits, more than 64 lists and objects in one another, and
-    documents of more than 8 MiB.
+    Of equal keys the last counts.
+
+    Half of a surrogate pair reads as U+FFFD. Refused, though valid JSON5: numbers beyond the range
+    of a float (`1e999`), integers of thousands of digits, more than 64 nested lists and objects,
+    and documents of more than 8 MiB.
 
     Raises:
-        FormatError: not UTF-8 or not JSON5. The place of a wrong escape is only near it.
+        FormatError: not UTF-8 or not JSON5. The position of a wrong escape is approximate.
     """
     if len(source) > LARGEST_JSON5:
         raise FormatError(f"more than {LARGEST_JSON5:,} bytes", span_at("", 0, 0))
     text = text_of(source)
     if not _HALF_WRITTEN.search(text):
         try:
-            written: object = _JSON.decode(text)  # most of what machines write, and no second pass
+            written: object = _JSON.decode(text)  # the fast path: JSON, as machines write it
             if text.count("{") + text.count("[") <= MAX_DEPTH or _is_shallow(written):
                 return written
         except (ValueError, RecursionError):
@@ -46,11 +48,11 @@ def read_json5(source: bytes) -> object:
     return read_json5_strictly(text)
 
 
-_HALF_WRITTEN = re.compile(r"\\u[dD]")  # which the json module reads otherwise
+_HALF_WRITTEN = re.compile(r"\\u[dD]")  # the json module reads these differently
 
 
 def _in_range(digits: str) -> float:
-    """A number of JSON that Python reads as pyjson5 does. Raises ValueError for one that may be otherwise."""
+    """Return a number that Python and pyjson5 read alike. Raises ValueError for any other."""
     _, _, exponent = digits.lower().partition("e")
     if len(digits) > 300 or len(exponent.lstrip("+-")) > 2:
         raise ValueError
@@ -68,7 +70,7 @@ def _no_json(_: str) -> object:
 
 
 def _is_shallow(value: object) -> bool:
-    """Whether at most 64 lists and objects are in one another."""
+    """Return whether at most 64 lists and objects are nested."""
     inside = [value] if isinstance(value, dict | list) else []
     for _ in range(MAX_DEPTH):
         inside = [
@@ -84,9 +86,10 @@ _JSON = json.JSONDecoder(parse_float=_in_range, parse_int=_printable, parse_cons
 
 
 def locate_json5(source: bytes, path: KeyPath) -> Span | None:
-    """Where exactly the value at `path` stands, or None where there is none or the source cannot be read.
+    """Return the exact span of the value at `path`; None if there is none or the source is invalid.
 
-    The last of equal keys counts, as in `read_json5`. Of many values in one document, ask `Json5Places`.
+    Of equal keys the last counts, as in `read_json5`. For many values in one document use
+    `Json5Places`.
     """
     try:
         read_json5(source)
@@ -96,10 +99,10 @@ def locate_json5(source: bytes, path: KeyPath) -> Span | None:
 
 
 class Json5Places:
-    """The places of a document's values. Each object and list is read only once."""
+    """The positions of a document's values. Each object and list is indexed once."""
 
     def __init__(self, text: str) -> None:
-        """`text` is a valid document: `read_json5` has read it."""
+        """`text` is a valid document that `read_json5` accepted."""
         self._text = text
         self._tokens = json5_tokens(text)
         self._closing = closing_bracket(text, self._tokens)
@@ -107,7 +110,7 @@ class Json5Places:
         self._line_ends = [found.start() for found in re.finditer("\n", text)]
 
     def find(self, path: KeyPath) -> Span | None:
-        """The place of the value at `path`; None where there is none."""
+        """Return the span of the value at `path`, or None."""
         at = 0
         for step in path:
             child = self._children_of(at).get(step)
@@ -117,21 +120,21 @@ class Json5Places:
         return self._span(self._tokens[at][0], self._tokens[self._closing.get(at, at)][1])
 
     def _span(self, start: int, end: int) -> Span:
-        """As `span_at`, without counting all lines above it again."""
+        """Return a span as `span_at` does, without counting lines again."""
         line = bisect_left(self._line_ends, start)
         line_start = self._line_ends[line - 1] + 1 if line else 0
         marks = self._text.startswith(BYTE_ORDER_MARK) and line == 0 and start > 0
         return Span(line + 1, start - line_start + 1 - marks, start, end)
 
     def _children_of(self, at: int) -> dict[str | int, int]:
-        """The first token of each value in the object or list at token `at`."""
+        """Return the first token of each value in the object or list at token `at`."""
         known = self._children.get(at)
         if known is None:
             known = self._children[at] = _child_values(self._text, self._tokens, self._closing, at)
         return known
 
 
-# All below may take the text for valid: it has been read, or (for a second value) its first value has.
+# The functions below assume a valid text, or at least a valid first value.
 
 _Json5Token: TypeAlias = tuple[int, int]
 
@@ -149,12 +152,12 @@ JSON5_TOKEN = re.compile(
 
 
 def json5_tokens(text: str) -> list[_Json5Token]:
-    """Start and end of each token; comments are none."""
+    """Return start and end of each token, without comments."""
     return [match.span() for match in JSON5_TOKEN.finditer(text) if text[match.start()] != "/"]
 
 
 def closing_bracket(text: str, tokens: list[_Json5Token]) -> dict[int, int]:
-    """For each opening bracket the bracket that closes it, both by their index in `tokens`."""
+    """Return the closing bracket of each opening one, by index in `tokens`."""
     pairs: dict[int, int] = {}
     open_ones: list[int] = []
     for index, (start, _) in enumerate(tokens):
@@ -168,7 +171,7 @@ def closing_bracket(text: str, tokens: list[_Json5Token]) -> dict[int, int]:
 def _child_values(
     text: str, tokens: list[_Json5Token], closing: dict[int, int], at: int
 ) -> dict[str | int, int]:
-    """By key or position, the first token of each value in the object or list at token `at`."""
+    """Return, by key or index, the first token of each value in the collection at token `at`."""
     opener = text[tokens[at][0]]
     if opener not in "{[":
         return {}
@@ -180,9 +183,9 @@ def _child_values(
         name: str | int = position
         if in_object:
             name = _key_text(text[slice(*tokens[index])])
-            index += 2  # over the key and its colon
+            index += 2  # skip the key and its colon
         found[name] = index
-        index = closing.get(index, index) + 2  # over the value and its comma
+        index = closing.get(index, index) + 2  # skip the value and its comma
         position += 1
     return found
 
@@ -195,7 +198,7 @@ def _key_text(token: str) -> str:
 
 
 def read_json5_strictly(text: str) -> object:
-    """As `read_json5`, of a text that the json module does not read, or reads otherwise."""
+    """Return the data of a text that the json module cannot read, or reads differently."""
     try:
         value: object = pyjson5.decode(_mend_halves(text), MAX_DEPTH)
     except pyjson5.Json5NestingTooDeep as error:
@@ -208,7 +211,7 @@ def read_json5_strictly(text: str) -> object:
         ) from None
     except pyjson5.Json5DecoderException as error:
         raise _format_error(text, _sentence(error), _closest_span(error)) from None
-    except (ValueError, RecursionError) as error:  # an integer with too many digits; no stack left
+    except (ValueError, RecursionError) as error:  # an integer with too many digits; too deep
         raise _format_error(text, str(error), 0) from None
     if not _plainly_sound(text):
         sound = _sound_until(text)
@@ -218,12 +221,12 @@ def read_json5_strictly(text: str) -> object:
 
 
 def read_json5_key(token: str) -> str:
-    """The name that a key with escapes spells."""
+    """Return the name of a key that has escapes."""
     (key,) = pyjson5.decode(f"{{{_mend_halves(token)}:0}}")
     return str(key)
 
 
-# Errors, in the words of this house
+# Error messages
 
 
 def _format_error(text: str, problem: str, at: int) -> FormatError:
@@ -232,13 +235,16 @@ def _format_error(text: str, problem: str, at: int) -> FormatError:
 
 
 def _closest_span(error: pyjson5.Json5DecoderException) -> int:
-    """The offset in pyjson5's sentence, which counts the character it names as read."""
+    """Return the offset in pyjson5's message, which counts the named character as read."""
     near = re.search(r"near (\d+)", error.args[0])  # not str(error), which fails on deep results
     return int(near[1]) - 1 if near else 0
 
 
 def _sentence(error: pyjson5.Json5DecoderException) -> str:
-    """`Expected b'comma' or U+005d near 3, found U+0031` → expected comma or `]`, found `1`"""
+    """Rewrite pyjson5's message in plain words.
+
+    `Expected b'comma' or U+005d near 3, found U+0031` → expected comma or `]`, found `1`
+    """
     message = re.sub(r" (?:starting )?near \d+", "", error.args[0])
     message = re.sub(r"b'(.*?)'", lambda name: _NAMES.get(name[1], name[1]), message)
     message = re.sub(r"U\+([0-9A-Fa-f]{4,6})", lambda code: _shown(chr(int(code[1], 16))), message)
@@ -259,13 +265,13 @@ def _shown(character: str) -> str:
 
 
 def _second(text: str) -> int | None:
-    """Where a second value starts. The first one is whole, or pyjson5 would have said something else."""
+    """Return the start of a second value. The first is complete, or pyjson5 had another error."""
     tokens = json5_tokens(text)
     after = closing_bracket(text, tokens).get(0, 0) + 1
     return tokens[after][0] if after < len(tokens) else None
 
 
-# What pyjson5 and JSON5 disagree on
+# Differences between pyjson5 and JSON5
 
 _HALF = re.compile(
     r"(?<!\\)((?:\\\\)*)\\u[dD](?:([89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|[89a-fA-F][0-9a-fA-F]{2})"
@@ -273,7 +279,7 @@ _HALF = re.compile(
 
 
 def _mend_halves(text: str) -> str:
-    """Replace each escape of half a pair, which pyjson5 refuses, by one of U+FFFD, which is as long."""
+    """Replace each escape of half a surrogate pair, which pyjson5 refuses, by that of U+FFFD."""
     if "\\ud" not in text and "\\uD" not in text:
         return text
     return _HALF.sub(lambda match: match[0] if match[2] else match[1] + "\\ufffd", text)
@@ -300,7 +306,7 @@ _SOUND = re.compile(
 )
 
 
-# What nearly all documents are made of, in fewer matches and simpler ones.
+# The tokens of nearly all documents, in fewer and simpler matches.
 _PLAIN = re.compile(
     r"""(?:(?:
     [A-Za-z_$][A-Za-z0-9_$]*
@@ -317,12 +323,12 @@ _PLAIN = re.compile(
 
 
 def _plainly_sound(text: str) -> bool:
-    """Whether a sound text is seen to be so at once; False decides nothing."""
+    """Return whether a fast check finds the text sound; False decides nothing."""
     return sum(map(len, _PLAIN.findall(text))) == len(text)
 
 
 def _sound_until(text: str) -> int:
-    """Where the first such thing stands; the length of the text where there is none."""
+    """Return the offset of the first token that JSON5 forbids, or the length of the text."""
     at = 0
     for match in _SOUND.finditer(text):
         if match.start() != at:

@@ -11,12 +11,12 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 
 
 def path_steps(text: str) -> tuple[str, ...]:
-    """A path of names as people write it, taken apart: `a.b..c` has three steps."""
+    """Split a dotted path into its names: `a.b..c` has three steps."""
     return tuple(step for step in text.split(".") if step)
 
 
 def dotted_path(path: KeyPath) -> str:
-    """A path as people write it: `hooks.extraDirs.0`."""
+    """Return a path with dots: `hooks.extraDirs.0`."""
     return ".".join(map(str, path))
 
 
@@ -28,10 +28,11 @@ MAX_DEPTH = 64
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Where a value stands: line and column from 1 for people, offsets from 0 for edits.
+    """The position of a value: line and column from 1 for people, offsets from 0 for edits.
 
-    Offsets count characters of the whole file as `text_of` gives it, so `text_of(source)[start:end]` is
-    what stands there. Columns count characters too; a byte order mark has none.
+    Offsets count characters of the whole file as `text_of` returns it, so
+    `text_of(source)[start:end]` is the value's text. Columns count characters too; a byte order
+    mark has no column.
     """
 
     line: int
@@ -41,10 +42,10 @@ class Span:
 
 
 class FormatError(ValueError):
-    """A file that cannot be read, and where it goes wrong. Readers raise nothing else, whatever the bytes."""
+    """A file that cannot be read, and the position of the error. Readers raise nothing else."""
 
     def __init__(self, problem: str, span: Span) -> None:
-        super().__init__(problem, span)  # both, so that a copy or a pickle can be made from `args`
+        super().__init__(problem, span)  # both in `args`, for copies and pickles
         self.problem = problem
         self.span = span
 
@@ -53,10 +54,10 @@ class FormatError(ValueError):
 
 
 def text_of(source: bytes) -> str:
-    """The text that every offset counts in: UTF-8, with a byte order mark kept as its first character.
+    """Return the text that all offsets refer to: UTF-8, including a byte order mark.
 
-    Nothing is dropped and no line ending changed, so `text_of(source).encode() == source`, and the bytes
-    before an offset are `text_of(source)[:offset].encode()`.
+    Nothing is dropped and no line ending changed, so `text_of(source).encode() == source`, and the
+    bytes before an offset are `text_of(source)[:offset].encode()`.
 
     Raises:
         FormatError: the bytes are not UTF-8.
@@ -70,7 +71,7 @@ def text_of(source: bytes) -> str:
 
 
 def span_at(text: str, start: int, end: int) -> Span:
-    """The span of `text[start:end]`. A line ends with a line feed, as it does for editors."""
+    """Return the span of `text[start:end]`. Lines end with a line feed, as in editors."""
     line_start = text.rfind("\n", 0, start) + 1
     marks = text.startswith(BYTE_ORDER_MARK) and line_start == 0 and start > 0
     return Span(text.count("\n", 0, start) + 1, start - line_start + 1 - marks, start, end)

@@ -1,4 +1,4 @@
-"""The names a Python file offers, read from its syntax tree. The file is never imported or run."""
+"""The names that a Python file exports, read from its syntax tree. The file is never run."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ ExportKind: TypeAlias = Literal["function", "async function", "class", "value", 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A name bound at the top level of a module. A name given to a lambda is a function."""
+    """A name bound at the top level of a module. A name bound to a lambda is a function."""
 
     name: str
     kind: ExportKind
     line: int
-    misfit: int | None = None  # how many arguments it asks for, where it surely cannot be called with one
+    misfit: int | None = None  # number of required arguments, if one is wrong
 
 
 def read_exports(source: bytes) -> dict[str, Export]:
-    """The names that running the module would bind, each as it is bound last in the text.
+    """Return the names that running the module would bind, each as last bound in the text.
 
-    Blocks of `if`, `try`, `with`, loops and `match` count as if each ran. The name `*` stands for what cannot
-    be known without running: `from x import *`, a module's `__getattr__`, a call of `globals`, `exec` and the
-    like. `del` is not seen.
+    Blocks of `if`, `try`, `with`, loops and `match` count as if each ran. The name `*` stands for
+    names that only running can tell: `from x import *`, a module's `__getattr__`, a call of
+    `globals`, `exec` and the like. `del` is ignored.
 
     Raises:
-        FormatError: Python cannot parse the file. Offsets count in the text as Python decodes it, which
-            a coding cookie may make another one than `text_of` gives.
+        FormatError: Python cannot parse the file. Offsets refer to the text as Python decodes it,
+            which may differ from `text_of` if the file has a coding cookie.
     """
     exports: dict[str, Export] = {}
     waiting: list[ast.AST] = [parse_python(source)]
-    in_passing = _HINTS.search(source) is not None  # few files have any, and walking expressions is slow
-    while waiting:  # a stack, since a long `elif` chain is as deep as it is long
+    in_passing = _HINTS.search(source) is not None  # rare, and walking expressions is slow
+    while waiting:  # a stack: long `elif` chains are deeply nested
         node = waiting.pop()
         for export in _bound_names(node):
             exports[export.name] = export
@@ -58,7 +58,7 @@ _OWN_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def _bound_names(node: ast.AST) -> Iterator[Export]:
-    """What one statement binds by itself, without the blocks in it."""
+    """Yield the names that one statement binds, without its blocks."""
     match node:
         case ast.FunctionDef():
             yield Export(node.name, "function", node.lineno, _argument_mismatch(node))
@@ -84,7 +84,7 @@ def _bound_names(node: ast.AST) -> Iterator[Export]:
 
 
 def _argument_mismatch(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int | None:
-    """How many arguments must be given, where that is not one; a decorator may make another function."""
+    """Return the number of required arguments if it is not one; None for a decorated function."""
     given = node.args
     places = len(given.posonlyargs) + len(given.args)
     needed = places - len(given.defaults) + sum(default is None for default in given.kw_defaults)
@@ -98,7 +98,7 @@ _HINTS = re.compile(rb":=|__getattr__|globals|locals|vars|exec|eval|setattr")
 
 
 def _names_bound_inside(node: ast.AST) -> Iterator[Export]:
-    """What the expressions of a statement bind: `:=`, and calls that may bind anything."""
+    """Yield names that a statement's expressions bind: `:=`, and calls that may bind any name."""
     if isinstance(node, ast.FunctionDef) and node.name == "__getattr__":
         yield Export("*", "value", node.lineno)
     if not isinstance(node, ast.stmt) or isinstance(node, _OWN_SCOPES):
@@ -119,38 +119,38 @@ def _names_bound_inside(node: ast.AST) -> Iterator[Export]:
 def _targets(target: ast.expr, value: ast.expr | None = None) -> Iterator[Export]:
     is_function = isinstance(target, ast.Name) and isinstance(value, ast.Lambda)
     for part in ast.walk(target):
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):  # in `a[b].c = …` both only load
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):  # `a[b].c = …` binds neither
             yield Export(part.id, "function" if is_function else "value", part.lineno)
 
 
 _MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-_OF_ANOTHER_CODING = ("codec can't decode", "Non-UTF-8 code")  # before 3.14, and since
+_OF_ANOTHER_CODING = ("codec can't decode", "Non-UTF-8 code")  # before Python 3.14, and since
 UTF_16 = "it is UTF-16 text; save it as UTF-8"
-_WARNINGS = threading.Lock()  # `catch_warnings` swaps a global list; two at once would leave the wrong one
+_WARNINGS = threading.Lock()  # `catch_warnings` changes global state
 
 
 def parse_python(source: bytes) -> ast.Module:
-    """The syntax tree. Raises FormatError where Python cannot parse the file."""
+    """Return the syntax tree. Raises FormatError if Python cannot parse the file."""
     try:
         with _WARNINGS, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # `"\d"` in somebody's file is not ours to complain about
             return ast.parse(source)
     except SyntaxError as error:
-        if source.startswith(_MARKS_OF_UTF_16):  # which later Pythons report so
+        if source.startswith(_MARKS_OF_UTF_16):  # reported so by later Pythons
             raise FormatError(UTF_16, _place(source, 1, 1)) from None
         then = "; save it as UTF-8" if any(words in error.msg for words in _OF_ANOTHER_CODING) else ""
         raise FormatError(
             f"{error.msg}{then}", _place(source, error.lineno or 1, error.offset or 1)
         ) from None
-    except (RecursionError, MemoryError):  # how the parser says that its stack is full
+    except (RecursionError, MemoryError):  # raised when the parser's stack is full
         raise FormatError("nested too deeply for Python", _place(source, 1, 1)) from None
-    except (ValueError, LookupError) as error:  # null bytes before 3.12; codecs that break their promise
+    except (ValueError, LookupError) as error:  # null bytes before 3.12; faulty codecs
         said = UTF_16 if source.startswith(_MARKS_OF_UTF_16) else str(error)
         raise FormatError(said, _place(source, 1, 1)) from None
 
 
 def _place(source: bytes, line: int, column: int) -> Span:
-    """The place that Python names, moved into the file where Python points beside it."""
+    """Return the position that Python reports, moved into the file if it is outside."""
     text = _decoded(source)
     lines = text.split("\n")
     row = min(max(line, 1), len(lines)) - 1

@@ -1,7 +1,4 @@
-"""Read objects, calls, the default export and bracket errors from the tokens.
-
-A JavaScript or TypeScript file.
-"""
+"""Read objects, calls, default exports and bracket errors from the tokens of a script."""
 
 from __future__ import annotations
 
@@ -14,12 +11,15 @@ from hookscope.formats.script_tokens import TokenizedScript, read_script, string
 from hookscope.values import dataclass
 
 _MODIFIERS = frozenset({"async", "get", "set"})
-_DEEPEST_VALUE = 32  # names that stand for names, and calls around calls: no honest file comes near
+_DEEPEST_VALUE = 32  # chained names and nested calls
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectMember:
-    """A member of an object literal. Its value stands from `start` up to `end`; a method is its own."""
+    """A member of an object literal, with the `start` and `end` of its value.
+
+    A method is its own value.
+    """
 
     name: str
     start: int
@@ -27,9 +27,9 @@ class ObjectMember:
 
 
 def object_members(script: TokenizedScript, index: int) -> tuple[ObjectMember, ...] | None:
-    """The members of the object literal whose `{` this is, as written.
+    """Return the members of the object literal that starts with this `{`, as written.
 
-    None where the text does not say them all: computed keys, spreads, numbers, or no object at all.
+    None if the text does not show all: computed keys, spreads, numbers, or no object.
     """
     close = script.partner.get(index)
     if close is None or script.tokens[index].text != "{":
@@ -41,7 +41,7 @@ def object_members(script: TokenizedScript, index: int) -> tuple[ObjectMember, .
         if member is None:
             return None
         found.append(member)
-        at = member.end + 1  # behind its comma
+        at = member.end + 1  # after its comma
     return tuple(found)
 
 
@@ -64,7 +64,7 @@ def _object_member(script: TokenizedScript, at: int, close: int) -> ObjectMember
 
 
 def _is_modifier(script: TokenizedScript, at: int) -> bool:
-    """`async`, `get`, `set` in front of a key; they may be keys themselves."""
+    """Return whether the token is `async`, `get` or `set` before a key, and not a key itself."""
     token = script.tokens[at]
     if token.kind != "name" or token.text not in _MODIFIERS:
         return False
@@ -79,14 +79,14 @@ def _member_name(script: TokenizedScript, at: int) -> str | None:
 
 
 def end_of_value(script: TokenizedScript, at: int, close: int) -> int:
-    """Where an expression ends: at its comma, or at the bracket around it."""
+    """Return the end of an expression: its comma, or the closing bracket around it."""
     while at < close and not script.is_at(at, ","):
         at = skip_value(script, at)
     return min(at, close)
 
 
 def _end_of_method(script: TokenizedScript, at: int, close: int) -> int | None:
-    """A method ends with its body: types in front of that may have commas of their own."""
+    """Return the end of a method's body; types before the body may contain commas."""
     while at < close:
         is_body = script.is_at(at, "{")
         at = skip_value(script, at)
@@ -96,12 +96,12 @@ def _end_of_method(script: TokenizedScript, at: int, close: int) -> int | None:
 
 
 def skip_value(script: TokenizedScript, at: int) -> int:
-    """Behind this token, or behind the whole of the brackets that it opens."""
+    """Return the index after this token, or after the brackets that it opens."""
     return script.partner.get(at, at) + 1 if script.tokens[at].kind == "open" else at + 1
 
 
 def call_arguments(script: TokenizedScript, index: int) -> tuple[tuple[int, int], ...] | None:
-    """Start and end of each argument of the call whose `(` this is; None where it does not close."""
+    """Return start and end of each argument of the call with this `(`; None if unclosed."""
     close = script.partner.get(index)
     if close is None:
         return None
@@ -115,12 +115,12 @@ def call_arguments(script: TokenizedScript, index: int) -> tuple[tuple[int, int]
 
 
 def text_at(script: TokenizedScript, start: int, end: int) -> str | None:
-    """The text that an expression is; None where it is more or other than one string."""
+    """Return the text of an expression that is exactly one string, else None."""
     return string_value(script.tokens[start]) if end == start + 1 else None
 
 
 def texts_at(script: TokenizedScript, start: int, end: int) -> tuple[str, ...] | None:
-    """The text that an expression is, or the texts of a list; None where one of them is anything else."""
+    """Return the texts of a string or a list of strings, else None."""
     if not script.is_at(start, "["):
         text = text_at(script, start, end)
         return None if text is None else (text,)
@@ -134,7 +134,7 @@ def texts_at(script: TokenizedScript, start: int, end: int) -> tuple[str, ...] |
 
 
 def whole_number_at(script: TokenizedScript, start: int, end: int) -> int | None:
-    """The whole number that an expression is, with its sign; None for any other expression."""
+    """Return the signed whole number that an expression is, else None."""
     sign = -1 if script.is_at(start, "-") else 1
     start += script.is_at(start, "-") or script.is_at(start, "+")
     if end != start + 1 or script.kind_at(start) != "number" or len(script.tokens[start].text) > 20:
@@ -147,7 +147,7 @@ def whole_number_at(script: TokenizedScript, start: int, end: int) -> int | None
 
 
 def default_export(script: TokenizedScript) -> int | None:
-    """Where the expression behind `export default`, or `module.exports =`, begins; None without either."""
+    """Return the start of the expression after `export default` or `module.exports =`, or None."""
     for at in top_level(script):
         if script.is_at(at, "export", "default"):
             return at + 2
@@ -157,7 +157,7 @@ def default_export(script: TokenizedScript) -> int | None:
 
 
 def top_level(script: TokenizedScript) -> Iterator[int]:
-    """The tokens that stand in no brackets."""
+    """Yield the tokens outside of brackets."""
     at = 0
     while at < len(script.tokens):
         yield at
@@ -165,9 +165,9 @@ def top_level(script: TokenizedScript) -> Iterator[int]:
 
 
 def object_at(script: TokenizedScript, at: int, wrapper: str, depth: int = 0) -> int | None:
-    """The `{` of the object literal that an expression is; None where the text does not say it.
+    """Return the `{` of the object literal that an expression evaluates to, or None if unclear.
 
-    Seen through are brackets, a call of `wrapper`, a function that returns one, and a constant's name.
+    Follows brackets, a call of `wrapper`, a function that returns an object, and a constant's name.
     """
     if depth > _DEEPEST_VALUE or at >= len(script.tokens):
         return None
@@ -194,14 +194,14 @@ def object_at(script: TokenizedScript, at: int, wrapper: str, depth: int = 0) ->
 
 
 def ends_at(script: TokenizedScript, at: int) -> bool:
-    """Does an expression end here: nothing follows that would make another value of it."""
+    """Return whether an expression ends here, with nothing after it that changes its value."""
     if at >= len(script.tokens) or script.kind_at(at) in ("close", "name"):
         return True
     return script.is_at(at, ";") or script.is_at(at, ",")
 
 
 def _behind_types(script: TokenizedScript, at: int) -> int:
-    """Behind `<…>`, where a call has type arguments."""
+    """Return the index after `<…>`, the type arguments of a call."""
     if not script.is_at(at, "<"):
         return at
     depth = 0
@@ -214,7 +214,7 @@ def _behind_types(script: TokenizedScript, at: int) -> int:
 
 
 def _arrow(script: TokenizedScript, at: int) -> int | None:
-    """The `=>` behind parameters, and perhaps behind a type; None where there is none."""
+    """Return the `=>` after parameters and an optional type, or None."""
     if script.is_at(at, "=>"):
         return at
     if not script.is_at(at, ":"):
@@ -246,7 +246,7 @@ def _object_of_function(script: TokenizedScript, at: int, wrapper: str, depth: i
 
 
 def _returned(script: TokenizedScript, body: int, wrapper: str, depth: int) -> int | None:
-    """The object that a function returns; None where a `return` stands in a branch before."""
+    """Return the object that a function returns; None if an earlier branch has a `return`."""
     close = script.partner.get(body)
     if close is None:
         return None
@@ -260,7 +260,7 @@ def _returned(script: TokenizedScript, body: int, wrapper: str, depth: int) -> i
 
 
 def constant_at(script: TokenizedScript, name: str) -> int | None:
-    """Where the value of a top-level `const NAME = …` begins; None unless there is exactly one."""
+    """Return the start of the value of the only top-level `const NAME = …`, or None."""
     found = [at for at in top_level(script) if script.is_at(at, "const", name)]
     if len(found) != 1:
         return None
@@ -273,24 +273,24 @@ def constant_at(script: TokenizedScript, name: str) -> int | None:
 
 DefaultExportKind: TypeAlias = Literal["an object", "a list", "a text", "a number", "a class"]
 
-LONGEST_DEFAULT_EXPORT = 65_536  # bytes; of more nothing is said
-_FUNCTION = re.compile(rb"export\s+default\s+(?:async\b|function\b|\()")  # most are: no token is read of them
+LONGEST_DEFAULT_EXPORT = 65_536  # bytes; longer files are not checked
+_FUNCTION = re.compile(rb"export\s+default\s+(?:async\b|function\b|\()")  # the usual case needs no tokens
 _DEFAULT = re.compile(rb"export\s+default\b|\bmodule\s*\.\s*exports\s*=")
-_DEEPEST_EXPORT = 8  # names that stand for names
+_DEEPEST_EXPORT = 8  # chained names
 
 
 @dataclass(frozen=True, slots=True)
 class DefaultExport:
-    """A default export that is no function."""
+    """A default export that is not a function."""
 
     kind: DefaultExportKind
     line: int
-    members: tuple[str, ...] | None = None  # of an object; None: the text does not say all of them
-    named: frozenset[str] = frozenset()  # every name in the file: what is not among them, it does not export
+    members: tuple[str, ...] | None = None  # of an object; None: the text does not show all
+    named: frozenset[str] = frozenset()  # every name in the file; others cannot be exported
 
 
 def unusable_default_export(source: bytes) -> DefaultExport | None:
-    """What stands in the place of a function, where the text says so; None for all else. Never raises."""
+    """Return a default export that is plainly no function, else None. Never raises."""
     if len(source) > LONGEST_DEFAULT_EXPORT or _FUNCTION.search(source) or not _DEFAULT.search(source):
         return None
     script = read_script(source)
@@ -309,7 +309,7 @@ def unusable_default_export(source: bytes) -> DefaultExport | None:
 
 
 def _export_kind(script: TokenizedScript, at: int, depth: int = 0) -> tuple[DefaultExportKind | None, int]:
-    """What the expression that begins there is, and where that begins."""
+    """Return the kind of the expression at `at`, and where its definition starts."""
     if depth > _DEEPEST_EXPORT or at >= len(script.tokens):
         return None, at
     if script.is_at(at, "class") or script.is_at(at, "abstract", "class"):
@@ -336,7 +336,7 @@ _SKIPPED_TOKENS = re.compile(  # comments, strings, and templates without holes
 )
 _AMBIGUOUS = frozenset("/`\"'\\")
 _PAIRS = (("(", ")"), ("[", "]"), ("{", "}"))
-LONGEST_BALANCED = 65_536  # bytes; of more nothing is said
+LONGEST_BALANCED = 65_536  # bytes; longer files are not checked
 
 
 def _brackets_match(text: str) -> bool:
@@ -344,14 +344,14 @@ def _brackets_match(text: str) -> bool:
 
 
 def check_brackets(source: bytes) -> None:
-    """Raises FormatError where a bracket surely has no partner."""
+    """Raise FormatError if a bracket certainly has no partner."""
     if len(source) > LONGEST_BALANCED:
         return
     try:
         text = source.decode()
     except UnicodeDecodeError:
         return
-    if _brackets_match(text):  # nearly always: what stands in strings is even too
+    if _brackets_match(text):  # the usual case, strings included
         return
     left = _SKIPPED_TOKENS.sub(" ", text)
     if _brackets_match(left) or not _AMBIGUOUS.isdisjoint(left):

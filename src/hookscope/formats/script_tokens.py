@@ -1,7 +1,8 @@
-"""The tokens of a TypeScript or JavaScript file, with the brackets paired. The file is never run.
+"""Tokens of a TypeScript or JavaScript file, with paired brackets. The file is never run.
 
-A small reader, and a tolerant one: it knows strings, templates, comments, regular expressions and brackets,
-and leaves the grammar to those who ask. Any text gives tokens; the time grows with its length alone.
+A small, tolerant tokenizer: it knows strings, templates, comments, regular expressions and
+brackets, and leaves the grammar to its callers. Any text yields tokens, in time linear to its
+length.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from hookscope.formats.positions import BYTE_ORDER_MARK
 from hookscope.values import dataclass
 
-LONGEST_SCRIPT = 262_144  # characters, or bytes: a bundle of a whole program is no hook that anybody wrote
+LONGEST_SCRIPT = 262_144  # characters or bytes; longer files are bundles
 
 TokenKind: TypeAlias = Literal["name", "string", "template", "number", "regex", "open", "close", "mark"]
 
@@ -21,8 +22,8 @@ TokenKind: TypeAlias = Literal["name", "string", "template", "number", "regex", 
 class Token(NamedTuple):
     """One token. Brackets are `open` and `close`.
 
-    A template without holes is a `string`. One with holes is an `open` that ends with `${`, the tokens of
-    the hole, a `close`, and then the next such `open` or, at its end, a `template`.
+    A template without `${…}` is a `string`. One with them is an `open` that ends with `${`, the
+    tokens of the expression, a `close`, and then the next such `open` or, at its end, a `template`.
     """
 
     kind: TokenKind
@@ -33,27 +34,27 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TokenizedScript:
-    """A file's tokens. `partner` leads from each bracket to the one that belongs to it, if there is one."""
+    """A file's tokens. `partner` maps each bracket to its partner, if it has one."""
 
     tokens: tuple[Token, ...]
     partner: Mapping[int, int]
 
     def is_at(self, index: int, *texts: str) -> bool:
-        """Do these tokens stand there, one after the other, none of them a string."""
+        """Return whether these tokens follow one another at `index`, none of them a string."""
         found = self.tokens[index : index + len(texts)] if index >= 0 else ()
         return tuple(token.text for token in found) == texts and all(
             token.kind != "string" for token in found
         )
 
     def kind_at(self, index: int) -> TokenKind | None:
-        """The kind of a token; None behind the last one."""
+        """Return the kind of a token; None after the last one."""
         return self.tokens[index].kind if 0 <= index < len(self.tokens) else None
 
 
 def read_script(source: bytes) -> TokenizedScript | None:
-    """The tokens of a file; None where it is longer than 256 Ki characters. Never raises.
+    """Return the tokens of a file; None if it is longer than 256 Ki characters. Never raises.
 
-    Bytes that are no UTF-8 become U+FFFD.
+    Bytes that are not UTF-8 become U+FFFD.
     """
     text = source.decode("utf-8", "replace").removeprefix(BYTE_ORDER_MARK)
     if len(text) > LONGEST_SCRIPT:
@@ -62,8 +63,8 @@ def read_script(source: bytes) -> TokenizedScript | None:
 
 
 _IDENTIFIER = r"(?:[\w$]|\\u(?:[0-9a-fA-F]{4}|\{[0-9a-fA-F]+\}))"
-# Each part eats all it can and gives nothing back, so that no text makes it slow. What does not end, a string
-# or a comment, is eaten too.
+# Every part is possessive, so that no text is slow to match. Unterminated strings
+# and comments are matched too.
 _TOKEN = re.compile(
     r"""(?P<blank>[\s\ufeff]++|//[^\n\r\u2028\u2029]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?)"""
     rf"""|(?P<number>\.?+\d[\w.]*+)|(?P<name>\#?{_IDENTIFIER}++)"""
@@ -75,27 +76,27 @@ _TEMPLATE = re.compile(r"(?:[^`\\$]++|\\[\s\S]|\\|\$(?!\{))*+(?P<end>`|\$\{)?+")
 _REGEX = re.compile(r"/(?:[^/\\\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*+\])++/[\w$]*+")
 _LINE_END = re.compile(r"[\n\r]|\Z")
 
-# Behind these words an expression begins, so that `/` begins a regular expression.
+# After these words an expression begins, so `/` starts a regular expression.
 _BEFORE_VALUES = frozenset(
     {"return", "typeof", "case", "in", "of", "delete", "void", "throw", "new", "do", "else"}
     | {"instanceof", "yield", "await", "extends", "default"}
 )
-_HEADS = frozenset({"if", "while", "for", "with"})  # `/` behind their `(…)` begins one too
+_HEADS = frozenset({"if", "while", "for", "with"})  # also after their `(…)`
 _BEFORE_BLOCKS = frozenset({"else", "do", "try", "finally"})
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 
 
 class _OpenBracket(NamedTuple):
-    """A bracket that waits for its partner."""
+    """A bracket that is not closed yet."""
 
     token: int
     closes: str
-    is_value: bool  # a value ends with it, so that `/` behind it divides
-    is_hole: bool  # of a template, which goes on behind it
+    is_value: bool  # it ends a value, so a following `/` divides
+    is_hole: bool  # `${…}` of a template
 
 
 class _Tokenizer:
-    """Reads a text once, from its beginning to its end."""
+    """Reads a text once, from beginning to end."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -103,8 +104,8 @@ class _Tokenizer:
         self.partner: dict[int, int] = {}
         self.waiting: list[_OpenBracket] = []
         self.line = 1
-        self.after_value = False  # would `/` divide here
-        self.no_regex_before = 0  # no regular expression closes on the line up to here
+        self.after_value = False  # whether `/` divides here
+        self.no_regex_before = 0  # no regular expression ends before this offset
 
     def read(self) -> TokenizedScript:
         hashbang = _HASHBANG.match(self.text)
@@ -116,11 +117,11 @@ class _Tokenizer:
         return TokenizedScript(tuple(self.tokens), self.partner)
 
     def _next(self, at: int) -> int:
-        """Reads the token, or the blank, at `at`; where the next one begins."""
+        """Read the token or blank at `at`; return the start of the next one."""
         if self.text[at] == "`":
             return self._template(at, at + 1)
         match = _TOKEN.match(self.text, at)
-        assert match is not None  # its last part takes any character
+        assert match is not None  # its last part matches any character
         kind, text = match.lastgroup, match[0]
         match kind:
             case "blank":
@@ -156,7 +157,7 @@ class _Tokenizer:
         return None
 
     def _opens_a_value(self, text: str) -> bool:
-        """Is it neither the head of a statement nor a block."""
+        """Return whether the bracket opens a value, and neither a statement's head nor a block."""
         last = self.tokens[-1] if self.tokens else None
         if text == "(":
             return last is None or last.text not in _HEADS
@@ -171,7 +172,7 @@ class _Tokenizer:
         return self._add("open", text, at, after_value=False)
 
     def _close(self, text: str, at: int) -> int:
-        """A bracket that fits nothing closes nothing."""
+        """Close the innermost bracket; a bracket of another kind closes nothing."""
         if not self.waiting or self.waiting[-1].closes != text:
             return self._add("close", text, at)
         opened = self.waiting.pop()
@@ -181,7 +182,7 @@ class _Tokenizer:
         return self._template(end, end) if opened.is_hole else end
 
     def _template(self, start: int, at: int) -> int:
-        """A template from `at` up to its end or to its next hole, as a token that begins at `start`."""
+        """Read a template from `at` to its end or next `${`, as a token that starts at `start`."""
         match = _TEMPLATE.match(self.text, at)
         assert match is not None  # it may be empty
         text = self.text[start : match.end()]
@@ -196,7 +197,7 @@ _CONTINUED = "\n\r\u2028\u2029"
 
 
 def string_value(token: Token) -> str | None:
-    """What a string says; None for any other token, and for a string that does not end."""
+    """Return the value of a string token; None for other tokens and unterminated strings."""
     if token.kind != "string" or len(token.text) < 2 or token.text[-1] != token.text[0]:
         return None
     inner = token.text[1:-1]
@@ -206,9 +207,9 @@ def string_value(token: Token) -> str | None:
         return None
     try:
         text = _ESCAPE.sub(_unescaped, inner)
-    except ValueError:  # beyond all characters
+    except ValueError:  # beyond Unicode
         return None
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")  # pairs become one
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")  # joins surrogate pairs
 
 
 def _unescaped(match: re.Match[str]) -> str:

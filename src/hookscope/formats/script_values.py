@@ -1,4 +1,4 @@
-"""Values as JavaScript makes text of them, and what it takes for a blank."""
+"""JavaScript's conversions of values to text, and its white space."""
 
 import math
 import re
@@ -13,12 +13,12 @@ BLANK: Final = r"[\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u
 
 
 def script_trim(text: str) -> str:
-    """The text without the blanks at its ends."""
+    """Return the text without JavaScript's white space at its ends."""
     return text.strip(BLANKS)
 
 
 def script_number(value: float) -> str:
-    """A number as JavaScript prints it."""
+    """Return a number as JavaScript prints it."""
     number = script_double(value)
     if math.isnan(number):
         return "NaN"
@@ -26,21 +26,21 @@ def script_number(value: float) -> str:
         return "Infinity" if number > 0 else "-Infinity"
     if number == int(number) and abs(number) < 1e21:
         return str(script_whole(number))
-    if 1e-6 <= abs(number) < 1e-4:  # where only Python takes to exponents
+    if 1e-6 <= abs(number) < 1e-4:  # Python uses exponents here, JavaScript does not
         digits, _, power = repr(number).partition("e-")
         return f"{number:.{int(power) + len(digits.partition('.')[2])}f}"
     return re.sub(r"e([+-])0*(\d)", r"e\1\2", repr(number))
 
 
 def script_whole(number: float) -> int:
-    """A whole number with the digits that tell it from its neighbours, and noughts for the rest."""
+    """Return a whole number with its significant digits, and zeros for the rest."""
     digits, _, power = repr(number).partition("e+")
     head, _, tail = digits.partition(".")
     return int(head + tail.ljust(int(power), "0")) if power else int(number)
 
 
 def script_text(value: object) -> str:
-    """Any JSON value as JavaScript turns it into text."""
+    """Return a JSON value as JavaScript converts it to text."""
     match value:
         case str():
             return value
@@ -57,7 +57,7 @@ def script_text(value: object) -> str:
 
 
 def script_double(value: float) -> float:
-    """JavaScript has no other numbers: a whole number is rounded, and may be beyond all of them."""
+    """Return a number as a double, JavaScript's only number type; too large ones are infinite."""
     try:
         return float(value)
     except OverflowError:

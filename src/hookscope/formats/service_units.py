@@ -1,4 +1,4 @@
-"""Read the unit files of systemd and the property lists of launchd jobs."""
+"""Read systemd unit files and launchd property lists."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _joined(text: str) -> Iterator[tuple[int, str]]:
         if line.startswith(("#", ";")) or (not line and not parts):
             continue
         begun = begun if parts else number
-        if (len(line) - len(line.rstrip("\\"))) % 2:  # an even number of them are escaped ones
+        if (len(line) - len(line.rstrip("\\"))) % 2:  # an even number are escaped backslashes
             parts.append(line[:-1])
             continue
         yield begun, " ".join([*parts, line]).strip(_SPACES)
@@ -62,7 +62,7 @@ def _joined(text: str) -> Iterator[tuple[int, str]]:
 
 
 def unit_words(text: str) -> tuple[tuple[str, ...], str]:
-    """A value cut at blanks, quotes and escapes undone; and why the rest is ignored, if it is."""
+    """Split a value at blanks and undo quotes and escapes; also return why the rest is ignored."""
     words, word, quote, at = list[str](), None, "", 0
     while at < len(text):
         sign = text[at]
@@ -88,7 +88,7 @@ def unit_words(text: str) -> tuple[tuple[str, ...], str]:
 
 
 def _unescaped(text: str, at: int) -> tuple[int, str] | None:
-    """What follows a backslash, and where it ends."""
+    """Return the end and the character of an escape sequence, or None if it is invalid."""
     if text[at : at + 1] in _ESCAPED:
         return at + 1, _ESCAPED[text[at]]
     match = _NUMBERED.match(text, at)
@@ -100,14 +100,14 @@ def _unescaped(text: str, at: int) -> tuple[int, str] | None:
 
 
 def unit_word(text: str) -> str:
-    """A text as one word of a unit: the inverse of `unit_words` for it, with `%` kept from being expanded."""
+    """Return a text as one word of a unit: the inverse of `unit_words`, with `%` escaped."""
     escaped = text.replace("%", "%%").replace("\\", "\\\\").replace('"', '\\"').replace("'", "\\'")
     escaped = escaped.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
     return f'"{escaped}"' if " " in text or not text else escaped
 
 
 def expand_specifiers(text: str, specifiers: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
-    """The text with `%h` and the like filled in, and those that are not known: they stay as written."""
+    """Return the text with `%h` and the like expanded, and the unknown ones, left as written."""
     unknown: dict[str, None] = {}
 
     def filled(match: re.Match[str]) -> str:
@@ -122,7 +122,7 @@ def expand_specifiers(text: str, specifiers: Mapping[str, str]) -> tuple[str, tu
 
 
 def parse_assignment(word: str) -> tuple[str, str] | None:
-    """`NAME=value` of a unit's Environment=; None where the name could be no variable's."""
+    """Parse `NAME=value` of Environment=; None if the name is no variable name."""
     name, sign, value = word.partition("=")
     return (name, value) if sign and VARIABLE_NAME.fullmatch(name) and "\0" not in value else None
 
@@ -132,9 +132,10 @@ _ENV_LINE = re.compile(r"[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*=")
 
 
 def read_environment_file(source: bytes) -> dict[str, str]:
-    """What EnvironmentFile= reads: no `export`, no `$NAME`; a `#` begins a comment at a line's start only.
+    """Read an EnvironmentFile=: no `export`, no `$NAME`; `#` is a comment only at line start.
 
-    Values may stand in quotes, several one after another; the last of equal names counts. Never raises.
+    Values may be quoted, also in several quoted parts; of equal names the last counts. Never
+    raises.
     """
     text = source.decode("utf-8", "replace").removeprefix(BYTE_ORDER_MARK).replace("\r\n", "\n")
     found: dict[str, str] = {}
@@ -149,7 +150,7 @@ def read_environment_file(source: bytes) -> dict[str, str]:
 
 
 def _line_end(text: str, at: int) -> int:
-    """Behind this line; a comment goes on behind a backslash."""
+    """Return the end of this line; a comment continues after a backslash."""
     comment = _COMMENT.match(text, at) is not None
     while True:
         end = text.find("\n", at)
@@ -161,9 +162,9 @@ def _line_end(text: str, at: int) -> int:
 
 
 def _setting_value(text: str, at: int) -> tuple[int, str]:
-    """A value from behind its `=` to the end of its line; where the next line begins."""
-    value, quote, bare = "", "", False  # bare: blanks at its end are not part of it
-    kept = 0  # how much of the value no trimming may take
+    """Return the start of the next line and the value after `=`."""
+    value, quote, bare = "", "", False  # bare: trailing blanks are trimmed
+    kept = 0  # length of the value that must not be trimmed
     while at < len(text):
         sign = text[at]
         at += 1
@@ -194,13 +195,13 @@ def _setting_value(text: str, at: int) -> tuple[int, str]:
 
 
 def _in_quotes(sign: str) -> str:
-    """What a backslash and this mean between double quotes."""
+    """Return the meaning of a backslash and this character between double quotes."""
     return "" if sign == "\n" else sign if sign in '"\\`$' else f"\\{sign}"
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchdJob:
-    """The parts of a property list that decide what its program sees. What has another type is left out."""
+    """The parts of a property list that affect the program. Values of another type are ignored."""
 
     label: str = ""
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)  # values may be secrets
@@ -209,16 +210,16 @@ class LaunchdJob:
 
 
 def read_launchd(source: bytes) -> LaunchdJob:
-    """A property list, as XML or binary.
+    """Read a property list, XML or binary.
 
     Raises:
         FormatError: it is no property list, or no dictionary.
     """
-    import plistlib  # here: few read one
+    import plistlib  # imported late: rarely needed
 
     try:
         value = plistlib.loads(source)
-    except Exception as error:  # of a parser, of offsets, of dates: the module promises no type
+    except Exception as error:  # plistlib documents no error type
         raise FormatError(f"no property list: {str(error) or type(error).__name__}", _PLIST_HEAD) from None
     if not isinstance(value, Mapping):
         raise FormatError("the property list is no dictionary", _PLIST_HEAD)

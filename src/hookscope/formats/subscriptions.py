@@ -1,7 +1,4 @@
-"""Read from source code, without running it.
-
-subscribed events, plugin registrations, an agent's description.
-"""
+"""Subscribed events, plugin registrations and agent descriptions, read without running the code."""
 
 from __future__ import annotations
 
@@ -24,29 +21,27 @@ from hookscope.formats.script_source import (
 from hookscope.formats.script_tokens import LONGEST_SCRIPT, TokenizedScript, read_script
 from hookscope.values import dataclass
 
-API_NAME = "api"  # what plugins call the object that they register with
+API_NAME = "api"  # the usual name of a plugin's api object
 
 
 @dataclass(frozen=True, slots=True)
 class PluginRegistration:
-    """One call by which a plugin registers a handler, as its text says."""
+    """One call by which a plugin registers a handler, as written."""
 
     event: str
-    priority: int | None  # None: the text does not say it
+    priority: int | None  # None: unknown
     line: int  # from 1
-    named: bool = False  # is it `registerHook("NAME", …)`, which names the event by itself
+    named: bool = False  # whether it is `registerHook("NAME", …)`
 
 
 def without_repeats(keys: Iterable[str]) -> tuple[str, ...]:
-    """Each key where it stands first: an object has each once."""
+    """Return each key once, in order of first occurrence."""
     return tuple(dict.fromkeys(keys))
 
 
 PYTHON_DEFINE_NAMES = "define_hook"
 PYTHON_REGISTER_NAMES = frozenset({"on", "register_hook"})
-PYTHON_DEFAULT_NAMES = frozenset(
-    {"default", "hook"}
-)  # the names under which a plain mapping counts as the module's hook
+PYTHON_DEFAULT_NAMES = frozenset({"default", "hook"})  # names of a dict that counts as the module's hook
 
 
 def python_stream_events(source: bytes) -> tuple[str, ...] | None:
@@ -90,7 +85,7 @@ def python_registrations(source: bytes) -> tuple[PluginRegistration, ...] | None
 
 
 def _in_order(tree: ast.Module) -> Iterator[ast.AST]:
-    """All nodes; a stack, since a long chain is as deep as it is long."""
+    """Yield all nodes in order; uses a stack, since long chains are deep."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
@@ -110,7 +105,7 @@ def _receiver(call: ast.Call) -> str:
 
 
 def _python_api_names(nodes: list[ast.AST]) -> Iterator[str]:
-    """What `register` calls its parameter."""
+    """Yield the names of the first parameter of `register`."""
     for node in nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == "register":
             positional = [*node.args.posonlyargs, *node.args.args]
@@ -149,7 +144,7 @@ def _keys(node: ast.expr) -> tuple[str, ...] | None:
 
 
 def _python_members(node: ast.expr | None) -> dict[str, ast.expr] | None:
-    """The members of a mapping that is written out; None for any other expression."""
+    """Return the members of a dict literal; None for any other expression."""
     if not isinstance(node, ast.Dict):
         return None
     found: dict[str, ast.expr] = {}
@@ -162,7 +157,7 @@ def _python_members(node: ast.expr | None) -> dict[str, ast.expr] | None:
 
 
 def _keywords(call: ast.Call) -> dict[str, ast.expr] | None:
-    """The keywords of a call; None where it has others that the text does not say."""
+    """Return the keyword arguments of a call; None if it unpacks arguments."""
     if any(keyword.arg is None for keyword in call.keywords):
         return None
     if any(isinstance(argument, ast.Starred) for argument in call.args):
@@ -222,12 +217,12 @@ def script_stream_events(source: bytes) -> tuple[str, ...] | None:
     keys = object_members(script, events.start)
     if keys is None:
         return None
-    heard = {member.name: not _is_undefined(script, member) for member in keys}  # the last of a name counts
+    heard = {member.name: not _is_undefined(script, member) for member in keys}  # last of equal names
     return tuple(name for name, is_heard in heard.items() if is_heard)
 
 
 def _is_undefined(script: TokenizedScript, member: ObjectMember) -> bool:
-    """A key whose handler is `undefined` is none (eve 10)."""
+    """Return whether the handler is `undefined`: such a key is ignored (eve 10)."""
     return member.end == member.start + 1 and script.is_at(member.start, "undefined")
 
 
@@ -249,7 +244,10 @@ def script_registrations(source: bytes) -> tuple[PluginRegistration, ...] | None
 
 
 def _is_call(script: TokenizedScript, at: int, names: frozenset[str]) -> bool:
-    """`api.on(`, `api.on?.(` or `api?.registerHook(`, where `api` is no member of something else."""
+    """Return whether `api.on(`, `api.on?.(` or `api?.registerHook(` starts here.
+
+    `api` must not be a member of another object.
+    """
     tokens = script.tokens
     return (
         tokens[at].kind == "name"
@@ -262,12 +260,12 @@ def _is_call(script: TokenizedScript, at: int, names: frozenset[str]) -> bool:
 
 
 def _opening(script: TokenizedScript, at: int) -> int:
-    """Where the bracket of a call begins."""
+    """Return the index of the call's bracket."""
     return at + (4 if script.is_at(at + 3, "?.") else 3)
 
 
 def _script_registration(script: TokenizedScript, at: int) -> list[PluginRegistration] | None:
-    """The events of one call. None where it does not say them as texts."""
+    """Return the registrations of one call; None if its events are not plain texts."""
     arguments = call_arguments(script, _opening(script, at))
     if not arguments:
         return None
@@ -304,7 +302,7 @@ def _priority_in_options(script: TokenizedScript, options: tuple[tuple[int, int]
 
 
 def _script_api_names(script: TokenizedScript) -> frozenset[str]:
-    """What the functions that get the api call it: the first parameter of `register`; and always `api`."""
+    """Return the names of the api: the first parameter of `register`, and always `api`."""
     return frozenset({API_NAME, *_first_parameters(script)})
 
 
@@ -322,7 +320,7 @@ def _first_parameters(script: TokenizedScript) -> Iterator[str]:
 
 
 def _script_parameter(script: TokenizedScript, at: int) -> Iterator[str]:
-    """The first parameter of the function that begins here."""
+    """Yield the first parameter of the function that begins here."""
     while script.is_at(at, "async") or script.is_at(at, "function"):
         at += 1
         if script.kind_at(at) == "name" and script.is_at(at + 1, "("):
@@ -346,11 +344,12 @@ SCRIPT_LANGUAGES = frozenset({"typescript", "javascript"})
 
 
 def stream_events(source: bytes, language: SourceLanguage) -> tuple[str, ...] | None:
-    """The keys of a stream hook's `events`, as written, `*` among them; none twice. Never raises.
+    """Return the keys of a stream hook's `events`, as written, without repeats. Never raises.
 
-    Read are `define_hook(events={…})`, `define_hook({…})`, and in TypeScript and JavaScript the default
-    export: `defineHook({events: {…}})`, the plain object, a constant that is one, or a function that
-    returns one. None for keys that are computed or spread, for variables, and for a text that cannot be read.
+    It reads `define_hook(events={…})` and `define_hook({…})`, and in TypeScript and JavaScript the
+    default export: `defineHook({events: {…}})`, the plain object, a constant, or a function that
+    returns one. None for computed or spread keys, for variables, and for a text that cannot be
+    read.
     Source: seed 002, "Define a hook"; eve 10.
     """
     if len(source) > LONGEST_SCRIPT:
@@ -361,10 +360,11 @@ def stream_events(source: bytes, language: SourceLanguage) -> tuple[str, ...] | 
 
 
 def plugin_registrations(source: bytes, language: SourceLanguage) -> tuple[PluginRegistration, ...] | None:
-    """Every `api.on("NAME", …)` and `api.registerHook({event: "NAME", …})` of a plugin, as written.
+    """Return every `api.on("NAME", …)` and `api.registerHook({event: "NAME", …})` of a plugin.
 
-    `api` is what its `register` calls its parameter. What the plugin hands its api to in other files is not
-    seen. None where a call's name is no plain text, so that the others are not all. Never raises.
+    `api` is the name of `register`'s parameter. Calls in other files that receive the api are not
+    seen. None if the event of a call is no plain text, since the result would be incomplete. Never
+    raises.
     Source: seed 003, "Hook Registration"; rules note 6.
     """
     if len(source) > LONGEST_SCRIPT:
@@ -375,8 +375,10 @@ def plugin_registrations(source: bytes, language: SourceLanguage) -> tuple[Plugi
 
 
 def agent_description(source: bytes, language: SourceLanguage) -> str | None:
-    """The `description` of `defineAgent({…})`, of the plain object, or of `define_agent(…)`, where it is a
-    plain text; None where the text does not say it, or cannot be read. Never raises."""
+    """Return the plain-text `description` of `defineAgent({…})`, an object or `define_agent(…)`.
+
+    None if the text does not show it or cannot be read. Never raises.
+    """
     if len(source) > LONGEST_SCRIPT:
         return None
     if language == "python":

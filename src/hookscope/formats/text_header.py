@@ -1,6 +1,6 @@
-"""The header of a Markdown file as texts: YAML where it reads, and beside it a plain reader of lines.
+"""The header of a Markdown file as texts: YAML if it parses, supplemented by a line reader.
 
-This reader never refuses a header: where its YAML is broken, what stands on single lines still counts.
+No header is refused: if its YAML is invalid, values on single lines still count.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ QUOTED_WHEN_BROKEN: Final = {"description": _ANY, "summary": _KEY_IN_TEXT, "read
 
 _compact: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 REMEMBERED_HEADERS: Final = 4096  # headers
-_SPACES = BLANK.replace(r"\n", "")  # on one line
+_SPACES = BLANK.replace(r"\n", "")  # blanks on one line
 _OPENING = re.compile(rf"---{_SPACES}*\n")
 _CLOSING = re.compile(rf"(?:^|\n)---{_SPACES}*(?:\n|\Z)")
 _LINE = re.compile(rf"([A-Za-z0-9_-]+):{BLANK}*([^\n\r\u2028\u2029]*)")
@@ -41,22 +41,25 @@ _FLOW_AS_KEY = re.compile(
     rf"^({_KEY}:[ \t]+)(\[[^\[\]{{}}\n]*\]|\{{[^\[\]{{}}\n]*\}}):[ \t][^\n]*$", re.MULTILINE
 )
 _QUOTED = re.compile(r""""(?:[^"\\]|\\[\s\S])*"|'(?:[^']|'')*'""")
-_BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)  # PyYAML takes no tab at the beginning of one
+_BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)  # PyYAML refuses leading tabs
 _COMMENT = re.compile(r"(?<=\s)#[^\n]*")
 
 
 def read_text_header(source: bytes) -> dict[str, str]:
-    """Every top-level key of the header with its value as text; empty without a header. Never raises.
+    """Return every top-level key of the header with its value as text; {} without one.
 
-    Texts are trimmed, numbers and words printed as JavaScript prints them, lists and mappings are compact
-    JSON. What YAML leaves empty, and all of it where YAML fails, is taken from the lines as they stand.
+    Never raises.
+
+    Texts are trimmed, numbers and words printed as JavaScript prints them, lists and mappings are
+    compact JSON. Values that YAML leaves empty, and all values if the YAML is invalid, are taken
+    from the lines.
     """
     return dict(_texts_of(source))
 
 
 @lru_cache(maxsize=REMEMBERED_HEADERS)
 def _texts_of(source: bytes) -> Mapping[str, str]:
-    """A look reads every header again, and nearly all are as they were."""
+    """Return the header as texts, cached by content: most headers are unchanged between scans."""
     block = header_block(source)
     if block is None:
         return {}
@@ -78,9 +81,9 @@ def _texts_of(source: bytes) -> Mapping[str, str]:
 
 @lru_cache(maxsize=1)
 def header_block(source: bytes) -> str | None:
-    """The text between the two lines `---`, with every line end a line feed; None without a header.
+    """Return the text between the two `---` lines with LF line ends; None without a header.
 
-    Bytes that are no UTF-8 become U+FFFD. A header that does not end is none.
+    Bytes that are not UTF-8 become U+FFFD. A header that does not end counts as none.
     """
     text = (
         source.decode("utf-8", "replace")
@@ -97,11 +100,11 @@ def header_block(source: bytes) -> str | None:
 
 
 def _yaml_of(block: str) -> dict[str, object] | None:
-    """What YAML makes of the header: as it stands, else mended; None where it makes nothing of it."""
+    """Return the header's YAML data, repaired if needed; None if it cannot be read."""
     for mended in _mended(block):
         if starts_too_far_left(mended):
             return None
-        alone = _FLOW_AS_KEY.sub(r"\1\2", mended)  # `[a]: b` is `[a]` to that reader
+        alone = _FLOW_AS_KEY.sub(r"\1\2", mended)  # the host's reader takes `[a]: b` for `[a]`
         for text in (mended, _with_flow_on_one_line(mended), _BLANK_LINE.sub("", mended), alone):
             try:
                 value = _read(text)
@@ -119,7 +122,7 @@ def _mended(block: str) -> Iterator[str]:
 
 
 def _read(text: str) -> object:
-    """Raises FormatError."""
+    """Return the data of a YAML text. Raises FormatError."""
     if has_glued_comment(text):
         raise FormatError("a comment stands apart from what is before it", Span(1, 1, 0, 0))
     try:
@@ -129,7 +132,7 @@ def _read(text: str) -> object:
 
 
 def _with_flow_on_one_line(block: str) -> str:
-    """Each top-level `{…}` or `[…]` on one line: YAML 1.2 lets a key in them span lines, PyYAML does not."""
+    """Join each top-level `{…}` or `[…]` on one line: PyYAML refuses keys that span lines."""
     parts, at = [], 0
     while found := _FLOW.search(block, at):
         end, _ = _end_of_flow(block, found.end())
@@ -142,7 +145,7 @@ def _with_flow_on_one_line(block: str) -> str:
 
 
 def _end_of_flow(text: str, at: int) -> tuple[int, int]:
-    """Where the value in brackets ends that begins here, and how many brackets are open at the text's end."""
+    """Return the end of the value in brackets, and how many brackets stay open."""
     depth = 0
     while at < len(text):
         quoted = _QUOTED.match(text, at)
@@ -157,7 +160,7 @@ def _end_of_flow(text: str, at: int) -> tuple[int, int]:
 
 
 def _with_quotes(block: str) -> str:
-    """The header with the values that often break it in quotes, where they are broken."""
+    """Return the header with quotes around invalid values of the keys in `QUOTED_WHEN_BROKEN`."""
 
     def mended(line: str, *, is_last: bool) -> str:
         found = _FIELD.fullmatch(line)
@@ -165,7 +168,7 @@ def _with_quotes(block: str) -> str:
         sign = QUOTED_WHEN_BROKEN.get(key)
         if sign is None or not sign.match(value) or not value or _reads(line):
             return line
-        if not is_last and _stays_open(value):  # then what is broken is the line below it
+        if not is_last and _stays_open(value):  # then the error is in the next line
             return line
         return f"{key}: {json.dumps(_without_quotes(value), ensure_ascii=False)}"
 
@@ -174,7 +177,7 @@ def _with_quotes(block: str) -> str:
 
 
 def _stays_open(value: str) -> bool:
-    """Does it begin with a quote or a bracket whose end does not come."""
+    """Return whether the value opens a quote or bracket that it does not close."""
     if value[0] in "\"'":
         return _QUOTED.match(value) is None
     return value[0] in "[{" and _end_of_flow(value, 0)[1] > 0
@@ -223,7 +226,7 @@ def _plain(value: object) -> object:
 
 
 def _lines_of(block: str) -> Iterator[tuple[str, tuple[str, bool]]]:
-    """Each key at the start of a line with its raw text, and whether that stands on the key's own line."""
+    """Yield each key at a line's start with its raw text, and whether that is on its own line."""
     lines = block.split("\n")
     at = 0
     while at < len(lines):

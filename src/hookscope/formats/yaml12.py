@@ -1,4 +1,4 @@
-"""Read YAML 1.2 as the hosts do: a fast reader for the plain subset, else from PyYAML's nodes."""
+"""Read YAML 1.2 as the hosts do: a fast reader for the plain subset, else PyYAML's nodes."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from hookscope.formats.yaml_nodes import (
 
 _QUOTES: Final = "'\""
 _LONGEST: Final = 65_536  # characters
-_LONGEST_FLOW: Final = 1000  # characters; a key of over 1,024 is none to YAML
+_LONGEST_FLOW: Final = 1000  # characters; YAML keys have at most 1,024
 _MOST_BRACKETS: Final = 30  # in one value
-_DEEPEST: Final = 30  # blocks in one another
+_DEEPEST: Final = 30  # nested blocks
 
-# Nothing that was taken is given back (`+` behind a repetition): of thousands of spaces each would be tried.
+# Possessive repetition (`+`), since backtracking over thousands of spaces is slow.
 _LINES: Final = re.compile(
     r"""
     ([ ]*+)
@@ -55,17 +55,17 @@ _LINES: Final = re.compile(
 _WORD = r"[A-Za-z_](?:[A-Za-z0-9_./*-]|:(?=[A-Za-z0-9_*]))*"
 _WORDS: Final = re.compile(rf"\[ *{_WORD}(?: *, *{_WORD})* *\]")
 _LAST_COMMA: Final = re.compile(r'("[^"\n]*")|(?<=["\]}a-z0-9]),(?=[ \n]*[\]}])')
-_KEY_APART: Final = re.compile(r"\n *:")  # from its colon: no key to the full reader
+_KEY_APART: Final = re.compile(r"\n *:")  # a key on another line than its colon
 _MANY_DIGITS: Final = 300
 _LONG_NUMBER: Final = re.compile(rf"[0-9]{{{_MANY_DIGITS}}}")
 
 
 class _NotPlainYaml(Exception):
-    """Something that is not read here."""
+    """The text has YAML beyond the plain subset."""
 
 
 def read_plain_yaml(text: str) -> dict[str, object] | None:
-    """The mapping that a text is, as the full reader reads it; None where only that one can tell."""
+    """Return the mapping as the full reader would; None if only the full reader can tell."""
     if len(text) > _LONGEST:
         return None
     if "\r" in text:
@@ -81,9 +81,9 @@ def read_plain_yaml(text: str) -> dict[str, object] | None:
 def _plain_mapping(text: str) -> dict[str, object]:
     whole: dict[str, object] = {}
     here: Any = whole  # the innermost block, a mapping or a list
-    column = 0  # where its lines begin
-    around: list[tuple[Any, int]] = []  # the blocks that it is in
-    waiting = ""  # the last line's key, where its value is not on that line
+    column = 0  # its indentation
+    around: list[tuple[Any, int]] = []  # the enclosing blocks
+    waiting = ""  # the last key, if its value is on later lines
     for indent, dash, key, value, strange in _LINES.findall(text):
         if strange:
             raise _NotPlainYaml
@@ -137,14 +137,14 @@ def _plain_value(text: str) -> object:
 
 @lru_cache(maxsize=512)
 def _plain_items(text: str) -> tuple[object, ...] | None:
-    """The items of a list without others in it, which hooks often have in common; None for other lists."""
+    """Return the items of a flat list, cached as hooks share them; None for nested lists."""
     items = _plain_flow(text)
     assert isinstance(items, list)
     return None if any(isinstance(item, dict | list) for item in items) else tuple(items)
 
 
 def _plain_flow(text: str) -> object:
-    """What stands in brackets: JSON, with a comma behind the last items allowed, or a list of plain words."""
+    """Return a value in brackets: JSON with an optional last comma, or a list of plain words."""
     if len(text) > _LONGEST_FLOW or "\\" in text or text.count("[") + text.count("{") > _MOST_BRACKETS:
         raise _NotPlainYaml
     if len(text) > _MANY_DIGITS and _LONG_NUMBER.search(text):
@@ -160,7 +160,7 @@ def _plain_flow(text: str) -> object:
 
 
 def _json(text: str) -> object:
-    """A list or mapping; None where it is no JSON."""
+    """Return a list or mapping, or None if the text is not JSON."""
     try:
         value, end = _read_plain(text)
     except ValueError:
@@ -186,36 +186,37 @@ YAML_LIMIT = 64 * 1024
 
 
 def read_yaml(source: bytes, *, limit: int = YAML_LIMIT) -> object:
-    """What the document says: dict (keys are text), list, str, int, float, bool or None (also when empty).
+    """Return the document's data: dict, list, str, int, float, bool or None (also if empty).
 
-    Only plain scalars can be numbers, true, false or null; quoted ones and keys are always text. Integers
-    are exact up to 500 characters and floats beyond, mostly inf. Half of a surrogate pair reads as U+FFFD.
+    Keys are text. Only plain scalars can be numbers, true, false or null; quoted ones and keys are
+    always text. Integers are exact up to 500 characters and floats beyond, mostly inf. Half of a
+    surrogate pair reads as U+FFFD.
 
     Args:
         limit: the most characters the text may have.
 
     Raises:
-        FormatError: not UTF-8, not one YAML document, a key twice or not a scalar, a tag, an anchor or
-            alias, more than 64 collections in one another, or text over the limit.
+        FormatError: not UTF-8, not one YAML document, a key that repeats or is no scalar, a tag, an
+            anchor or alias, more than 64 nested collections, or text over the limit.
     """
     text = text_of(source)
     return read_part(text, int(text.startswith(BYTE_ORDER_MARK)), len(text), limit)
 
 
 def read_own_yaml(source: bytes) -> object:
-    """As `read_yaml`, of a file of this program: it is taken for granted that nothing in it is refused.
+    """Read a YAML file of this program, without the checks of `read_yaml`.
 
-    To look for that takes as long as to read it.
+    The checks take as long as reading.
     """
     node = compose_trusted(source.decode())
     return None if node is None else _node_value(node, 1)
 
 
 def locate_yaml(source: bytes, path: KeyPath, *, limit: int = YAML_LIMIT) -> Span | None:
-    """Where the value at `path` stands, or None where there is none or the source cannot be read.
+    """Return the span of the value at `path`; None if there is none or the source is invalid.
 
-    A missing value (`key:`) is an empty span. A list or mapping in block style starts at its first item
-    and ends with its last; a block scalar (`|`, `>`) takes the blank lines after it along.
+    A missing value (`key:`) is an empty span. A list or mapping in block style spans from its first
+    item to its last; a block scalar (`|`, `>`) includes the blank lines after it.
     """
     try:
         text = text_of(source)
@@ -225,14 +226,14 @@ def locate_yaml(source: bytes, path: KeyPath, *, limit: int = YAML_LIMIT) -> Spa
 
 
 def read_part(text: str, start: int, end: int, limit: int = YAML_LIMIT) -> object:
-    """Read `text[start:end]` as a document; errors stand where they do in the whole text."""
+    """Read `text[start:end]` as a document; errors have positions in the whole text."""
     document = text[start:end]
     plain = read_plain_yaml(document) if len(document) <= limit else None
     return plain if plain is not None else read_part_from_nodes(text, start, end, limit)
 
 
 def read_part_from_nodes(text: str, start: int, end: int, limit: int = YAML_LIMIT) -> object:
-    """As `read_part`, which asks for what only this reader can tell."""
+    """Read as `read_part`, with the full reader."""
     try:
         node = compose_yaml(text[start:end], limit)
         return None if node is None else _node_value(node, 1)
@@ -243,15 +244,15 @@ def read_part_from_nodes(text: str, start: int, end: int, limit: int = YAML_LIMI
 def locate_part(
     text: str, start: int, end: int, path: KeyPath, limit: int = YAML_LIMIT, *, of_key: bool = False
 ) -> Span | None:
-    """Locate in the document `text[start:end]`; the span is one in the whole text.
+    """Locate a value in the document `text[start:end]`; the span is in the whole text.
 
-    `of_key`: of the last step's key, in place of its value; None where that is no key of a mapping.
+    `of_key`: locate the last step's key instead of its value; None if it is no key of a mapping.
     """
     try:
         node = compose_yaml(text[start:end], limit)
         if node is None:
             return None
-        _node_value(node, 1)  # what cannot be read has no places
+        _node_value(node, 1)  # refuses an unreadable document
     except YamlProblem:
         return None
     steps, last = (path[:-1], path[-1]) if of_key and path else (path, None)
@@ -271,7 +272,10 @@ def locate_part(
 
 
 def _node_value(node: yaml.Node, depth: int) -> object:
-    """Of a tree, so that depth alone is bounded; `whole_yaml` walks what has aliases and tags."""
+    """Return a node's value.
+
+    The nodes are a tree, so only the depth is bounded; see `full_yaml`.
+    """
     if isinstance(node, yaml.ScalarNode):
         return node.value if node.style else plain_value(node.value)
     if depth > MAX_DEPTH:
@@ -290,7 +294,7 @@ def _node_value(node: yaml.Node, depth: int) -> object:
     return members
 
 
-# From nodes to places
+# From nodes to positions
 
 
 def _child_node(node: yaml.Node, step: str | int) -> yaml.Node | None:
@@ -303,7 +307,7 @@ def _child_node(node: yaml.Node, step: str | int) -> yaml.Node | None:
 
 
 def _node_end(node: yaml.Node) -> int:
-    """Where the node's own text ends. PyYAML ends a block collection where the next thing starts."""
+    """Return the end of the node's own text. PyYAML ends a block where the next token starts."""
     while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         node = last[1] if isinstance(node, yaml.MappingNode) else last

@@ -1,4 +1,4 @@
-"""Compose the nodes of a YAML document, refuse what is not read here, and resolve plain scalars."""
+"""Compose the nodes of a YAML document, refuse unsupported YAML, and resolve plain scalars."""
 
 from __future__ import annotations
 
@@ -24,30 +24,33 @@ _WIDE = {
     "\ufffe": 0xA4,
     "\uffff": 0xA5,
 }  # 0 to 0x9F: the rest
-_BLOCKS = range(0xF00, 0x1100)  # of 256 characters each: planes 15 and 16, which belong to nobody
+_BLOCKS = range(0xF00, 0x1100)  # of 256 characters each: the private planes 15 and 16
 
 
 @dataclass(frozen=True, slots=True)
 class StandInCharacters:
-    """A private block, by the code of its first character."""
+    """A block of private characters that replace those that PyYAML refuses."""
 
     base: int
 
     def put(self, text: str) -> str:
-        """The text for PyYAML, as long as it was."""
+        """Return the text for PyYAML, of the same length."""
         text = _FOREIGN.sub(lambda match: self._of(match[0]), text)
         text = _LONE_RETURN.sub(self._of("\r"), text)
         return _HALF.sub(lambda match: match[1] + self._of("\\"), text)
 
     def take_back(self, root: yaml.Node) -> None:
-        """Put the characters back in every scalar. Halves that stand in double quotes become characters."""
+        """Restore the original characters in every scalar.
+
+        Escaped halves in double quotes are decoded.
+        """
         originals: dict[int, str] = {self.base + code: chr(code) for code in range(0xA0)}
         originals |= {self.base + code: character for character, code in _WIDE.items()}
         half = re.compile(self._of("\\") + "u([0-9a-fA-F]{4})")
         nodes, done = [root], set[int]()
         while nodes:
             node = nodes.pop()
-            if id(node) in done:  # several aliases may name it
+            if id(node) in done:  # several aliases may share it
                 continue
             done.add(id(node))
             if isinstance(node, yaml.ScalarNode):
@@ -64,14 +67,14 @@ class StandInCharacters:
 
 
 def stand_in_characters(text: str) -> StandInCharacters | None:
-    """The stand-ins that a text needs, or None for most texts, which need none.
+    """Return the stand-ins that a text needs, or None; most texts need none.
 
     Raises:
         LookupError: the text uses each of the 512 private blocks.
     """
     needs_some = (
         _FOREIGN.search(text)
-        or ("\r" in text and _LONE_RETURN.search(text))  # `in` first: a search is slow where it finds nothing
+        or ("\r" in text and _LONE_RETURN.search(text))  # `in` first: a failing search is slow
         or ("\\u" in text and _HALF.search(text))
     )
     if not needs_some:
@@ -84,7 +87,7 @@ def stand_in_characters(text: str) -> StandInCharacters | None:
 
 
 def _escaped_blocks(text: str) -> set[int]:
-    """The blocks of characters that a text writes as escapes: they are there once it is read."""
+    """Return the blocks of characters that appear once the text's escapes are decoded."""
     long = {int(code, 16) >> 8 for code in _LONG.findall(text)}
     return long | {
         ord(_join(chr(int(high, 16)) + chr(int(low, 16)))) >> 8 for high, low in _PAIR.findall(text)
@@ -92,12 +95,12 @@ def _escaped_blocks(text: str) -> set[int]:
 
 
 def _join(text: str) -> str:
-    """Surrogate pairs as characters, and each half that has lost its other half as U+FFFD."""
+    """Return the text with surrogate pairs as characters and lone halves as U+FFFD."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 class YamlProblem(Exception):
-    """A problem, by its offsets in the text that PyYAML was given."""
+    """A problem, with its offsets in the text that PyYAML read."""
 
     def __init__(self, problem: str, start: int, end: int) -> None:
         super().__init__(problem)
@@ -107,7 +110,7 @@ class YamlProblem(Exception):
 
 
 class _Untagged:
-    """Takes the place of PyYAML's resolver, which would give every node a tag that nobody reads."""
+    """Replaces PyYAML's resolver, which would compute unused tags for every node."""
 
     def resolve(self, *_: object) -> None:
         return None
@@ -121,7 +124,7 @@ class _Untagged:
 
 class _PureNodes(_Untagged, yaml.BaseLoader):
     def scan_to_next_token(self) -> None:
-        """Tabs stand apart what stands on one line, as in YAML 1.2 and in the reader in C."""
+        """Accept tabs between tokens on one line, as YAML 1.2 and the C reader do."""
         while True:
             super().scan_to_next_token()
             if self.peek() != "\t" or (self.allow_simple_key and not self.flow_level):
@@ -129,7 +132,7 @@ class _PureNodes(_Untagged, yaml.BaseLoader):
             self.forward()
 
     def scan_plain_spaces(self, indent: int, start_mark: yaml.Mark) -> Any:
-        """Likewise those within a text."""
+        """Accept tabs inside a plain scalar, too."""
         length = 0
         while self.peek(length) in " \t":
             length += 1
@@ -141,7 +144,7 @@ class _PureNodes(_Untagged, yaml.BaseLoader):
 
 
 class _WholeNodes(_PureNodes):
-    """Keeps the tag `!` of a scalar, which says that it is text; an anchor may stand twice."""
+    """Keeps a scalar's tag `!`, which marks it as text; an anchor may be defined twice."""
 
     def compose_node(self, parent: Any, index: Any) -> yaml.Node | None:
         event = self.peek_event()  # type: ignore[no-untyped-call]  # its stubs leave it open
@@ -167,9 +170,9 @@ if yaml.__with_libyaml__:
     _NODES = _FastNodes  # type: ignore[assignment]  # the two loaders share their methods and no class
 
 
-# A tag, anchor or alias where a value may start (a harmless `&` or `!` in prose costs one slower read).
+# A tag, anchor or alias where a value may start (`&` or `!` in prose only costs time).
 _PROPERTY = re.compile(r"[&*!](?<![^\s\[{,:?\-].)(?:(?<=!)|\S)")
-# More indicators on one line, or more indentation, than it takes to get deep without a bracket.
+# So many indicators on a line, or so much indentation, that nesting may be deep.
 _MANY_INDICATORS = re.compile(r"[-?:][ \t]+(?:[-?:][ \t]+){31}")
 _INDENT = " " * 100
 TOO_DEEP = f"more than {MAX_DEPTH} lists and mappings in one another"
@@ -177,9 +180,9 @@ _STEP_OF = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 def compose_yaml(text: str, limit: int, *, whole: bool = False) -> yaml.Node | None:
-    """The document's node, with every scalar as written; None for an empty document.
+    """Return the document's node, with every scalar as written; None for an empty document.
 
-    `whole`: with tags, anchors and aliases, by the reader in Python. Raises Wrong.
+    `with_tags`: with tags, anchors and aliases, by the reader in Python. Raises YamlProblem.
     """
     if len(text) > limit:
         raise YamlProblem(f"{len(text):,} characters of YAML; the limit is {limit:,}", limit, len(text))
@@ -189,7 +192,7 @@ def compose_yaml(text: str, limit: int, *, whole: bool = False) -> yaml.Node | N
         raise YamlProblem(str(error), 0, 0) from None
     given = standins.put(text) if standins else text
     if whole and max(accumulate(_STEP_OF.get(sign, 0) for sign in given), default=0) > MAX_DEPTH:
-        raise too_deep(0)  # each would be looked through for every other
+        raise too_deep(0)  # quadratic otherwise
     try:
         if whole or _needs_checking(given):
             _refuse_depth(given, properties=whole)
@@ -203,18 +206,18 @@ def compose_yaml(text: str, limit: int, *, whole: bool = False) -> yaml.Node | N
 
 
 def compose_trusted(text: str) -> yaml.Node | None:
-    """As `compose_yaml`, of a file of this program: nothing in it is refused, and nothing is looked for."""
+    """Return the node of a YAML file of this program, without checks."""
     return yaml.compose(text, Loader=_NODES)
 
 
 def _needs_checking(text: str) -> bool:
-    """Whether the text might have a tag, an anchor, or more depth than C can take.
+    """Return whether the text might have a tag, an anchor, or more depth than C can take.
 
-    What passes has at most 64 brackets, 99 columns of indentation and 31 indicators in a row. Each can
-    give two levels, so the C parser, which dies of 50,000, never gets as far as 500.
+    A text that passes has at most 64 brackets, 99 columns of indentation and 31 indicators in a
+    row. Each adds at most two levels, so the C parser, which crashes at 50,000, stays below 500.
     """
     return (
-        _NODES is _PureNodes  # composes by recursion in Python, which ends far sooner
+        _NODES is _PureNodes  # recursion in Python has a far lower limit
         or text.count("[") + text.count("{") > MAX_DEPTH
         or _INDENT in text
         or _MANY_INDICATORS.search(text) is not None
@@ -223,9 +226,9 @@ def _needs_checking(text: str) -> bool:
 
 
 def _refuse_depth(text: str, *, properties: bool) -> None:
-    """Look through the events, which the parser gives without recursion, however deep the text is.
+    """Raise YamlProblem for deep nesting, from the parser's events, which need no recursion.
 
-    `properties`: are tags, anchors and aliases let through.
+    `properties`: tags, anchors and aliases are allowed.
     """
     depth = 0
     for event in yaml.parse(text, Loader=_PureNodes if properties else _NODES):
@@ -257,7 +260,7 @@ def _sentence(error: yaml.MarkedYAMLError, found: str) -> str:
     if isinstance(error, yaml.composer.ComposerError):
         return "a second document starts here; a file has one"
     problem = error.problem or "not YAML"
-    if "nesting depth" in problem:  # libyaml 0.2.6 looks ahead as far as the thousandth, and stops there
+    if "nesting depth" in problem:  # libyaml 0.2.6 refuses depths above 1,000
         return TOO_DEEP
     if "cannot start any token" in problem:
         if found == "\t":
@@ -282,11 +285,11 @@ _NUMBER: Final = re.compile(
     r"|(?P<real>[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)"
 )
 _BASES: Final = {"decimal": 10, "octal": 8, "hex": 16}
-_FIRST_CHARACTERS: Final = frozenset("~nNtTfF.+-0123456789")  # of all that is not text
+_FIRST_CHARACTERS: Final = frozenset("~nNtTfF.+-0123456789")  # of scalars that are not text
 
 
 def plain_value(text: str) -> str | float | None:
-    """A plain scalar by the core schema, 10.3.2 of YAML 1.2.2."""
+    """Return the value of a plain scalar by the core schema, 10.3.2 of YAML 1.2.2."""
     if text and text[0] not in _FIRST_CHARACTERS:
         return text
     if text in _SCALAR_WORDS:

@@ -1,1 +1,4 @@
-"""Hook systems of hosts, and dialects. Runs no handler, writes nothing; only `dialects` names a host."""
+"""Hook systems of hosts, and dialects.
+
+Runs no handler and writes nothing; only `dialects` names a host.
+"""

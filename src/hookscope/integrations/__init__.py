@@ -1,4 +1,4 @@
 """Programs that use Hookscope from outside: editors (dap), browsers (serve), pytest.
 
-Nothing imports them at the top.
+Nothing imports them at module level.
 """

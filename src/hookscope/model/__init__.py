@@ -1,4 +1,4 @@
-"""The nouns of the program: events, hooks, gates, plans, runs, hosts, the machine.
+"""Events, hooks, gates, plans, runs, hosts and the machine.
 
 Frozen types and pure functions; nothing here runs a handler or writes a file.
 """

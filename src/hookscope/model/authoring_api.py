@@ -1,7 +1,8 @@
-"""What authors of stream hooks and plugins write with.
+"""The functions that authors of stream hooks and plugins call.
 
-The Python worker loads this file by its path, after model/handler_arguments.py, perhaps under an older
-interpreter. So it imports only that file and the standard library, and keeps to the syntax of Python 3.9.
+The Python worker loads this file by its path, after model/handler_arguments.py, possibly under an
+older interpreter. So it imports only that file and the standard library, and uses only the syntax
+of Python 3.9.
 """
 
 from __future__ import annotations
@@ -12,16 +13,16 @@ from typing import Any, Callable, Mapping, NamedTuple, TypeVar, overload  # noqa
 from hookscope.model.handler_arguments import Handler, Record, camel, type_with_article
 
 H = TypeVar("H", bound=Handler)
-MOST_LATE = 100  # registrations of a plugin that are taken after its `register`
+MOST_LATE = 100  # late registrations accepted per plugin
 
 
-# What stream hooks are made of
+# Stream hooks
 
 
 class Definition(dict[str, Any]):
-    """What a module of an agent defines, with its members as they were written. Equal to itself only.
+    """What a module of an agent defines, with its members as written. Compared by identity.
 
-    Source: seed 002; identity decides what a definition is (rules note 3.9).
+    Source: seed 002; a definition is identified by its object (rules note 3.9).
     """
 
     __slots__ = ("kind",)
@@ -53,33 +54,33 @@ def _definition(kind: str, given: tuple[Any, ...], members: Mapping[str, Any]) -
 
 
 def define_hook(*given: Mapping[str, Any], **members: Any) -> Definition:
-    """A stream hook: `define_hook(events={"session.started": handler, "*": handler})`.
+    """Return a stream hook: `define_hook(events={"session.started": handler, "*": handler})`.
 
-    What the events are is looked at when the module is loaded. Raises TypeError for what is no mapping, as
-    all of these do. Source: seed 002 ("Define a hook").
+    The events are checked when the module is loaded. Like all `define_…` functions it raises
+    TypeError for an argument that is no mapping. Source: seed 002 ("Define a hook").
     """
     return _definition("hook", given, members)
 
 
 def define_tool(*given: Mapping[str, Any], **members: Any) -> Definition:
-    """A tool, as far as hooks meet it: `define_tool(description=…, execute=function)`.
+    """Return a tool: `define_tool(description=…, execute=function)`.
 
-    Its name is that of its file. `execute` is called when a session is played. Raises
-    TypeError as `define_hook`. Source: seed 002 ("Narrowing tool results").
+    The file name is the tool's name. A simulated session calls `execute`. Raises TypeError as
+    `define_hook`. Source: seed 002 ("Narrowing tool results").
     """
     return _definition("tool", given, members)
 
 
 def define_connection(*given: Mapping[str, Any], **members: Any) -> Definition:
-    """A connection, which handlers ask about with `tool_result_from`. Raises TypeError as `define_hook`.
+    """Return a connection, for `tool_result_from`. Raises TypeError as `define_hook`.
 
-    Its name is that of its file; nothing connects. Source: seed 002 ("Narrowing tool results").
+    The file name is its name; nothing connects. Source: seed 002 ("Narrowing tool results").
     """
     return _definition("connection", given, members)
 
 
 def define_channel(*given: Mapping[str, Any], **members: Any) -> Definition:
-    """A channel; its `events` are handlers that run before the event is on record.
+    """Return a channel; its `events` are handlers that run before the event is recorded.
 
     Raises TypeError as `define_hook`. Source: rules note 3.4.
     """
@@ -87,26 +88,29 @@ def define_channel(*given: Mapping[str, Any], **members: Any) -> Definition:
 
 
 def define_dynamic(*given: Mapping[str, Any], **members: Any) -> Definition:
-    """A dynamic resolver; its `events` are handlers that run behind all hooks.
+    """Return a dynamic resolver; its `events` are handlers that run after all hooks.
 
-    What they give the model is not used here. Raises TypeError as `define_hook`. Source: rules note 3.4.
+    Their answers for the model are not used here. Raises TypeError as `define_hook`. Source: rules
+    note 3.4.
     """
     return _definition("dynamic", given, members)
 
 
 def define_agent(*given: Mapping[str, Any], **members: Any) -> Definition:
-    """An agent: `define_agent(name=…, model=mock_model(…))`. Raises TypeError as `define_hook`.
+    """Return an agent: `define_agent(name=…, model=mock_model(…))`.
 
-    A session is played with a model that `mock_model` made; any other is not asked.
+    Raises TypeError as `define_hook`.
+
+    A simulated session calls only models that `mock_model` made.
     """
     return _definition("agent", given, members)
 
 
 def mock_model(reply: str | list[Any] | Handler) -> Definition:
-    """A scripted model: one text, a list of replies, or a function that answers.
+    """Return a scripted model: one text, a list of replies, or a function that returns one.
 
-    Of a list, the reply is that at the number of tool results so far, else the last one. Raises TypeError for
-    anything else.
+    The reply from a list is the one at the number of tool results so far, else the last. Raises
+    TypeError for anything else.
     """
     if not (isinstance(reply, (str, list)) or callable(reply)):
         raise TypeError(
@@ -126,22 +130,22 @@ _NAMED_DEFINITIONS: list[_NamedDefinition] = []
 
 
 def name_definition(definition: object, kind: str, name: str, world: str) -> None:
-    """The loader has met this very object as the tool or connection of that name, in that world."""
+    """Register this object as the tool or connection of that name, in that world of modules."""
     _NAMED_DEFINITIONS.append(_NamedDefinition(definition, kind, name, world))
 
 
 def forget_names(world: str) -> None:
-    """That world's modules are no longer loaded."""
+    """Forget the definitions of a world whose modules were unloaded."""
     _NAMED_DEFINITIONS[:] = [named for named in _NAMED_DEFINITIONS if named.world != world]
 
 
 def tool_result_from(result: Any, definition: object) -> Record | None:
-    """What a tool result holds, if it is one of this very tool or connection; else None.
+    """Return the result of this tool or connection, or None if the result is another's.
 
-    A tool gives `callId`, `output` and `toolName`; a connection matches every tool whose name begins with
-    `<connection>__`, and gives the rest of that name as `connectionToolName` too. Nothing matches where the
-    result is an error, or the object none that was loaded from a file of its own. Source: rules note 3.9,
-    eve 16.
+    A tool's result has `callId`, `output` and `toolName`. A connection matches every tool whose
+    name begins with `<connection>__`, and adds the rest of the name as `connectionToolName`.
+    Nothing matches if the result is an error, or if the object was not loaded from a file of its
+    own. Source: rules note 3.9, eve 16.
     """
     if not isinstance(result, Mapping) or result.get("kind") != "tool-result" or result.get("isError"):
         return None
@@ -162,11 +166,11 @@ def tool_result_from(result: Any, definition: object) -> Record | None:
     return found
 
 
-# What plugins are made of
+# Plugins
 
 
 class Declaration(NamedTuple):
-    """One handler that a plugin registered. `limit` in seconds, None: not said."""
+    """One handler that a plugin registered. `limit` is in seconds; None: not specified."""
 
     key: str
     handler: Handler
@@ -196,7 +200,7 @@ class RecordingPluginApi:
         self.config = self.plugin_config = self.pluginConfig = Record(config or {})
         self.declared: list[Declaration] = []
         self._told = told
-        self._late: list[Declaration] = []  # of those that came behind `close`
+        self._late: list[Declaration] = []  # registrations after `close`
         self._closed = False
 
     def close(self, late: Callable[[Declaration], None] | None = None) -> None:
@@ -215,7 +219,7 @@ class RecordingPluginApi:
         """
         if isinstance(registration, Mapping):
             options = {**registration, **options}
-        elif registration is not None:  # as the shipped program has it: an event of hook folders
+        elif registration is not None:  # the shipped program's form: a folder event
             options = {"event": registration, **options, "internal": True}
         handler = options.pop("handler", None) if handler is None else handler
         event = options.pop("event", None)
@@ -261,7 +265,7 @@ class RecordingPluginApi:
     @property
     def logger(self) -> Any:
         """The standard library's, under the plugin's name."""
-        import logging  # here: most plugins do without
+        import logging  # imported late: few plugins log
 
         return logging.getLogger(f"plugin.{self.id}" if self.id else "plugin")
 
@@ -272,7 +276,7 @@ class RecordingPluginApi:
 
 
 class _NullApi:
-    """Stands for what a host offers to plugins beside hooks. Calling it or reading from it does nothing."""
+    """Replaces the host's other plugin functions. Calls and attribute access do nothing."""
 
     def __call__(self, *_: Any, **__: Any) -> _NullApi:
         return self
@@ -287,7 +291,7 @@ class _NullApi:
 
 
 def _limit_seconds(key: str, options: dict[str, Any]) -> float | None:
-    """Seconds of `timeoutMs`, which is taken out of the options."""
+    """Remove `timeoutMs` from the options and return it in seconds."""
     said = options.pop("timeoutMs", None)
     if said is None:
         return None

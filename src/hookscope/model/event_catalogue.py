@@ -1,4 +1,4 @@
-"""The events that a host knows, and the reader of the YAML files that list them."""
+"""The events of a host, and the reader of the YAML files that list them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from hookscope.model.text import nearest_word
 from hookscope.values import dataclass
 
 DEFAULT_SESSION = "agent:main:main"
-ALL_EVENTS = "*"  # what a stream's listener to all events writes as its key
+ALL_EVENTS = "*"  # a stream hook's key for all events
 
 
 def json_type(value: object) -> str | None:
-    """JSON Schema's name of a value's type; None for what JSON cannot hold.
+    """Return the JSON Schema type of a value; None for a value that JSON does not have.
 
-    Every number is a "number": the hosts are JavaScript, to which 1 and 1.0 are the same.
+    Every number is a "number": the hosts are JavaScript, where 1 and 1.0 are the same.
     """
     match value:
         case None:
@@ -41,16 +41,16 @@ def json_type(value: object) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class EventField:
-    """One member of an event's context, or of its `ctx`: what it is, and what it may be."""
+    """One member of an event's context or `ctx`: its meaning and its possible values."""
 
-    text: str  # what it is, for people
-    types: tuple[str, ...] = ()  # JSON Schema's names of types; none: any value
-    examples: tuple[Any, ...] = ()  # realistic values, the first one being the template's
-    values: tuple[Any, ...] = ()  # all that it can be, where a source lists them
+    text: str  # its meaning, for display
+    types: tuple[str, ...] = ()  # JSON Schema types; none: any value
+    examples: tuple[Any, ...] = ()  # realistic values; templates use the first
+    values: tuple[Any, ...] = ()  # all possible values, if a source lists them
     members: Mapping[str, EventField] = field(
         default_factory=dict
     )  # of the object, or of each item of the list
-    without: str = ""  # of an item's member that the host cannot do without: what it makes of such an item
+    without: str = ""  # for a required member of an item: the consequence of its absence
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,29 +60,31 @@ class EventType:
     key: str  # `command:new`; a bare type is a family: all events of that type
     when: str
     kind: EventKind = "folder"
-    when_not: str = ""  # when one would expect it and it does not come; empty: no source says
-    by: str = ""  # which part of the host sends it
-    emitted: bool = True  # False: documented, and never sent
+    when_not: str = ""  # when it is unexpectedly not sent; empty: unknown
+    by: str = ""  # the part of the host that sends it
+    emitted: bool = True  # False: documented but never sent
     open: bool = False  # a family whose actions are the user's own
     delivers: bool = False  # pushed messages reach the user
     awaited: bool = True
     mutable: tuple[str, ...] = ()  # context fields that the host uses afterwards
     session: str = DEFAULT_SESSION  # a realistic session key
     context: Mapping[str, Any] = field(default_factory=dict)  # a realistic example
-    fields: Mapping[str, EventField] = field(default_factory=dict)  # of the context: its family's and its own
-    described: bool = True  # False: no source says all that its context may hold
-    required: tuple[str, ...] = ()  # context fields without which the host could not have sent it
+    fields: Mapping[str, EventField] = field(default_factory=dict)  # of the context, including the family's
+    described: bool = True  # False: no source describes the whole context
+    required: tuple[str, ...] = ()  # context fields that the host always sends
     ctx: Mapping[str, Any] = field(default_factory=dict)  # an example of a handler's second argument
     ctx_fields: Mapping[str, EventField] = field(default_factory=dict)  # none: no source describes it
-    policy: str = ""  # the name of its policy, where events of one system have several
-    limit: float | None = None  # seconds that the host gives each handler; None: any
-    cancellable: bool = False  # may a handler of it cancel the turn that it belongs to
+    policy: str = ""  # its policy's name, if the system has several
+    limit: float | None = None  # the host's time limit per handler in seconds; None: none
+    cancellable: bool = False  # whether a handler may cancel the event's turn
     source: str = ""
 
     @property
     def needs(self) -> Mapping[str, Mapping[str, str]]:
-        """Of each list of the context that the host uses afterwards: what its items must have, and what the
-        host makes of one that lacks it."""
+        """For each list in the context that the host uses: the required members of its items.
+
+        Each member has the consequence of its absence.
+        """
         lists = ((name, self.fields[name].members) for name in self.mutable if name in self.fields)
         needs = (
             (name, {key: item.without for key, item in members.items() if item.without})
@@ -92,22 +94,22 @@ class EventType:
 
     @property
     def family(self) -> bool:
-        """Is this a type, and not one event?"""
+        """Whether this is a type, which stands for all events of that type."""
         return self.kind == "folder" and ":" not in self.key
 
 
 @dataclass(frozen=True, slots=True)
 class EventTypo:
-    """A name that authors write for an event and that is none, or none everywhere."""
+    """A name that authors write for an event, but that no host, or not every host, sends."""
 
-    instead: tuple[str, ...] = ()  # the same moment under other keys, on one host or another
-    near: tuple[str, ...] = ()  # other moments that come near
-    plugin: tuple[str, ...] = ()  # what plugins hear of it
-    why: str = ""  # half a sentence on what the name is
+    instead: tuple[str, ...] = ()  # keys of the same event, on any host
+    near: tuple[str, ...] = ()  # keys of similar events
+    plugin: tuple[str, ...] = ()  # keys for plugins
+    why: str = ""  # a clause that explains the name
 
 
 def no_typos() -> Mapping[str, EventTypo]:
-    """No names that are often mistaken for events."""
+    """Return an empty table of typos."""
     return {}
 
 
@@ -116,10 +118,10 @@ class Catalogue:
 
     def __init__(self, events: Iterable[EventType] = (), gone: Mapping[str, str] | None = None) -> None:
         self.by_key: Mapping[str, EventType] = {event.key: event for event in events}
-        self.mistaken: Callable[[], Mapping[str, EventTypo]] = no_typos  # by name; read when it is asked for
+        self.mistaken: Callable[[], Mapping[str, EventTypo]] = no_typos  # by name; read on first use
         self.others: Mapping[str, Callable[[], Catalogue]] = {}  # of the host's other versions, by dialect
         self.own_gone: Mapping[str, str] = gone or {}
-        self.hyphens = True  # does the host hear a plugin hook that is written with hyphens
+        self.hyphens = True  # whether plugin hooks may have hyphens
         self.parts: tuple[Callable[[], Catalogue], ...] = ()
 
     @classmethod
@@ -130,7 +132,10 @@ class Catalogue:
         mistaken: Callable[[], Mapping[str, EventTypo]] = no_typos,
         hyphens: bool = True,
     ) -> Catalogue:
-        """Several as one, each read when none before it has what is asked for. No key is in two."""
+        """Return several catalogues as one. No key is in two of them.
+
+        A part is read only if no earlier part has the requested key.
+        """
         whole = cls()
         whole.by_key, whole.parts = _JoinedEvents(parts), parts
         whole.others, whole.mistaken, whole.hyphens = others or {}, mistaken, hyphens
@@ -138,38 +143,39 @@ class Catalogue:
 
     @property
     def gone(self) -> Mapping[str, str]:
-        """Keys that older versions of the host sent, each with the one that took its place."""
+        """Keys that older versions of the host sent, with the keys that replaced them."""
         return {**self.own_gone, **{key: now for part in self.parts for key, now in part().gone.items()}}
 
     @property
     def events(self) -> tuple[EventType, ...]:
-        """All of them, in order."""
+        """All events, in order."""
         return tuple(self.by_key.values())
 
     def find(self, key: str) -> EventType | None:
-        """The event of exactly this key, else the family it belongs to; None for neither."""
+        """Return the event of exactly this key, else its family, else None."""
         key = self.registered(key)
         return self.by_key.get(key) or self.by_key.get(key.partition(":")[0])
 
     def registered(self, key: str) -> str:
-        """The key under which the host keeps what is registered for this one."""
+        """Return the key under which the host stores a registration for this key."""
         return self.canonical(key) if self.hyphens else key
 
     def canonical(self, key: str) -> str:
-        """The host's own spelling of a key: plugin hooks may be typed with hyphens (seed 003)."""
+        """Return the host's spelling of a key: plugin hooks may have hyphens (seed 003)."""
         if "-" not in key or key in self.by_key:
             return key
         known = self.by_key.get(key.replace("-", "_"))
         return known.key if known is not None and known.kind == "plugin" else key
 
     def keys_of(self, kind: EventKind) -> frozenset[str]:
-        """The keys of one kind of events: those that hooks of this kind can hear."""
+        """Return the keys of one kind of events, which hooks of this kind can receive."""
         return frozenset(event.key for event in self.events if event.kind == kind)
 
     def sends(self, key: str, kind: EventKind | None = None) -> bool:
-        """Does the host ever send an event that a listener of `key` would hear?
+        """Return whether the host ever sends an event that a subscriber of `key` receives.
 
-        With `kind`, a listener of that kind: a HOOK.md folder hears no plugin hook, whatever its name.
+        With `kind`, a subscriber of that kind: a HOOK.md folder receives no plugin event, whatever
+        its name.
         """
         if key == ALL_EVENTS:
             return any(event.kind == "stream" and event.emitted for event in self.events)
@@ -180,12 +186,12 @@ class Catalogue:
         return family is not None and family.open and family.emitted
 
     def elsewhere(self, key: str) -> str:
-        """The dialect of another version of the host that sends an event of exactly this key; "" for none."""
+        """Return the dialect of another version of the host that sends this exact key, or ""."""
         found = (name for name, other in self.others.items() if key in other().by_key and other().sends(key))
         return "" if key in self.by_key else next(found, "")
 
     def nearest(self, key: str, kind: EventKind | None = None) -> str | None:
-        """The known key that `key` was perhaps meant to be; with `kind`, one of that kind."""
+        """Return the known key closest to `key`, of that `kind` if given, or None."""
         known = self.by_key if kind is None else self.keys_of(kind)
         instead = self.gone.get(key)
         return (
@@ -194,14 +200,14 @@ class Catalogue:
 
 
 class _JoinedEvents(Mapping[str, EventType]):
-    """The events of several catalogues by their keys."""
+    """The events of several catalogues by key."""
 
     def __init__(self, parts: tuple[Callable[[], Catalogue], ...]) -> None:
         self._parts = parts
-        self._whole: Mapping[str, EventType] | None = None  # once all were read
+        self._whole: Mapping[str, EventType] | None = None  # once all parts were read
 
     def get(self, key: str, default: Any = None) -> Any:
-        """As any mapping's; without the detour by way of KeyError, since every event is looked for."""
+        """Return the event or `default`. Avoids a KeyError, since every event is looked up."""
         if self._whole is None:
             for part in self._parts:
                 event = part().by_key.get(key)
@@ -228,10 +234,13 @@ FIELD_MEMBERS = frozenset({"text", "type", "example", "values", "members", "with
 
 
 def read_catalogue(source: bytes) -> Catalogue:
-    """The catalogue of a YAML file. An event has its family's fields too, each with types and examples.
+    """Read a catalogue from YAML.
 
-    Raises ValueError for a member that no event and no field has, and for a group that is not there:
-    such a file is our own mistake.
+    Events inherit their family's fields; fields get types and examples.
+
+
+    Raises ValueError for an unknown member of an event or field and for an unknown group: the file
+    is ours.
     """
     document = read_own_yaml(source)
     if not isinstance(document, dict):
@@ -250,7 +259,7 @@ def read_catalogue(source: bytes) -> Catalogue:
 
 
 def _merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Both, with lists and the mappings of one level added up."""
+    """Return both mappings merged; lists and nested mappings (one level) are combined."""
     both = {**under, **over}
     for name in under.keys() & over.keys():
         if isinstance(over[name], dict):
@@ -293,7 +302,7 @@ def _read_field(where: str, written: str | Mapping[str, Any], examples: list[Any
         raise ValueError(f"{where}: a field has no {', '.join(sorted(strange))}")
     values = told.get("values", ())
     examples = [told["example"]] if "example" in told else examples or list(values[:1])
-    types = told.get("type", _example_types([*examples, *values]))  # an empty list: any
+    types = told.get("type", _example_types([*examples, *values]))  # an empty list: any type
     return EventField(
         told["text"],
         types=(types,) if isinstance(types, str) else tuple(types),
@@ -305,13 +314,13 @@ def _read_field(where: str, written: str | Mapping[str, Any], examples: list[Any
 
 
 def _example_types(values: list[Any]) -> tuple[str, ...]:
-    """Of an example that is null nothing follows: any type."""
+    """Return the types of the examples; an example that is null allows any type."""
     types = tuple(dict.fromkeys(filter(None, map(json_type, values))))
     return () if types == ("null",) else types
 
 
 def _example_members(examples: list[Any]) -> dict[str, Any]:
-    """The example's members; of a list, the members of its items together, the first one's first."""
+    """Return the members of the examples, or of the items of example lists; the first one wins."""
     found: dict[str, Any] = {}
     for example in examples:
         for item in example if isinstance(example, list) else [example]:

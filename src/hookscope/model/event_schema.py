@@ -1,4 +1,4 @@
-"""What an event may contain, as JSON Schema and in words, and notes on an event that deviates from it."""
+"""The contents of an event as JSON Schema and in words, and notes on deviating events."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from hookscope.model.run_comparison import REPLAY_MARK
 from hookscope.model.text import nearest_word, one_line
 from hookscope.values import dataclass
 
-TYPE_WORDS = {"string": "text", "array": "list"}  # where JSON Schema's own word is not the plain one
+TYPE_WORDS = {"string": "text", "array": "list"}  # where JSON Schema's word differs from ours
 SCHEMA_DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def context_schema(event: EventType) -> dict[str, Any]:
-    """The schema of the event's context, `data` of a stream's event: an object of its fields.
+    """Return the schema of an event's context (`data` of a stream event).
 
-    Each property has a description, the types that are known, and examples. No object is closed, for a
-    host may send more than its sources say; where they do not describe the context the schema says so.
+    Each property has a description, known types and examples. Objects stay open, since a host may
+    send more than its sources describe. If they do not describe the context, the schema says so.
     """
     return _object_schema(
         f"context of {event.key}", event.when, event.fields, event.required, event.described
@@ -29,14 +29,14 @@ def context_schema(event: EventType) -> dict[str, Any]:
 
 
 def ctx_schema(event: EventType) -> dict[str, Any] | None:
-    """The schema of what handlers get beside the event; None where they get nothing."""
+    """Return the schema of the handlers' second argument; None if they get none."""
     if event.kind == "folder":
         return None
     return _object_schema(f"ctx of {event.key}", event.when, event.ctx_fields, (), bool(event.ctx_fields))
 
 
 def field_schema(field: EventField) -> dict[str, Any]:
-    """A field of the catalogue as JSON Schema, with its members; without `type` where it may be of any."""
+    """Return a field as JSON Schema, with its members; without `type` if any type is allowed."""
     schema: dict[str, Any] = {"description": field.text}
     if field.types:
         schema["type"] = field.types[0] if len(field.types) == 1 else list(field.types)
@@ -71,12 +71,12 @@ def _object_schema(
 
 
 def type_words(field: EventField) -> str:
-    """The types of a field in a word or two: `text or null`; `any` where none is known."""
+    """Return the types of a field in words: `text or null`, or `any` if none is known."""
     return " or ".join(TYPE_WORDS.get(name, name) for name in field.types) or "any"
 
 
 def field_summary(field: EventField) -> str:
-    """What a field is, with all that it can be, or with an example: one line."""
+    """Return one line on a field: its meaning, and all its values or an example."""
     if field.values:
         return f"{field.text} ({', '.join(map(_short_value, field.values))})"
     plain = field.examples and not isinstance(field.examples[0], Mapping | list | None)
@@ -87,11 +87,11 @@ def _short_value(value: Any) -> str:
     return one_line(value if isinstance(value, str) else json.dumps(value), 60)
 
 
-UNCHECKED_FIELDS = frozenset({"cfg", REPLAY_MARK})  # ours to add to any context
+UNCHECKED_FIELDS = frozenset({"cfg", REPLAY_MARK})  # added by Hookscope to any context
 MOST_NOTES = 20  # notes on one event
-CHECKED_ITEMS = 100  # of a list that are looked at
-LARGEST_SHOWN = 10**15  # a number that is shown
-LONGEST_NAME = 80  # letters of a name that may be another one misspelt
+CHECKED_ITEMS = 100  # items checked per list
+LARGEST_SHOWN = 10**15  # numbers above this are not shown
+LONGEST_NAME = 80  # letters; longer names are not compared
 TYPE_PHRASES = {
     "string": "a text",
     "number": "a number",
@@ -105,7 +105,7 @@ TYPE_PHRASES = {
 
 @dataclass(frozen=True, slots=True)
 class EventNote:
-    """One thing that is odd, and the value that it is about, which may be missing."""
+    """One deviation, and the path of the value, which may be missing."""
 
     text: str
     path: tuple[str | int, ...]  # in the context, or in `ctx`
@@ -113,15 +113,16 @@ class EventNote:
 
 
 def event_note_texts(event: Event, catalogue: Catalogue) -> tuple[str, ...]:
-    """The notes on an event as sentences alone."""
+    """Return the notes on an event as sentences."""
     return tuple(note.text for note in event_notes(event, catalogue))
 
 
 def event_notes(event: Event, catalogue: Catalogue) -> tuple[EventNote, ...]:
-    """A note for each field that no source describes, that has another type, or that is missing.
+    """Return a note for each field that is undescribed, of another type, or missing.
 
-    None for an event that the catalogue does not list; of one that is the user's own, only fields that its
-    family has are looked at. `cfg` and the mark of a replay are never noted. At most 20.
+    Events that are not in the catalogue have no notes; for an event of the user's own, only the
+    fields of its family are checked. `cfg` and the mark of a replay are never noted. At most 20
+    notes.
     """
     known = catalogue.find(event.key)
     own = known is not None and known.key != catalogue.canonical(event.key)
@@ -135,7 +136,7 @@ def _find_notes(event: Event, known: EventType, own: bool) -> Iterator[EventNote
     if known.described and not own:
         yield from _unknown_fields(event.context, known.fields, context)
     unheard = [name for name in event.ctx if name not in UNCHECKED_FIELDS] if event.kind == "folder" else []
-    for name in unheard[:1]:  # once is enough
+    for name in unheard[:1]:  # one note is enough
         then = "handlers of this event get the event alone; put it in the context"
         yield ctx.at(name).note(f"is heard by nobody: {then}")
     if known.ctx_fields:
@@ -149,17 +150,17 @@ def _find_notes(event: Event, known: EventType, own: bool) -> Iterator[EventNote
 
 @dataclass(frozen=True, slots=True)
 class NotePosition:
-    """Where a value stands, and the notes on it."""
+    """The position of a value in an event; makes the notes on it."""
 
     path: tuple[str | int, ...] = ()
     in_ctx: bool = False
 
     def at(self, step: str | int) -> NotePosition:
-        """The place one step further in."""
+        """Return the position one step deeper."""
         return NotePosition((*self.path, step), self.in_ctx)
 
     def note(self, what: str, joined: str = " ") -> EventNote:
-        """A sentence about this place: the place as a path, `joined`, and what there is to say of it."""
+        """Return a note: the position as a path, `separator`, and the statement."""
         return EventNote(f"{self}{joined}{what}", self.path, self.in_ctx)
 
     def __str__(self) -> str:
@@ -179,7 +180,7 @@ def _unknown_fields(
 
 
 def _closest_field(name: str, fields: Mapping[str, EventField]) -> str | None:
-    """The field that was perhaps meant: but for letter case, or nearly."""
+    """Return the closest field: the same letters in another case, or a similar name."""
     if len(name) > LONGEST_NAME:
         return None
     alike = next((other for other in fields if other.lower() == name.lower()), None)
@@ -221,11 +222,14 @@ def _item_type_notes(
 
 
 def has_json_type(value: Any, kind: str, wanted: str) -> bool:
-    """Is a value of a JSON type? `kind` is what `json_type` says of it."""
+    """Return whether a value has a JSON type. `kind` is the result of `json_type`."""
     return kind == wanted or (wanted == "integer" and kind == "number" and float(value).is_integer())
 
 
 def _value_phrase(value: Any, kind: str | None) -> str:
-    """Numbers as they are; never a text, which may be a secret."""
+    """Return the value's type in words.
+
+    Numbers are shown; texts are not, since they may be secrets.
+    """
     shown = value if kind == "number" and abs(value) < LARGEST_SHOWN else "this"
     return f"{shown} is {TYPE_PHRASES[kind or 'null']}"

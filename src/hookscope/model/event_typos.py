@@ -1,4 +1,4 @@
-"""Event names that a host never sends: why, and what to write instead."""
+"""Event names that a host never sends: the reason, and what to write instead."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from hookscope.values import dataclass
 
 NO_TYPO = EventTypo()
 PLUGIN_NAME_HINT = "names with `_` are of plugins' events, which no HOOK.md hook hears"
-MOST_LISTED = 3  # events that one line can name
+MOST_LISTED = 3  # events listed in one line
 
 
 @dataclass(frozen=True, slots=True)
 class UnsentEvent:
-    """An event that a hook listens for and never hears."""
+    """An event that a hook subscribes to and never receives."""
 
     key: str
-    known: bool  # does the host document it
-    why: str = ""  # half a sentence on what the name is
-    instead: tuple[str, ...] = ()  # what is sent, and is meant
-    near: tuple[str, ...] = ()  # what is sent, and comes near
-    plugin: tuple[str, ...] = ()  # what plugins hear of it
-    elsewhere: str = ""  # the dialect of another version of the host, which sends it
+    known: bool  # whether the host documents it
+    why: str = ""  # a clause that explains the name
+    instead: tuple[str, ...] = ()  # sent events to write instead
+    near: tuple[str, ...] = ()  # similar sent events
+    plugin: tuple[str, ...] = ()  # keys for plugins
+    elsewhere: str = ""  # another version's dialect that sends it
 
     @property
     def then(self) -> str:
-        """What to write in its place; empty where nothing is known."""
+        """What to write instead; empty if nothing is known."""
         if self.elsewhere:
             return f"`--dialect {self.elsewhere}` takes that version's rules."
         if self.instead:
@@ -47,7 +47,7 @@ class UnsentEvent:
 
 
 def read_event_typos(source: bytes) -> Mapping[str, EventTypo]:
-    """The names that a YAML file lists. Raises TypeError for a member that none has: our own mistake."""
+    """Read the typos from a YAML file. Raises TypeError for an unknown member: the file is ours."""
     document = read_yaml(source)
     assert isinstance(document, dict)
     return {name: _read_typo(told) for name, told in document.items()}
@@ -59,12 +59,12 @@ def _read_typo(told: dict[str, Any]) -> EventTypo:
 
 
 def typo_entry(key: str, mistaken: Mapping[str, EventTypo]) -> EventTypo | None:
-    """What is said of a name: of itself, else of all of its type."""
+    """Return the entry of a name, else of its type."""
     return mistaken.get(key) or mistaken.get(f"{key.partition(':')[0]}:*")
 
 
 def unsent_event(key: str, kind: EventKind, catalogue: Catalogue) -> UnsentEvent:
-    """What a key is that never reaches a listener of this kind."""
+    """Return why a key never reaches a subscriber of this kind, and what to write instead."""
     found = typo_entry(key, catalogue.mistaken())
     listed = found or NO_TYPO
     instead, near = _only_sent(listed.instead, kind, catalogue), _only_sent(listed.near, kind, catalogue)
@@ -92,13 +92,16 @@ def unsent_event(key: str, kind: EventKind, catalogue: Catalogue) -> UnsentEvent
 
 
 def _only_sent(keys: tuple[str, ...], kind: EventKind, catalogue: Catalogue) -> tuple[str, ...]:
-    """Those of the keys that this host documents and sends."""
+    """Return the keys that this host documents and sends."""
     known = catalogue.keys_of(kind)
     return tuple(key for key in keys if key in known and catalogue.sends(key, kind))
 
 
 def never_sent_reason(hook: Hook, host: Host) -> str:
-    """Why it hears none of its events, and what to write in their place. It listens to at least one."""
+    """Return why a hook receives none of its events, and what to write instead.
+
+    The hook subscribes to at least one event.
+    """
     keys, catalogue = hook.meta.events or (), host.dialect.catalogue()
     tails: dict[str, list[str]] = {}
     for key in keys:
@@ -110,7 +113,7 @@ def never_sent_reason(hook: Hook, host: Host) -> str:
 
 
 def _list_of_sent(hook: Hook, host: Host, told: list[str]) -> str:
-    """Where nothing is known that could be written instead: the events of a host that sends few."""
+    """List the events of a host that sends few, if there is no other advice."""
     kind = event_kind(hook)
     sent = [event.key for event in host.dialect.catalogue().events if event.kind == kind and event.emitted]
     few = [key for key in sent if kind != "folder" or ":" in key]
@@ -136,7 +139,7 @@ def _sentence_end(one: UnsentEvent, hook: Hook, host: Host) -> str:
 
 
 def replacement_hint(one: UnsentEvent, before: str = "") -> str:
-    """The end of a sentence on it: what the name is, and what to write in its place."""
+    """Return the end of a sentence on an unsent event: what it is, and what to write instead."""
     why = before + (f": {one.why}" if one.why else "")
     if one.instead:
         return f"{why}; did you mean {' or '.join(one.instead)}?"

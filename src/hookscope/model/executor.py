@@ -1,4 +1,4 @@
-"""Who runs handlers and who records runs: executors, recorders, listeners. Protocols only."""
+"""Protocols: executors run handlers, recorders record runs, listeners observe them."""
 
 from __future__ import annotations
 
@@ -20,76 +20,78 @@ from hookscope.model.run import (
 
 
 class Executor(Protocol):
-    """Where handlers run. Owns what it starts; `close` ends it and waits until it is gone."""
+    """Runs handlers. Owns the processes that it starts; `close` ends them and waits."""
 
     async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
-        """Run the batch in order on one view of the event.
+        """Run the batch in order on one shared payload.
 
-        Results travel by `step` alone, so that they survive a cancel: every call of the batch
-        that was begun gets exactly one Result, also when this is cancelled.
+        Results are delivered through `step` only, so they survive cancellation: every call that was
+        started gets exactly one Result, also if this coroutine is cancelled.
         """
         ...
 
     async def run_in_turn(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
-        """Run calls one after another, each on a view of its own; otherwise as `run`.
+        """Run calls one after another, each with its own payload; otherwise as `run`.
 
-        `views` makes each view when its call's turn comes, when the call before has given its result, and
-        ends where the rest is not asked. It is asked once more behind the last call.
+        `views` makes each payload when its call is due, after the previous result, and ends when
+        the remaining calls are not to run. It is advanced once more after the last call.
         """
         ...
 
     async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
-        """Start all calls at once, in order, each on its own view; otherwise as `run`.
+        """Start all calls at once, in order, each with its own payload; otherwise as `run`.
 
-        Steps of several calls come in between each other. Calls that cannot run beside each other here run
-        one after another.
+        Steps of different calls interleave. Calls that cannot run concurrently run one after
+        another.
         """
         ...
 
     async def load(self, code: Code) -> Handler | Code | Module | Failure:
-        """Load a handler without running it: what to register for it, or why it cannot be.
+        """Load a handler without running it; return what to register, or the failure.
 
-        A Module for the shapes `stream` and `plugin`, whose declared targets can be registered and run.
-        What comes back stands for the code as it was loaded: a later edit of the file, even one that
+        A Module for the shapes `stream` and `plugin`; its declared targets can be registered and
+        run. The result stands for the code as loaded: a later edit of the file, even one that
         breaks it, does not change what a registration calls.
         """
         ...
 
     async def close(self) -> None:
-        """End what runs handlers here, and wait until it is gone."""
+        """End everything that runs handlers here, and wait for it."""
         ...
 
 
 @runtime_checkable
 class LateExecutor(Executor, Protocol):
-    """A Lane whose plugins may register handlers after they were loaded."""
+    """An executor whose plugins may register handlers after they were loaded."""
 
     @property
     def late_count(self) -> int:
-        """How many such handlers there are now: another number means that something has changed."""
+        """The number of late handlers; it changes when one is added or removed."""
         ...
 
     def late_of(self, code: Code) -> tuple[Declared, ...]:
-        """What this plugin has registered since it was loaded, as its file stands now; nothing any more once
-        its worker is another one."""
+        """Return the handlers that a plugin registered since it was loaded.
+
+        Empty once its worker has been replaced.
+        """
         ...
 
 
 @runtime_checkable
 class RetainingExecutor(Executor, Protocol):
-    """A Lane that keeps what it has loaded, until it is told what is still called."""
+    """An executor that keeps what it loaded until `keep_only` says what is still in use."""
 
     def keep_only(self, targets: Sequence[Handler | Code]) -> None:
-        """Nothing but these is called from now on, except by what runs already."""
+        """Release all targets but these, once no run uses them."""
         ...
 
 
 @runtime_checkable
 class PrestartExecutor(Executor, Protocol):
-    """A Lane that can begin to start what will run handlers."""
+    """An executor that can start its workers in advance."""
 
     def expect(self, calls: Sequence[Registration]) -> None:
-        """These will be run soon. In a running event loop; runs and loads nothing yet."""
+        """Start the workers for these calls. Needs a running event loop; runs and loads nothing."""
         ...
 
 
@@ -100,26 +102,29 @@ class Recorder(Protocol):
     """The durable record of runs."""
 
     async def begin(self, event: Event) -> int:
-        """The run's id, given once the event is on disk. Raises OSError where it cannot be."""
+        """Record an event and return the id of its run. Raises OSError if it cannot be written."""
         ...
 
     async def end(self, run: Run) -> None:
-        """Keep what came of a run that was begun. Raises OSError where it cannot be kept."""
+        """Record the outcome of a run that was begun. Raises OSError if it cannot be written."""
         ...
 
 
 @runtime_checkable
 class PlanRecorder(Recorder, Protocol):
-    """A Recorder that keeps too who was to run."""
+    """A Recorder that also records the plan."""
 
     async def begin_plan(self, plan: Plan) -> int:
-        """As `begin`, of the plan's event."""
+        """Record the plan's event as `begin` does, with its plan."""
         ...
 
 
 class RunListener(Protocol):
-    """Hears of every run of an engine, and of those that it causes. It is not to raise."""
+    """Observes every run of an engine and the runs that it causes. It must not raise."""
 
     def begins(self, plan: Plan, dialect: str) -> Callable[[Run], object]:
-        """Called in the run's own task before anything runs; what it returns, with the Run at the end."""
+        """Called in the run's task before anything runs.
+
+        The returned function is called with the Run at its end.
+        """
         ...

@@ -1,4 +1,4 @@
-"""What went wrong in a handler, and the faults that can be injected into one on purpose."""
+"""Failures of handlers, and the faults that can be injected into one."""
 
 from __future__ import annotations
 
@@ -9,44 +9,47 @@ from hookscope.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One line of a traceback."""
+    """One frame of a stack trace."""
 
     file: str
     line: int
     function: str
     source: str = ""
-    column: int = 0  # from 1; 0: not known
+    column: int = 0  # from 1; 0: unknown
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What went wrong in a handler."""
+    """The failure of a handler."""
 
     type: str  # KeyError, SyntaxError, Timeout, Crashed, …
     message: str
     frames: tuple[Frame, ...] = ()  # outermost first; the last 40 at most
     phase: Literal["spawn", "load", "run"] = "run"
-    plain: str | None = None  # the thrown thing's own text, where `message` says it in other words
-    chain: tuple[str, ...] = ()  # bare messages, of the error and then of its causes; empty: not known
+    plain: str | None = None  # the thrown value's own text, if `message` differs
+    chain: tuple[str, ...] = ()  # messages of the error and its causes; empty: unknown
 
     @property
     def own_text(self) -> str:
-        """What the thrown thing says of itself, and nothing beside it: what hosts log."""
+        """The thrown value's own text, which hosts log."""
         return self.message if self.plain is None else self.plain
 
 
 def outcome_text(status: str, failure: Failure | None) -> str:
-    """How a handler ended, and what a failure said: `error: KeyError: 'user'`, `timeout: did not answer`."""
+    """Return the outcome of a handler: `error: KeyError: 'user'`, `timeout: did not answer`."""
     return status if failure is None else f"{status}: {error_prefix(status, failure.type)}{failure.message}"
 
 
 def error_prefix(status: str, kind: str) -> str:
-    """What stands before an error's message, behind a status: its type, where that is not the same word."""
+    """Return the error type in front of its message, or "" if the status says the same."""
     return "" if kind.lower() == status else f"{kind}: "
 
 
 def failure_document(failure: Failure | None) -> dict[str, Any] | None:
-    """`{"type", "message", "phase", "frames": [{"file", "line", "column", "function", "source"}]}`."""
+    """Return a failure as JSON values.
+
+    `{"type", "message", "phase", "frames": [{"file", "line", "column", "function", "source"}]}`.
+    """
     if failure is None:
         return None
     return {
@@ -68,34 +71,37 @@ def failure_document(failure: Failure | None) -> dict[str, Any] | None:
 
 FaultName: TypeAlias = Literal["exception", "hang", "slow", "junk", "exit"]
 FAULTS: tuple[FaultName, ...] = get_args(FaultName)
-SLOW_SECONDS, HANG_SECONDS = 1.0, 2.0  # seconds: later, and until a hang is ended where nobody says otherwise
+SLOW_SECONDS, HANG_SECONDS = 1.0, 2.0  # seconds: default delay; default limit of a hang
 MOST_SECONDS, MOST_STATUS = 3600.0, 255
 
 
 class InvalidFault(ValueError):
-    """A text that names no fault, or one with an amount that it has not."""
+    """A text that names no fault, or an amount that the fault does not take."""
 
 
 @dataclass(frozen=True, slots=True)
 class InjectedFault:
-    """A fault in a handler's place. `amount`: seconds for `slow`, the status for `exit`, else 0."""
+    """A fault that replaces a handler. `amount`: seconds for `slow`, status for `exit`, else 0."""
 
     fault: FaultName
     amount: float = 0.0
 
     @property
     def text(self) -> str:
-        """As it is written: `hang`, `slow:2`, `exit:3`."""
+        """The fault as it is written: `hang`, `slow:2`, `exit:3`."""
         return f"{self.fault}:{self.amount:g}" if self.fault in ("slow", "exit") else self.fault
 
     @property
     def limit(self) -> float | None:
-        """Seconds after which it is ended where the user sets no limit; None: as any handler."""
+        """Seconds until it is ended if the user sets no limit; None: as any handler."""
         return HANG_SECONDS if self.fault == "hang" else None
 
 
 def parse_fault(text: str) -> InjectedFault:
-    """What `exception`, `hang`, `slow[:SECONDS]`, `junk` or `exit[:STATUS]` stand for. Raises NoBreakage."""
+    """Parse `exception`, `hang`, `slow[:SECONDS]`, `junk` or `exit[:STATUS]`.
+
+    Raises InvalidFault.
+    """
     name, colon, amount = text.partition(":")
     fault = next((fault for fault in FAULTS if fault == name), None)
     match fault:

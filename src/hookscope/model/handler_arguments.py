@@ -1,7 +1,7 @@
-"""What handlers of streams and plugins get: an event whose members are attributes, and a context to ask by.
+"""Arguments of stream and plugin handlers: an event with attribute access, and a context.
 
-This file stands alone, as model/hook_event.py does: the Python worker loads it by its path, perhaps under an
-older interpreter. So it imports the standard library only and keeps to the syntax of Python 3.9.
+As with model/hook_event.py, the Python worker loads this file by its path, possibly under an older
+interpreter. So it imports only the standard library and uses only the syntax of Python 3.9.
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ LATE_CANCEL = "ctx.cancel() ignored: the event's hooks already returned"
 
 
 def camel(name: str) -> str:
-    """The hosts' spelling of a name: turn_id → turnId."""
+    """Return the hosts' spelling of a name: turn_id → turnId."""
     first, *rest = name.split("_")
     return first + "".join(part[:1].upper() + part[1:] for part in rest)
 
 
 def type_with_article(value: Any) -> str:
-    """What it is, by its type and with the article: a dict, an int."""
+    """Return the value's type with its article: a dict, an int."""
     name = type(value).__name__
     return f"{'an' if name[:1] in 'aeiouAEIO' else 'a'} {name}"
 
 
 class Record(dict[str, Any]):
-    """A dict whose keys are attributes too, in snake_case as well: `event.data.turn_id` reads `turnId`.
+    """A dict with attribute access, also in snake_case: `event.data.turn_id` reads `turnId`.
 
-    The dicts in it become Records, those in lists too. What a dict itself can do comes first: a key `items`
-    is read as `event["items"]`.
+    Nested dicts become Records, also in lists. Methods of dict take precedence: read a key `items`
+    as `event["items"]`.
     """
 
     __slots__ = ()
-    _optional: tuple[str, ...] = ()  # keys that are None where they are not there
+    _optional: tuple[str, ...] = ()  # keys that read as None if missing
 
     def __init__(self, *members: Any, **more: Any) -> None:
         super().__init__(*members, **more)
-        for key, value in self.items():  # other values under the same keys: that disturbs no walk
+        for key, value in self.items():  # safe while iterating: keys stay
             if type(value) is dict or type(value) is list:
                 self[key] = record(value)
 
     def _key(self, name: str) -> str | None:
-        if name[:2] == "__":  # the interpreter asks for these; a key of that name answers for nothing
+        if name[:2] == "__":  # the interpreter's names are never keys
             return None
         return next((key for key in (name, camel(name)) if key in self), None)
 
@@ -56,7 +56,7 @@ class Record(dict[str, Any]):
                 return None
             raise AttributeError(f"there is no {name!r} here, only {', '.join(map(repr, self)) or 'nothing'}")
         value = self[key]
-        if type(value) is dict:  # put there by a handler: it stays the handler's own until now
+        if type(value) is dict:  # added by a handler as a plain dict
             value = self[key] = Record(value)
         elif type(value) is list:
             _convert_items(value)
@@ -72,14 +72,14 @@ class Record(dict[str, Any]):
         del self[key]
 
     def copy(self) -> Record:
-        """One level deep, as with any dict."""
+        """Return a shallow copy."""
         return copy.copy(self)
 
 
 class Frozen(Record):
-    """A Record that nobody can change, with all that is in it: an event that its host freezes.
+    """A Record that is deeply immutable, for events that the host freezes.
 
-    What it says then is what Node does, whose handlers most of its readers write.
+    Its errors have Node's text, since most handlers for such events are written for Node.
     """
 
     __slots__ = ()
@@ -108,7 +108,7 @@ class Frozen(Record):
 
 
 class FrozenList(list[Any]):
-    """A list that nobody can change."""
+    """An immutable list."""
 
     __slots__ = ()
 
@@ -123,7 +123,7 @@ class FrozenList(list[Any]):
 
 
 def frozen(value: Any) -> Any:
-    """The value, which nothing can change any more."""
+    """Return a deeply immutable version of the value."""
     if isinstance(value, dict):
         return value if isinstance(value, Frozen) else Frozen(value)
     if isinstance(value, list):
@@ -132,7 +132,7 @@ def frozen(value: Any) -> Any:
 
 
 def record(value: Any) -> Any:
-    """The value with a Record for every dict in it. Records stay the ones they are."""
+    """Return the value with every dict as a Record. Existing Records are kept."""
     if type(value) is dict:
         return Record(value)
     if type(value) is list:
@@ -141,7 +141,7 @@ def record(value: Any) -> Any:
 
 
 def _convert_items(values: list[Any]) -> None:
-    """The same list, with Records in it."""
+    """Convert the dicts in a list to Records, in place."""
     for index, value in enumerate(values):
         if type(value) is list:
             _convert_items(value)
@@ -150,13 +150,13 @@ def _convert_items(values: list[Any]) -> None:
 
 
 class HostRequests(list[str]):
-    """What the handlers of an event ask their host for. Once their batch is over it hears nothing more."""
+    """The handlers' requests to their host. Requests after the end of the batch are ignored."""
 
     who = ""  # the hook whose handler runs
-    late: Late | None = None  # hears what is asked afterwards; None while the handlers run
+    late: Late | None = None  # receives late requests; None while handlers run
 
     def ask(self, word: str, who: str) -> None:
-        """Note what a handler of `who` asked for, or tell that it came too late."""
+        """Add a request of the hook `who`, or report that it came too late."""
         if self.late is None:
             self.append(word)
         else:
@@ -164,7 +164,7 @@ class HostRequests(list[str]):
 
 
 def opened(view: dict[str, Any]) -> HostRequests:
-    """Let the handlers of this view ask their host for things. What they asked before stays."""
+    """Let the handlers of this payload make requests. Earlier requests are kept."""
     asked = view.get("asked")
     if not isinstance(asked, HostRequests):
         asked = view["asked"] = HostRequests(asked if isinstance(asked, list) else ())
@@ -173,13 +173,13 @@ def opened(view: dict[str, Any]) -> HostRequests:
 
 
 def closed(view: dict[str, Any], late: Late) -> None:
-    """The event's handlers have returned: `late` hears whose asking came afterwards, and what of it."""
+    """End the requests of this payload: its handlers have returned. `late` receives later ones."""
     opened(view).late = late
 
 
 class _AgentRecord(Record):
     __slots__ = ()
-    _optional = ("nodeId",)  # a subagent has one
+    _optional = ("nodeId",)  # only subagents have one
 
 
 class _ChannelRecord(Record):
@@ -188,9 +188,9 @@ class _ChannelRecord(Record):
 
 
 class HookContext(Record):
-    """The second argument: of a stream `agent`, `channel` and `session`; of a plugin what its event brings.
+    """The second argument: `agent`, `channel`, `session` of a stream; a plugin event's members.
 
-    `cancel()`, `get_sandbox()` and `get_skill()` are there where the host's own context has them.
+    `cancel()`, `get_sandbox()` and `get_skill()` exist if the host's own context has them.
     """
 
     __slots__ = ("_functions",)
@@ -211,11 +211,11 @@ class HookContext(Record):
         return super().__getattr__(name)
 
     def __reduce__(self) -> Any:
-        return Record, (dict(self),)  # a copy, or what travels, is of its plain members
+        return Record, (dict(self),)  # copies and pickles have the plain members only
 
 
 def context_of(view: dict[str, Any]) -> HookContext:
-    """The context that the handlers of a view get: each its own, so that no handler changes another's."""
+    """Return a new context for one handler, so that no handler changes another's."""
     methods = view.get("methods")
     if not methods:
         return HookContext(view["ctx"], {})
@@ -238,11 +238,11 @@ def _no_skill(*_: Any) -> Any:
 
 
 def adapted(handler: Handler) -> Handler:
-    """A function of the view that calls `handler(event, ctx)`, or with fewer arguments where it takes fewer.
+    """Return a function of the payload that calls `handler` with as many arguments as it takes.
 
-    The event becomes a Record in its place in the view, so that handlers after this one see what it
-    changed. Where the view says `sync`, an awaitable is no answer. An event of hook folders is its own view,
-    and has no context beside it.
+    The event becomes a Record inside the payload, so later handlers see its changes. If the payload
+    says `sync`, an awaitable is no answer. An event of hook folders is its own payload, without a
+    context.
     """
     count = _argument_count(handler)
 
@@ -263,15 +263,15 @@ def adapted(handler: Handler) -> Handler:
 
 
 def _close_awaitable(awaitable: Any) -> None:
-    """A coroutine that nobody awaits is closed, so that Python does not complain of it."""
+    """Close a coroutine that is not awaited, so that Python does not warn about it."""
     close = getattr(awaitable, "close", None)
     if callable(close):
         close()
 
 
 def _argument_count(handler: Handler) -> int:
-    """How many of the two arguments it takes; both where that cannot be known."""
-    import inspect  # here: folder hooks do without
+    """Return how many of the two arguments the handler takes; both if that is unknown."""
+    import inspect  # imported late: folder hooks do not need it
 
     try:
         parameters = inspect.signature(handler).parameters.values()
@@ -283,6 +283,6 @@ def _argument_count(handler: Handler) -> int:
     if len(places) < 2:
         return len(places)
     second = places[1]
-    # `lambda event, name=name:` binds a name of its own; nobody means the context by it.
+    # `lambda event, name=name:` binds a variable; that parameter is not the context.
     own = second.default is not second.empty and second.name.strip("_") not in ("", "ctx", "context")
     return 1 if own else 2

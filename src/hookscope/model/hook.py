@@ -1,4 +1,4 @@
-"""A hook, its metadata, the folder it was found in, and problems with its files. Frozen data."""
+"""Hooks: metadata, the folder of each hook, and problems with its files. Frozen data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LANGUAGE_OF: Mapping[str, Language] = {
 
 @dataclass(frozen=True, slots=True)
 class FilePosition:
-    """A spot in a file, for people and editors. Line and column count from 1."""
+    """A position in a file. Line and column count from 1."""
 
     file: Path
     line: int = 1
@@ -35,14 +35,14 @@ class FilePosition:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A file or folder that could not be read as it should be: one sentence, and where."""
+    """A file or folder that could not be read as expected: one sentence and its position."""
 
     text: str
     place: FilePosition | None = None
-    logged: str = ""  # the level at which the host itself logs this text when it loads; empty: not at all
-    stops_load: bool = False  # the host's whole load ends here, before it looks for any hook
-    wanted: Path | None = None  # the file that would mend it, where one that is not there is the fault
-    unseen: int | None = None  # of a hooks folder that cannot be read: its rank. Its hooks may replace others
+    logged: str = ""  # the level at which the host logs this text; empty: not logged
+    stops_load: bool = False  # the host's load ends here, before any hook
+    wanted: Path | None = None  # the missing file, if that is the problem
+    unseen: int | None = None  # rank of an unreadable hooks folder, which may hide replacements
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,10 @@ class LogLine:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What a fix asks for. `changes` turns it into bytes when somebody wants to see it."""
+    """A change of one value that a fix requests.
+
+    `storage.edits` computes the new bytes on demand.
+    """
 
     file: Path
     path: KeyPath
@@ -65,7 +68,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Requires:
-    """`requires` of the metadata: what must be there for the hook to be eligible."""
+    """The `requires` metadata: what must exist for the hook to be eligible."""
 
     bins: tuple[str, ...] = ()
     any_bins: tuple[str, ...] = ()
@@ -75,7 +78,7 @@ class Requires:
 
 @dataclass(frozen=True, slots=True)
 class MetadataFault:
-    """A field of the wrong type: where in the header, and what is wrong with it."""
+    """A metadata field of the wrong type: its path in the header and what is wrong with it."""
 
     path: KeyPath
     text: str
@@ -83,7 +86,7 @@ class MetadataFault:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What a HOOK.md says of its hook, read as one dialect reads it."""
+    """The metadata of a hook's HOOK.md, as one dialect reads it."""
 
     events: tuple[str, ...] | None = ()  # None: known only after a load
     always: bool = False
@@ -91,7 +94,7 @@ class Metadata:
     emoji: str | None = None
     homepage: str | None = None
     export: str = "default"
-    export_written: str | None = None  # with its blanks, where a host's sentence has it so
+    export_written: str | None = None  # with its blanks, for a host's message
     os: tuple[str, ...] = ()
     requires: Requires = Requires()
     install: tuple[Mapping[str, object], ...] = ()
@@ -99,20 +102,20 @@ class Metadata:
         default_factory=dict
     )  # seconds: load, run, or of one event by its key
     priority: int = 0  # of a plugin hook that the settings define
-    priorities: Mapping[str, int] = field(default_factory=dict)  # by event, as a plugin's text says them
-    of_folders: frozenset[str] = frozenset()  # of a plugin's events: those of hook folders
-    config: Mapping[str, object] = field(default_factory=dict)  # what the settings say to a plugin itself
-    tools: tuple[str, ...] = ()  # that a plugin's manifest declares
-    barred: Mapping[str, str] = field(default_factory=dict)  # event → why the host leaves the hook out of it
-    unchecked: Mapping[str, object] = field(default_factory=dict)  # fields that a host takes over as they are
+    priorities: Mapping[str, int] = field(default_factory=dict)  # by event, from a plugin's source
+    of_folders: frozenset[str] = frozenset()  # folder events among a plugin's events
+    config: Mapping[str, object] = field(default_factory=dict)  # a plugin's own settings
+    tools: tuple[str, ...] = ()  # declared in a plugin's manifest
+    barred: Mapping[str, str] = field(default_factory=dict)  # event → why the host excludes the hook
+    unchecked: Mapping[str, object] = field(default_factory=dict)  # fields that the host does not validate
     faults: tuple[MetadataFault, ...] = ()
-    notes: tuple[str, ...] = ()  # what the author should know of how it was read
+    notes: tuple[str, ...] = ()  # notes for the author on how it was read
     declared: bool = True  # False: its file has no metadata at all
-    unequal: frozenset[int] = frozenset()  # places in `events` of what only reads as the text beside it
+    unequal: frozenset[int] = frozenset()  # positions in `events` of values that only look like the text
 
     @property
     def heard(self) -> tuple[str, ...]:
-        """The events that it is registered for, as often as it is."""
+        """The events that the hook is registered for, with repeats."""
         events = self.events or ()
         if not self.unequal:
             return events
@@ -121,24 +124,24 @@ class Metadata:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A place where hooks are looked for."""
+    """A folder that is searched for hooks."""
 
     source: str  # workspace, managed, bundled, extra, plugin
-    label: str  # the host's own word for it
+    label: str  # the host's own label
     path: Path
     rank: int  # higher wins
-    declared: str = ""  # where it comes from, when a setting names it
-    real: Path | None = None  # links resolved; None where there is no such folder
-    trusted: bool = False  # may its handlers run without asking
-    plugin: str = ""  # the id of the plugin that brings it
-    holds: HookKind = "folder"  # the kind of hooks that are looked for in it
-    aside: bool = False  # it is for other things, and a hook in it is the exception
-    named: tuple[int, ...] = ()  # of extra folders: which of them it is; several, where it is named again
+    declared: str = ""  # the setting that names it, if any
+    real: Path | None = None  # links resolved; None if it does not exist
+    trusted: bool = False  # handlers may run without further trust
+    plugin: str = ""  # the id of the plugin that provides it
+    holds: HookKind = "folder"  # the kind of hooks searched in it
+    aside: bool = False  # not meant for hooks; a hook in it is an exception
+    named: tuple[int, ...] = ()  # positions among the extra folders; several if repeated
 
 
 @dataclass(frozen=True, slots=True)
 class SiblingDefinition:
-    """A definition that stands beside a stream hook, which `toolResultFrom` may be asked about."""
+    """A tool or connection beside a stream hook; handlers may pass it to `toolResultFrom`."""
 
     kind: Literal["tool", "connection"]
     name: str
@@ -147,7 +150,7 @@ class SiblingDefinition:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hook:
-    """One hook that was found or registered. Equal to itself only: two copies are two hooks."""
+    """One hook that was found or registered. Compared by identity: two copies are two hooks."""
 
     name: str
     kind: HookKind
@@ -158,26 +161,26 @@ class Hook:
     manifest: Path | None = None  # its HOOK.md
     handler: Path | None = None  # as the host would report it
     language: Language = "unknown"
-    real: Path | None = None  # its own folder, links resolved: what trust is asked about
-    leads_out: Path | None = None  # where its handler really lies, when that is outside `real`
-    beyond_host: bool = False  # Hookscope runs it, its host would not
-    root: Path | None = None  # heads its handler's import path, where its own folder does not
-    scope: str = ""  # the agent whose events it hears, where a host has several; empty: the root agent
-    role: str = ""  # what it is to its host, where that is no plain hook: channel, dynamic, mapped
-    beside: tuple[SiblingDefinition, ...] = ()  # definitions of its agent, which its handlers may ask about
-    written: str | None = None  # what its host's report calls it, where that is not its name here
-    build: Problem | None = None  # keeps its host from building anything for as long as it stands
+    real: Path | None = None  # its own folder, links resolved, for trust checks
+    leads_out: Path | None = None  # the handler's real path, if outside `real`
+    beyond_host: bool = False  # Hookscope can run it, its host cannot
+    root: Path | None = None  # first on the handler's import path, if not its own folder
+    scope: str = ""  # the agent whose events it receives; empty: the root agent
+    role: str = ""  # its special role, if any: channel, dynamic, mapped
+    beside: tuple[SiblingDefinition, ...] = ()  # definitions of its agent for `toolResultFrom`
+    written: str | None = None  # its name in the host's report, if different
+    build: Problem | None = None  # a build error of this hook, which stops its host
     notes: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
-        """The key of its entry in the settings: `hookKey` where given, else the name."""
+        """The key of its settings entry: `hookKey` if given, else the name."""
         return self.name if self.meta.hook_key is None else self.meta.hook_key
 
     @property
     def told(self) -> str:
-        """What its host calls it in its report and its log."""
+        """The name that the host uses for it in reports and logs."""
         return self.name if self.written is None else self.written
 
 
-MAPPED_ROLE = "mapped"  # the role of a plugin hook that settings define: its module is the handler alone
+MAPPED_ROLE = "mapped"  # a plugin hook that settings define: its module is only the handler

@@ -1,8 +1,8 @@
-"""The event object that handlers get: one class for the library, the console and the worker process.
+"""The event object that handlers receive, in the library, the console and the worker process.
 
-This file stands alone: the Python worker loads it by its path, perhaps under an older interpreter
-(`python:` in `.hookscope/config.yaml`, 3.9 or newer). So it imports the standard library only and
-keeps to the syntax of Python 3.9.
+The Python worker loads this file by its path, possibly under an older interpreter (`python:` in
+`.hookscope/config.yaml`, 3.9 or newer). So it imports only the standard library and uses only the
+syntax of Python 3.9.
 """
 
 from datetime import datetime, timezone
@@ -13,11 +13,11 @@ MEMBER_NAMES = "type, action, key, session_key, timestamp, messages and context"
 
 
 class HookEvent:
-    """One event, shared and changeable: every handler of the event gets this same object.
+    """One mutable event that all of its handlers share.
 
-    A handler pushes texts to `messages` to answer the user, and may change `context` or put another
-    list in place of `messages`; handlers after it see that. Source: guides 000 ("HookEvent
-    Interface"), 001 ("Hook Event Types") and 004 (section 4).
+    A handler appends to `messages` to answer the user. It may change `context` or replace
+    `messages`; later handlers see that. Source: guides 000 ("HookEvent Interface"), 001 ("Hook
+    Event Types") and 004 (section 4).
     """
 
     __slots__ = ("action", "context", "messages", "session_key", "timestamp", "type")
@@ -40,24 +40,24 @@ class HookEvent:
 
     @property
     def key(self) -> str:
-        """`type:action`, or `type` alone where the event has no action."""
+        """`type:action`, or `type` for an event without an action."""
         return f"{self.type}:{self.action}" if self.action else self.type
 
-    if not TYPE_CHECKING:  # whoever checks types is told by these of what is not there
+    if not TYPE_CHECKING:  # type checkers report missing members themselves
 
         def __getattr__(self, name):
-            """Asked for what is not there: the message says what is."""
+            """Raise AttributeError with the names of the members that exist."""
             raise AttributeError(f"an event has no `{name}`; it has {MEMBER_NAMES}")
 
         def __getitem__(self, name):
-            """Asked as though it were a dictionary."""
+            """Raise TypeError: an event is no dictionary."""
             raise TypeError(f"an event has members, no items: {MEMBER_NAMES}; write `event.type`")
 
     def __repr__(self) -> str:
         return f"<HookEvent {self.key} session={self.session_key!r} messages={len(self.messages)}>"
 
 
-# What stands in for an attribute that a handler deleted.
+# Replacements for members that a handler deleted.
 _DEFAULTS: Dict[str, Callable[[], Any]] = {  # noqa: UP006
     "type": str,
     "action": str,
@@ -70,9 +70,9 @@ _all_members = attrgetter(*_DEFAULTS)
 
 
 def put_back(event: HookEvent) -> List[str]:  # noqa: UP006
-    """Give the event, empty, what was deleted of it (`del event.context`). One sentence for each."""
+    """Restore deleted members (`del event.context`) as empty values; return a sentence for each."""
     try:
-        _all_members(event)  # most handlers delete nothing, and each of them is looked at
+        _all_members(event)  # the fast path: most handlers delete nothing
     except AttributeError:
         return _refill(event)
     return []
@@ -86,19 +86,19 @@ def _refill(event: HookEvent) -> List[str]:  # noqa: UP006
 
 
 def iso(moment: datetime) -> str:
-    """A moment as the hosts print it: UTC, milliseconds, `Z`."""
+    """Return a time as the hosts print it: UTC, milliseconds, `Z`."""
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=timezone.utc)  # noqa: UP017
     return moment.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")  # noqa: UP017
 
 
 def from_iso(text: str) -> datetime:
-    """The moment that `iso` wrote. Raises ValueError for anything else."""
+    """Return the time that `iso` printed. Raises ValueError for any other text."""
     return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
 def to_document(event: HookEvent) -> Dict[str, Any]:  # noqa: UP006
-    """The event with the seeds' camelCase keys, for JSON and for the wire."""
+    """Return the event as JSON values with the guides' camelCase keys."""
     return {
         "type": event.type,
         "action": event.action,
@@ -110,8 +110,8 @@ def to_document(event: HookEvent) -> Dict[str, Any]:  # noqa: UP006
 
 
 def _timestamp_text(value: object) -> str:
-    """Whatever a handler put there, as text. Never raises."""
+    """Return any timestamp as text, whatever a handler assigned. Never raises."""
     try:
         return iso(value) if isinstance(value, datetime) else str(value)
-    except BaseException:  # a hostile class, or a moment outside the calendar
+    except BaseException:  # a hostile class, or a time out of range
         return ""

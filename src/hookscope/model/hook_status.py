@@ -1,4 +1,7 @@
-"""The gates of a hook, the state that follows from them, and a hook with its status. Frozen data."""
+"""The gates of a hook, the state that follows from them, and a hook with its status.
+
+Frozen data.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class State(StrEnum):
-    """How a hook stands. The order is the order of precedence: the first that holds is the state."""
+    """The state of a hook, in order of precedence: the first that applies."""
 
     SHADOWED = "shadowed"  # another hook of the same name wins
-    BROKEN = "broken"  # its files are at fault
-    BLOCKED = "blocked"  # the world is at fault: what the seeds call ineligible
-    OFF = "off"  # its user switched it off, or did not select it
+    BROKEN = "broken"  # a fault in its files
+    BLOCKED = "blocked"  # a missing requirement: "ineligible" in the guides
+    OFF = "off"  # switched off or not selected by the user
     UNTRUSTED = "untrusted"  # not yet allowed to run here
     SILENT = "silent"  # would run, but the host never sends its events
     READY = "ready"
@@ -31,9 +34,9 @@ class State(StrEnum):
 class Gate:
     """One check between a file on disk and a handler that runs.
 
-    `passed` is None where nobody looked: skipped by `always`, or not reached. `reason` is the
-    host's own text and empty unless the gate is shut. `reported` is False for what the host's
-    loader checks and its list does not show.
+    `passed` is None if the gate was not checked: skipped by `always`, or not reached. `reason` is
+    the host's own text and is empty unless the gate failed. `reported` is False for checks that the
+    host's loader does and its list does not show.
     """
 
     name: str
@@ -44,11 +47,11 @@ class Gate:
     reason: str = ""
     reported: bool = True
     fix: Edit | None = None
-    place: FilePosition | None = None  # where in the hook's own files the fault stands
-    setting: KeyPath | None = None  # where in the settings the decision stands, or would stand
-    stops_load: bool = False  # shut, it ends the host's whole load: later hooks are never reached
-    looked: tuple[str, ...] = ()  # shut: where the missing thing was looked for
-    near: tuple[str, ...] = ()  # shut: what nearly was it, a sentence each
+    place: FilePosition | None = None  # the fault's position in the hook's files
+    setting: KeyPath | None = None  # the setting that decides, set or not
+    stops_load: bool = False  # if failed, it ends the host's load before later hooks
+    looked: tuple[str, ...] = ()  # if failed: the locations searched
+    near: tuple[str, ...] = ()  # if failed: near misses, a sentence each
 
     @property
     def kind(self) -> GateKind:
@@ -119,24 +122,24 @@ def register_gate(kind: GateKind) -> GateKind:
 
 
 STATE_ORDER = tuple(State)
-TOO_WIDE = "too wide"  # found by the `trusted` gate: its folder is not trusted as others are
+TOO_WIDE = "too wide"  # `found` of the `trusted` gate for a folder that is too wide
 
 
 def gate_state(gate: Gate) -> State:
-    """What it means for its hook that this gate is shut."""
+    """Return the state of a hook for which this gate failed."""
     return gate.kind.state
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """All gates of one hook, and what follows from them."""
+    """All gates of one hook, and the state that follows from them."""
 
     gates: tuple[Gate, ...]
     shadowed_by: Hook | None = None
 
     @property
     def state(self) -> State:
-        """The first that holds, in the order that State declares."""
+        """The first state that applies, in the order of `State`."""
         if self.shadowed_by is not None:
             return State.SHADOWED
         shut = [gate_state(gate) for gate in self.gates if gate.passed is False]
@@ -144,35 +147,38 @@ class Verdict:
 
     @property
     def eligible(self) -> bool:
-        """What the seeds call eligible: no requirement is unmet. Says nothing about enabled."""
+        """The guides' "eligible": no requirement is missing, whether the hook is enabled or not."""
         return not any(gate.passed is False and gate_state(gate) is State.BLOCKED for gate in self.gates)
 
     @property
     def enabled(self) -> bool:
-        """The user's choice: neither the hook nor all hooks are switched off."""
+        """The user's choice: neither this hook nor all hooks are switched off."""
         return not any(gate.passed is False and gate_state(gate) is State.OFF for gate in self.gates)
 
     @property
     def stops_load(self) -> Gate | None:
-        """The gate at which the host's whole load ends; None for nearly every hook."""
+        """The failed gate that ends the host's whole load; None for nearly every hook."""
         return next((gate for gate in self.gates if gate.stops_load and gate.passed is False), None)
 
     def shut(self) -> tuple[Gate, ...]:
-        """The gates that stop it, in their order."""
+        """Return the failed gates, in order."""
         return tuple(gate for gate in self.gates if gate.passed is False)
 
     def reasons(self, state: State | None = None) -> tuple[str, ...]:
-        """The hosts' reason texts of shut gates; only those that mean `state` where it is given."""
+        """Return the hosts' reasons of the failed gates, or of those that mean `state`."""
         return tuple(gate.reason for gate in self.shut() if state is None or gate_state(gate) is state)
 
     def why(self, short: Callable[[Path], str] = str) -> str:
-        """One line: why it would not run; empty where it would. `short` is how paths are written."""
+        """Return one line that says why the hook does not run, or "" if it does.
+
+        `short` formats paths.
+        """
         if self.shadowed_by is not None:
             by = self.shadowed_by
             where = f" in {short(by.path)}" if by.path is not None else ""
             return f"shadowed by the {by.folder.source} hook{where}"
         state = self.state
-        if state is State.UNTRUSTED:  # no trust makes a host send what it never sends: that comes first
+        if state is State.UNTRUSTED:  # trust does not help here, so this comes first
             never, waits = ", ".join(self.reasons(State.SILENT)), ", ".join(self.reasons(state))
             return f"{never} (and untrusted: {waits})" if never else waits
         if state is State.BROKEN:
@@ -186,30 +192,30 @@ class Verdict:
 
 
 def _near_miss_explains(gate: Gate) -> bool:
-    """Does what nearly was it say more than the host's own words do."""
+    """Return whether the near miss explains more than the host's own reason."""
     return gate.name == "events" and bool(gate.near)
 
 
 @dataclass(frozen=True, slots=True)
 class HookStatus:
-    """A hook and how it stands: the row of every list."""
+    """A hook and its status: one row of every list."""
 
     hook: Hook
     verdict: Verdict
     shadows: tuple[Hook, ...] = ()
     notes: tuple[str, ...] = ()
-    differs: tuple[str, ...] = ()  # what another dialect makes of it, each sentence naming that dialect
-    declared: tuple[str, ...] | None = None  # the events that its loaded module declares; None: not loaded
-    crossed: frozenset[str] = frozenset()  # of those, a plugin's: the ones of hook folders
+    differs: tuple[str, ...] = ()  # differences in another dialect, a sentence each
+    declared: tuple[str, ...] | None = None  # events declared by its loaded module; None: not loaded
+    crossed: frozenset[str] = frozenset()  # the folder events among a plugin's `declared`
 
     @property
     def events(self) -> tuple[str, ...] | None:
-        """What it listens to, in order; None where only a load can tell."""
+        """The events that it subscribes to, in order; None if only a load can tell."""
         return self.hook.meta.events if self.declared is None else self.declared
 
     @property
     def of_folders(self) -> frozenset[str]:
-        """Of a plugin's events: those of hook folders."""
+        """The events of hook folders among a plugin's events."""
         return self.hook.meta.of_folders if self.declared is None else self.crossed
 
     @property
@@ -219,12 +225,12 @@ class HookStatus:
 
     @property
     def waits(self) -> bool:
-        """Does it wait for trust, whatever else stands in its way."""
+        """Whether it is not trusted yet, whatever else stops it."""
         return any(gate_state(gate) is State.UNTRUSTED for gate in self.verdict.shut())
 
     @property
     def too_wide(self) -> bool:
-        """True if it waits for trust in a folder that is too wide to be trusted."""
+        """Whether it is not trusted and its folder is too wide to trust."""
         return self.waits and any(gate.found == TOO_WIDE for gate in self.verdict.shut())
 
 

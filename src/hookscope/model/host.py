@@ -1,4 +1,4 @@
-"""A host: its dialect (the rules of one version), its settings, trust, and the machine it is on.
+"""A host: its dialect (the rules of one version), its settings, trust, and its machine.
 
 Frozen data and protocols.
 """
@@ -34,119 +34,117 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AgentWorkspaces:
-    """The agents of a host that has several."""
+    """The agents of a host that has several, and their workspaces."""
 
-    workspaces: Mapping[str, str | None]  # by name; None: it names none of its own
-    chosen: str | None = None  # the one that is looked at where nobody names another
+    workspaces: Mapping[str, str | None]  # by name; None: it has no own workspace
+    chosen: str | None = None  # the agent to use by default
     owner: str | None = None  # the one whose workspace is the host's own
 
 
 @dataclass(frozen=True, slots=True)
 class HostLayout:
-    """Where a host keeps its settings and folders."""
+    """The locations of a host's settings and folders."""
 
-    state: str  # the state folder: "~/.openclaw"; empty: it has none but the workspace
-    settings: str  # the settings file in it: "openclaw.json"; empty: it has none
+    state: str  # the state folder: "~/.openclaw"; empty: the workspace only
+    settings: str  # the settings file in it: "openclaw.json"; empty: none
     state_variable: str | None = None  # environment variables that move them
     settings_variable: str | None = None
     workspace_variable: str | None = None
     bundled_variable: str | None = None  # names the folder of bundled hooks
-    bundles: bool = True  # False: the program looks in no bundled folder unless somebody names one
+    bundles: bool = True  # False: only a bundled folder named by the user is searched
     workspace_path: KeyPath = ("agents", "defaults", "workspace")
     agents: Callable[[Mapping[str, Any]], AgentWorkspaces] | None = None  # whose workspaces the settings name
-    workspace: str = "workspace"  # below the state folder, where nothing else names one
-    hooks: tuple[KeyPath, ...] = (("hooks", "internal"),)  # where its hooks settings stand; first wins
+    workspace: str = "workspace"  # below the state folder, by default
+    hooks: tuple[KeyPath, ...] = (("hooks", "internal"),)  # paths of its hooks settings; the first wins
     markers: tuple[str, ...] = ()  # paths below the workspace that show this host
     program: str = ""  # its command, by which its installed package is found
-    packages: tuple[str, ...] = ()  # the names that its package may have
+    packages: tuple[str, ...] = ()  # possible names of its package
     version_path: KeyPath = ()  # where it writes its own version into its settings
-    own_bundled: str = ""  # where in its package its own hooks lie
+    own_bundled: str = ""  # the folder of its own hooks in its package
 
 
 @dataclass(frozen=True, slots=True)
 class SettingsRules:
-    """How a host reads its settings, beside plain JSON5."""
+    """How a host reads its settings, beyond plain JSON5."""
 
-    include: str | None = None  # the key of an object that stands for other files
-    variables: bool = False  # is `${NAME}` replaced in texts
+    include: str | None = None  # the key of an object that includes other files
+    variables: bool = False  # whether `${NAME}` is expanded in texts
     dotenv: str | None = None  # a file below the state folder whose variables count as set
-    project_dotenv: tuple[str, ...] = ()  # such files of the workspace, the strongest first
+    project_dotenv: tuple[str, ...] = ()  # such files of the workspace, by precedence
     env_path: KeyPath | None = None  # where the settings set variables themselves
     check: Callable[[Mapping[str, Any]], tuple[tuple[KeyPath, str], ...]] | None = None
     """What the host refuses: a path and its sentence for each."""
-    refusal: str = ""  # the host's error text: {file} {issues}; empty: it goes on without its settings
+    refusal: str = ""  # the host's error: {file} {issues}; empty: it continues without settings
     issue: str = "{path}: {text}"
-    path_text: Callable[[KeyPath], str] | None = None  # how it writes a path; none: with dots
-    advice: Callable[[KeyPath, str], str] | None = None  # what to do about such a sentence; empty: not known
+    path_text: Callable[[KeyPath], str] | None = None  # formats a path; None: with dots
+    advice: Callable[[KeyPath, str], str] | None = None  # the next step for such an issue; empty: unknown
 
 
 @dataclass(frozen=True, slots=True)
 class LoaderMessages:
-    """The host's own sentences while it loads."""
+    """The host's own log messages while it loads."""
 
     discovered: str | None = None  # {count}
     registered: str | None = None  # {emoji} {name} {events}
     legacy_registered: str | None = None  # {event} {module}
     complete: str | None = None  # {registered} {discovered} {skipped} {failed}
-    not_loaded: str | None = None  # {file} {type} {error} {plain}: with and without what we say beside it
+    not_loaded: str | None = None  # {file} {type} {error} {plain}: with and without our own words
     no_function: str | None = None  # {file} {export}
     no_events: str | None = None  # {name}
     off: str | None = None
-    loading: Mapping[str, str] = field(default_factory=dict)  # by source: said before each import
+    loading: Mapping[str, str] = field(default_factory=dict)  # by source: logged before each import
     never_sent: str | None = None  # {name} {what} {events}: events that the host does not know
 
 
 class StrictLoadCheck(Protocol):
-    """What ends a strict load before anything is imported."""
+    """Checks that end a strict load before anything is imported."""
 
     def sources(self, host: Host, hooks: Iterable[Hook]) -> StrictLoadState:
-        """What a load of these hooks leaves behind that is not strict."""
+        """Return the state that a non-strict load of these hooks keeps for later loads."""
 
     def check(self, host: Host, before: StrictLoadState) -> tuple[StrictLoadState, tuple[str, str] | None]:
-        """What a strict load leaves behind; and the hook that ends it, with the host's sentence."""
+        """Return the state after a strict load, and the hook that ends it with the host's error."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadRules:
-    """What a load replaces, what fails it, and what all hooks being off means."""
+    """What a load replaces, which hooks fail it, and the effect of switching all hooks off."""
 
-    plain: bool = False  # the host loads what its language does, and nothing is mended for a handler
+    plain: bool = False  # handlers are loaded as they are, without repairs
     keeps_code: bool = False  # handlers registered by code outlive a load
-    off_closes: bool = False  # switched off, events reach nobody, whoever has registered
-    takes_classes: bool = False  # a class counts as loaded, and fails when it is called
-    imports_idle: bool = False  # a hook without events is imported before it is passed over
+    off_closes: bool = False  # switched off, no handler receives events
+    takes_classes: bool = False  # a class loads, and fails when it is called
+    imports_idle: bool = False  # a hook without events is imported, then skipped
     no_events: str | None = None  # what fails a hook without events; None: it is skipped
-    failed: str = "{name}: {error}"  # the sentence of a strict load that was refused: {name} {file} {error}
+    failed: str = "{name}: {error}"  # message of a refused strict load: {name} {file} {error}
     no_function: str = "{error}"  # in place of {error} there: {export} {file}
-    reworded: Callable[[Failure, str], str] | None = None  # (failure, file): what is in place of {error}
-    refuses: Callable[[Module], Failure | None] | None = None  # why a plugin that registers this fails
-    imports_once: frozenset[str] = frozenset()  # sources whose files it keeps as it imported them first
-    crosses: bool = False  # do plugins register handlers for the events of hook folders, too
-    strict_look: StrictLoadCheck | None = (
-        None  # what a strict load asks of all folders before it imports anything
-    )
+    reworded: Callable[[Failure, str], str] | None = None  # (failure, file) → replacement of {error}
+    refuses: Callable[[Module], Failure | None] | None = None  # why the host refuses a plugin
+    imports_once: frozenset[str] = frozenset()  # sources whose files are imported only once
+    crosses: bool = False  # whether plugins may also register for folder events
+    strict_look: StrictLoadCheck | None = None  # checks all folders before a strict load imports anything
 
 
 @dataclass(frozen=True, slots=True)
 class SwitchRules:
-    """What switching a hook on or off means to this host."""
+    """The effect of switching a hook on or off under this host."""
 
-    also_true: tuple[KeyPath, ...] = ()  # settings that its command sets too, when it switches a hook on
-    refuses_blocked: bool = False  # does its command refuse to switch on what could not run
-    notices: str = ""  # when the host notices, as a sentence
+    also_true: tuple[KeyPath, ...] = ()  # more settings that its command sets to switch a hook on
+    refuses_blocked: bool = False  # whether its command refuses hooks that could not run
+    notices: str = ""  # when the change takes effect, as a sentence
 
 
 @dataclass(frozen=True, slots=True)
 class PackRules:
-    """How packs reach this host."""
+    """How this host installs packs."""
 
     key: str  # package.json → this → `hooks`
-    whole: bool = False  # does it find the hooks that a package lists; else each hook lies by itself
+    whole: bool = False  # installs the whole package; else each hook separately
 
 
 @dataclass(frozen=True, slots=True)
 class CommandOutput:
-    """An answer in the host's own words and shapes."""
+    """The output of the host's own command."""
 
     code: int = 0
     document: object = None  # for `--json`; None: the host has none
@@ -158,101 +156,101 @@ class CommandOutput:
 class CommandFlags:
     """The flags of the host's own command."""
 
-    eligible: bool = False  # only what would load
+    eligible: bool = False  # only hooks that would load
     verbose: bool = False
 
 
 class PackMessages(Protocol):
-    """What the host's own command says of packs, and with which exit codes."""
+    """The host's own messages about packs, with their exit codes."""
 
     def deprecated(self, verb: str) -> tuple[str, ...]:
-        """Said on standard output before anything else."""
+        """Return the lines that are printed to standard output first."""
         ...
 
     def warned(self, spec: str) -> tuple[str, ...]:
-        """Said of every source that is no registry."""
+        """Return the warning for a source that is not a registry."""
         ...
 
     def unasked(self) -> CommandOutput:
-        """Said where `--force` is not given."""
+        """Return the output if `--force` is missing."""
         ...
 
     def absent(self, path: str) -> CommandOutput:
-        """There is nothing at that path."""
+        """Return the output if the path does not exist."""
         ...
 
     def only_registry(self) -> CommandOutput:
-        """A flag that is for registries alone."""
+        """Return the output for a flag that applies to registries only."""
         ...
 
     def refused(self, reason: str, *, packaged: bool) -> CommandOutput:
-        """`packaged`: is there a package.json."""
+        """Return the output for a refused pack. `packaged`: it has a package.json."""
         ...
 
     def installed(self, name: str, target: str) -> tuple[str, ...]:
-        """Said when a pack is in place at `target`."""
+        """Return the lines for a pack that was installed in `target`."""
         ...
 
     def skipped(self, name: str, source: str) -> str:
-        """Said of a pack that an update leaves out: its source has no versions."""
+        """Return the line for a pack that an update skips because its source has no versions."""
         ...
 
     def unknown(self, name: str) -> CommandOutput:
-        """No pack of that name is installed."""
+        """Return the output if no pack of that name is installed."""
         ...
 
     def nothing_named(self) -> CommandOutput:
-        """An update of nothing."""
+        """Return the output of an update without a pack name."""
         ...
 
 
 class HostCommand(Protocol):
-    """The host's own command line. Pure: what it would write is the caller's to write."""
+    """The host's own command line. Pure: the caller writes what the command would write."""
 
     @property
     def packs(self) -> PackMessages | None:
-        """What it says of packs; None where it has no commands for them."""
+        """The messages about packs; None if the host has no pack commands."""
         ...
 
     def refused(self, host: Host) -> CommandOutput | None:
-        """What every command says where the settings are refused; None where they are not."""
+        """Return the output of every command if the settings are refused, else None."""
         ...
 
     def list(self, host: Host, inventory: Inventory, asked: CommandFlags) -> CommandOutput:
-        """`list`."""
+        """Return the output of `list`."""
         ...
 
     def check(self, host: Host, inventory: Inventory, asked: CommandFlags) -> CommandOutput:
-        """`check`."""
+        """Return the output of `check`."""
         ...
 
     def info(self, host: Host, inventory: Inventory, name: str) -> CommandOutput:
-        """`info NAME`, which may be unknown."""
+        """Return the output of `info NAME`; the name may be unknown."""
         ...
 
     def to_switch(self, inventory: Inventory, name: str, on: bool) -> HookStatus | CommandOutput:
-        """The hook to switch, or why it is not switched."""
+        """Return the hook to switch, or the output that says why it cannot be switched."""
         ...
 
     def switched(self, row: HookStatus, on: bool) -> CommandOutput:
-        """What is said when it is done."""
+        """Return the output after a hook was switched."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A host's settings, each value with its file and line on demand."""
+    """A host's settings; the file and line of each value are located on demand."""
 
-    file: Path  # where they are, or would be
+    file: Path  # its path, whether it exists or not
     value: Mapping[str, Any] = field(default_factory=dict)
     exists: bool = False
     problems: tuple[Problem, ...] = ()
     locate: Callable[[KeyPath], FilePosition | None] = lambda _: None
-    refusal: str = ""  # the host's error text where it refuses them, and so refuses everything
-    unread: str = ""  # why nobody knows what they say, though there is a file: they may switch off any hook
+    refusal: str = ""  # the host's error if it refuses them, and so everything
+    unread: str = ""  # why the existing file cannot be read; it may switch off any hook
 
     def get(self, path: Sequence[str | int]) -> Any:
-        """The value at a path, or None where there is none."""
+        """Return the value at a path, or None."""
         value: Any = self.value
         for part in path:
             if isinstance(value, Mapping) and part in value:
@@ -272,11 +270,11 @@ def _list_index(part: str | int) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """Which folders' handlers may run."""
+    """The folders whose handlers may run."""
 
     folders: frozenset[Path] = frozenset()  # real paths; everything below is trusted too
     everything: bool = False  # an embedding program, or `--trust`
-    digests: Mapping[Path, str] = field(default_factory=dict)  # of handler files, when they were trusted
+    digests: Mapping[Path, str] = field(default_factory=dict)  # of handler files at the time of trust
     homes: frozenset[Path] | None = None  # of the user: too wide to trust; None: nothing is too wide
     everything_below: frozenset[Path] = frozenset()  # of `folders`: allowed however wide they are
     unchecked: frozenset[Path] = frozenset()  # of `folders`: recorded before their width was checked
@@ -284,25 +282,25 @@ class Trust:
 
 @dataclass(frozen=True, slots=True)
 class InstalledPlugin:
-    """A plugin that is a Python package: where its entry point leads to."""
+    """A plugin from a Python package: the target of its entry point."""
 
     name: str
     file: Path
-    export: str  # what has `register`, or is it
+    export: str  # the export that has `register`, or is it
 
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """What the user or the embedding program says outright; it beats every setting."""
+    """Explicit choices of the user or the embedding program; they override every setting."""
 
     workspace: Path | None = None
     bundled: Path | None = None
     config: Path | None = None
     extra: tuple[Path, ...] = ()
-    own_bundled: Path | None = None  # what an installed host ships itself
-    bundled_trusted: bool = True  # False: someone other than the user has named the folder of bundled hooks
-    bundled_variable: bool = True  # may the host's own variable name that folder
-    agent: str | None = None  # whose workspace it is; None: the default agent's
+    own_bundled: Path | None = None  # the bundled hooks of an installed host
+    bundled_trusted: bool = True  # False: not the user chose the folder of bundled hooks
+    bundled_variable: bool = True  # whether the host's own variable may name that folder
+    agent: str | None = None  # the agent of the workspace; None: the default agent
     plugin_hooks: tuple[Mapping[str, Any], ...] = ()  # `plugin_hooks:` of the project's configuration
     plugins: tuple[InstalledPlugin, ...] = ()  # of this Python's installed packages
 
@@ -312,53 +310,58 @@ class HookSystem(Protocol):
 
     @property
     def kind(self) -> EventKind:
-        """The kind of events that its hooks hear."""
+        """The kind of events that its hooks receive."""
         ...
 
     def folders(self, host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
-        """Where to look, in order of looking."""
+        """Return the folders to search, in order, and problems with them."""
         ...
 
     def find(self, host: Host) -> FoundHooks:
-        """Every hook, loser or winner. Reads disk through the host's files; runs nothing."""
+        """Return every hook, winner or loser.
+
+        Reads the disk through the host's files; runs nothing.
+        """
         ...
 
     def rank(self, found: FoundHooks) -> Ranking:
-        """Who wins where names collide, and the two orders."""
+        """Return the winner of each name, and the two orders."""
         ...
 
     def gates(self, hook: Hook, host: Host) -> tuple[Gate, ...]:
-        """Every check, in the order of showing; what `always` skips has `passed=None`."""
+        """Return all gates in display order; those that `always` skips have `passed=None`."""
         ...
 
     def keys(self, event: Event) -> tuple[str, ...]:
-        """The registry keys that hear this event, in order of calling."""
+        """Return the registry keys that match this event, in calling order."""
         ...
 
     def arrange(self, event: Event, heard: Sequence[Registration]) -> Arrangement:
-        """Those that heard the event, grouped and in the order of calling; and whom the host leaves out."""
+        """Return the registrations, grouped and in calling order, and the excluded ones."""
         ...
 
     def decisive(self, event: Event) -> Hashable | None:
-        """What of an event decides who is called for it: those that agree in it share their plan, but for the
-        policy. None where all of it may."""
+        """Return the part of an event that decides which handlers are called; None if all may.
+
+        Events with equal keys share a plan, except for its policy.
+        """
         ...
 
     def prepare(self, event: Event, host: Host, entropy: bytes) -> Event:
-        """The event as it is fired: its name in the host's spelling, stamped, its `ctx` filled in.
+        """Return the event ready to fire: the host's spelling, a timestamp, and a complete `ctx`.
 
-        `entropy` is 16 random bytes. Called once for each fire.
+        `entropy` is 16 random bytes. Called once per fire.
         """
         ...
 
     def policy(self, event: Event) -> Policy:
-        """How the handlers of this event are asked, and what their answers come to."""
+        """Return the policy of this event: how handlers are called and their answers merged."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """Who is called for an event, and who heard it and is not called."""
+    """The handlers that an event calls, and the subscribed ones that it does not call."""
 
     groups: tuple[CallGroup, ...]
     left_out: tuple[NotRun, ...] = ()
@@ -374,28 +377,28 @@ class Dialect:
     layout: HostLayout
     systems: tuple[HookSystem, ...]
     texts: LoaderMessages = LoaderMessages()
-    clears_when_off: bool = True  # does switching all hooks off unload those of the last load
+    clears_when_off: bool = True  # whether switching all hooks off unloads them
     switching: SwitchRules = SwitchRules()
-    entry_env: bool = True  # is an entry's `env` laid over the handler's environment
+    entry_env: bool = True  # whether handlers get an entry's `env`
     settings_rules: SettingsRules = SettingsRules()
     load_rules: LoadRules = LoadRules()
-    command: HostCommand | None = None  # its own command about hooks, where it has one
-    packs: PackRules | None = None  # None: it has no folder that hooks are installed into
+    command: HostCommand | None = None  # its own hooks command, if it has one
+    packs: PackRules | None = None  # None: it cannot install hooks
     catalogue: Callable[[], Catalogue] = Catalogue
     later: Mapping[str, str] = field(default_factory=dict)  # events that this guide lacks → who sends them
-    later_plugin: Mapping[str, str] = field(default_factory=dict)  # the same, of hooks of plugins
+    later_plugin: Mapping[str, str] = field(default_factory=dict)  # the same for plugin hooks
     ships: frozenset[str] = frozenset()  # hooks that come with the program, by name
-    sequences: tuple[str, ...] = ()  # files beside the catalogue: events in the order in which it sends them
-    version: str = ""  # of the program that it follows to the letter; empty: it follows a guide
-    since: str = ""  # the first version that it is right for, where that is an older one
+    sequences: tuple[str, ...] = ()  # files beside the catalogue: typical event sequences
+    version: str = ""  # of the program that it reproduces; empty: it follows a guide
+    since: str = ""  # the first version that it applies to, if older
 
     @property
     def kinds(self) -> tuple[EventKind, ...]:
-        """The kinds of hooks that this host has, the first being that of an event nobody knows."""
+        """The kinds of hooks of this host; the first is the default kind of an unknown event."""
         return tuple(system.kind for system in self.systems)
 
     def event_of(self, key: str) -> Event:
-        """A bare event of that key, under the host's own spelling of it."""
+        """Return an empty event of that key, in the host's own spelling."""
         key, kind = self.catalogue().canonical(key), self.kind_of_event(key)
         if kind != "folder":
             return Event(key, kind=kind)
@@ -403,9 +406,10 @@ class Dialect:
         return Event(family, action)
 
     def kind_of_event(self, key: str) -> EventKind:
-        """The kind of the event of this key; of one that nobody knows, the kind that its spelling shows.
+        """Return the kind of an event; the spelling decides for an unknown event.
 
-        `a:b` is of a folder, `a_b` of a plugin, `a.b` of a stream, where the host has such hooks.
+        `a:b` is a folder event, `a_b` a plugin event and `a.b` a stream event, if the host has such
+        hooks.
         """
         known = self.catalogue().find(key)
         if known is not None and known.kind in self.kinds:
@@ -415,7 +419,7 @@ class Dialect:
         return found or self.kinds[0]
 
     def system_of(self, kind: EventKind) -> HookSystem:
-        """Raises LookupError where this host has no such hooks."""
+        """Return the system for a kind. Raises LookupError if this host has no such hooks."""
         for system in self.systems:
             if system.kind == kind:
                 return system
@@ -424,7 +428,7 @@ class Dialect:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A dialect in surroundings: settings read, folders known. One Host serves one look."""
+    """A dialect on a machine, with its settings read and its folders known. Serves one scan."""
 
     dialect: Dialect
     surroundings: Machine
@@ -434,19 +438,19 @@ class Host:
     env: Mapping[str, str]  # what `requires.env` sees
     choices: Overrides = Overrides()
     folders: tuple[Folder, ...] = ()
-    problems: tuple[Problem, ...] = ()  # met while opening
+    problems: tuple[Problem, ...] = ()  # found while opening
     trust: Trust = Trust()
     known: dict[object, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
     """What was found out about this host and is the same for many hooks."""
 
     def folders_of(self, kind: EventKind) -> tuple[Folder, ...]:
-        """The folders in which hooks of this kind are looked for, in order of looking."""
+        """Return the folders that are searched for hooks of this kind, in order."""
         return tuple(folder for folder in self.folders if folder.holds == kind)
 
     def hooks_setting(self, *path: str | int) -> tuple[Any, KeyPath]:
-        """A value of the hooks settings and its full path: the first place where it stands.
+        """Return a value of the hooks settings and its full path; the first location wins.
 
-        Where it stands nowhere: None, and the path where it would be written.
+        If it is not set: None and the path where it would be written.
         """
         for base in self.dialect.layout.hooks:
             value = self.settings.get((*base, *path))
@@ -456,21 +460,21 @@ class Host:
 
     @property
     def has_entries(self) -> bool:
-        """Do the settings say anything of single hooks."""
+        """Whether the settings have entries for single hooks."""
         if "entries" not in self.known:
             self.known["entries"] = self.hooks_setting("entries")[0] is not None
         answer: bool = self.known["entries"]
         return answer
 
     def entry(self, key: str) -> Mapping[str, Any]:
-        """The settings entry of a hook; empty where there is none."""
+        """Return the settings entry of a hook; empty if there is none."""
         if not self.has_entries:
             return {}
         value, _ = self.hooks_setting("entries", key)
         return value if isinstance(value, Mapping) else {}
 
     def entry_env(self, key: str) -> Mapping[str, str]:
-        """The environment that a hook's entry adds."""
+        """Return the environment variables that a hook's entry adds."""
         env = self.entry(key).get("env")
         if not isinstance(env, Mapping):
             return {}

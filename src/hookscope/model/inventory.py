@@ -1,4 +1,7 @@
-"""What a look has found: hooks in their orders, and what was no hook and why. Frozen data."""
+"""The result of a scan: hooks in their orders, and rejected candidates with reasons.
+
+Frozen data.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -11,20 +14,20 @@ from hookscope.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RejectedHook:
-    """A folder or setting that looks like a hook and is none, and why."""
+    """A folder or setting that looks like a hook but is not one, and why."""
 
     path: Path
     source: str
     reason: str
     place: FilePosition | None = None
-    name: str = ""  # what the hook would be called, as far as that is known
-    ignored: bool = False  # it is plainly something else: nobody expects it to run
-    unseen: int | None = None  # of what cannot be read: its folder's rank. It may replace a hook of its name
+    name: str = ""  # the hook's name, if known
+    ignored: bool = False  # plainly not meant as a hook
+    unseen: int | None = None  # its folder's rank if unreadable; it may replace a hook
 
 
 @dataclass(frozen=True, slots=True)
 class FoundHooks:
-    """What a hook system saw on disk, before anybody wins or is judged. `hooks` in order of finding."""
+    """What a hook system found on disk, in order, before ranking and gates."""
 
     hooks: tuple[Hook, ...] = ()
     rejected: tuple[RejectedHook, ...] = ()
@@ -34,13 +37,16 @@ class FoundHooks:
 
 @dataclass(frozen=True, slots=True)
 class StrictLoadState:
-    """What a load leaves behind for a later strict one: who took a name, and whom the settings named."""
+    """State kept for a later strict reload: which hook took a name, and hooks named in settings."""
 
     hooks: tuple[Hook, ...] = ()
     named: frozenset[str] = frozenset()
 
     def in_order(self, load_order: Sequence[Hook]) -> tuple[Hook, ...]:
-        """The load order of a strict look: who has no handler takes part there, and so a name and a place."""
+        """Return the load order of a strict load.
+
+        A hook without a handler takes part in it, so it takes a name and a position.
+        """
         places = {hook.manifest: place for place, hook in enumerate(self.hooks)}
         folders = [hook for hook in load_order if hook.manifest in places]
         rest = [hook for hook in load_order if not places or hook.kind != "folder"]
@@ -49,7 +55,7 @@ class StrictLoadState:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Who wins where names collide, and the host's two orders, which need not agree (disc-03)."""
+    """The winner of each name, and the host's two orders, which may differ (disc-03)."""
 
     load_order: tuple[Hook, ...] = ()
     report_order: tuple[Hook, ...] = ()
@@ -59,10 +65,10 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """What `look` found: every hook with its verdict, and what was no hook and why.
+    """The result of a scan: every hook with its status, and the rejected candidates with reasons.
 
-    `hooks` lists winners in report order, then the shadowed. `load_order` is the order in which
-    winners register, which decides the order of calls.
+    `hooks` lists the winners in report order, then the shadowed hooks. `load_order` is the order in
+    which winners register, which decides the calling order.
     """
 
     hooks: tuple[HookStatus, ...] = ()
@@ -73,7 +79,7 @@ class Inventory:
     report_order: tuple[Hook, ...] = ()
 
     def find(self, name: str) -> HookStatus | None:
-        """The hook of that name that wins, else of that settings key; None where there is none."""
+        """Return the winning hook of that name, else of that settings key, else None."""
         rows = [*self.hooks]
         rows.sort(key=lambda row: row.verdict.shadowed_by is not None)
         by_name = (row for row in rows if row.hook.name == name)
@@ -81,14 +87,14 @@ class Inventory:
         return next(by_name, None) or next(by_key, None)
 
     def standing(self, hook: Hook) -> HookStatus:
-        """The row of this very hook. Raises KeyError where the inventory has none."""
+        """Return the status of this hook. Raises KeyError if it is not in the inventory."""
         for row in self.hooks:
             if row.hook is hook:
                 return row
         raise KeyError(hook.name)
 
     def again(self, hook: Hook) -> HookStatus | None:
-        """The row of a hook that perhaps another look found; None where it is gone since."""
+        """Return the status of a hook from another scan, or None if it is gone."""
         known = (hook.name, hook.kind, hook.path, hook.handler)
         rows = [
             row

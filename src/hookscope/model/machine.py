@@ -1,6 +1,6 @@
-"""The machine as the rules see it.
+"""The machine as the rules see it: platform, environment, home and disk.
 
-platform, environment, home and disk; real, or partly assumed for a what-if.
+It is the real machine, or one that a what-if partly assumes.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from hookscope.values import dataclass
 PLATFORM_NAMES = {"linux": "linux", "darwin": "darwin", "win32": "win32", "cygwin": "win32"}
 
 
-PathStats = tuple[os.stat_result, os.stat_result | None]  # of a path, and of what it leads to
+PathStats = tuple[os.stat_result, os.stat_result | None]  # of a path and of its target
 
 
 class FolderItem(NamedTuple):
-    """One name in a folder: what it is without following a link, and where a link leads."""
+    """One name in a folder, without following links, and whether it leads to a folder."""
 
     name: str
     path: Path
@@ -36,61 +36,64 @@ class FolderItem(NamedTuple):
 
 
 class PathFacts(NamedTuple):
-    """What is known of one path, links followed."""
+    """Facts about one path, with links followed."""
 
     folder: bool
     file: bool  # a regular file
     size: int  # bytes
-    links: int  # hard links; 1 is the ordinary case
+    links: int  # hard links, usually 1
     linked: bool  # the path itself is a symbolic link
-    foreign: bool  # it belongs to another user than the one who looks
+    foreign: bool  # another user owns it
 
 
 class Files(Protocol):
-    """Read-only disk. One object serves one look: it may remember what it has seen."""
+    """Read-only access to the disk. One object serves one scan and may cache what it read."""
 
     def children(self, folder: Path) -> list[FolderItem]:
-        """The folder's names in byte order, as Node lists them. Raises OSError."""
+        """Return the folder's items in byte order, as Node lists them. Raises OSError."""
         ...
 
     def names(self, folder: Path) -> list[str]:
-        """The folder's names in no particular order. Raises OSError."""
+        """Return the folder's names in no particular order. Raises OSError."""
         ...
 
     def facts(self, path: Path) -> PathFacts | None:
-        """None where there is nothing, or nothing that may be looked at."""
+        """Return the facts of a path; None if it does not exist or cannot be read."""
         ...
 
     def trouble(self, path: Path) -> OSError | None:
-        """Why it is not known what is at the path; None where it can be looked at, or nothing is there."""
+        """Return the error that hides what is at a path; None if it is readable or absent."""
         ...
 
     def read(self, path: Path, limit: int = -1) -> bytes:
-        """The file's content, or its first `limit` bytes. Raises OSError, of what is no regular file too."""
+        """Return the file's content or its first `limit` bytes.
+
+        Raises OSError, also for anything that is not a regular file.
+        """
         ...
 
     def real(self, path: Path) -> Path:
-        """The path with every link resolved; unchanged where it leads nowhere."""
+        """Return the path with all links resolved; unchanged if it cannot be resolved."""
         ...
 
     def program(self, name: str, folders: tuple[str, ...], *, folders_too: bool = False) -> FoundProgram:
-        """Where a program is found; with `folders_too` a folder of its name is taken for one."""
+        """Return where a program is found; `folders_too` accepts folders of that name."""
         ...
 
 
 class FoundProgram(NamedTuple):
-    """Where a program was found, if it was."""
+    """The location of a program, if it was found."""
 
     path: str | None  # the first file of that name that may be run
-    unrunnable: str | None  # a file of that name that may not: the usual near miss
+    unrunnable: str | None  # a file of that name that is not executable
 
 
 class RealFiles:
-    """The disk itself."""
+    """The real disk."""
 
     def __init__(self) -> None:
         self._programs: dict[tuple[str, tuple[str, ...], bool], FoundProgram] = {}
-        self._user = os.getuid() if hasattr(os, "getuid") else 0  # Windows has neither: all is the user's
+        self._user = os.getuid() if hasattr(os, "getuid") else 0  # Windows: everything is the user's
 
     def children(self, folder: Path) -> list[FolderItem]:
         with os.scandir(_checked_path(folder)) as entries:
@@ -116,7 +119,7 @@ class RealFiles:
         )
 
     def stats(self, path: str) -> PathStats | None:
-        """What facts are made of."""
+        """Return the stat results that `facts` reads."""
         return path_stats(path)
 
     def trouble(self, path: Path) -> OSError | None:
@@ -124,7 +127,7 @@ class RealFiles:
             os.stat(path)
         except FileNotFoundError:
             return broken_link_error(path)
-        except ValueError:  # no disk can hold such a name
+        except ValueError:  # an impossible name
             return None
         except OSError as error:
             return error
@@ -147,7 +150,10 @@ class RealFiles:
 
 
 def path_stats(path: str) -> PathStats | None:
-    """None where there is nothing. The two are one where the path is no link."""
+    """Return the stat results of a path and of its target; the same object unless it is a link.
+
+    None if nothing exists there.
+    """
     try:
         here = os.lstat(path)
     except (OSError, ValueError):
@@ -161,9 +167,9 @@ def path_stats(path: str) -> PathStats | None:
 
 
 def read_or_none(path: Path, limit: int = -1) -> bytes | None:
-    """The bytes of a file, or its first `limit` bytes; None where there is no such file.
+    """Return the content of a file or its first `limit` bytes; None if it does not exist.
 
-    Raises OSError for everything else, also for a link that leads nowhere.
+    Raises OSError for every other failure, including a broken link.
     """
     try:
         return read_regular(path, limit)
@@ -174,8 +180,9 @@ def read_or_none(path: Path, limit: int = -1) -> bytes | None:
 
 
 def broken_link_error(path: str | Path) -> OSError | None:
-    """Why it is not known whether a file exists: it, or the nearest folder above it, is a link that leads
-    nowhere. None where it is there, or there plainly is no such file.
+    """Return an error if the path, or its nearest existing parent, is a broken link.
+
+    Then it is unknown whether the file exists. None if it exists or is plainly absent.
     """
     named = Path(path)
     for place in (named, *named.parents):
@@ -192,7 +199,7 @@ def broken_link_error(path: str | Path) -> OSError | None:
 
 
 def _checked_path(path: Path) -> Path:
-    """Settings may name what no disk can hold: to a reader that is as good as absent."""
+    """Raise FileNotFoundError for a path with a null byte, which settings may contain."""
     if "\0" in str(path):
         raise _not_there(path)
     return path
@@ -203,13 +210,13 @@ def _not_there(path: Path) -> FileNotFoundError:
 
 
 def is_within(path: Path, folder: Path) -> bool:
-    """Is a path this folder, or below it: `is_relative_to` without taking both to pieces."""
+    """Return whether a path is this folder or below it; faster than `is_relative_to`."""
     inner, outer = os.path.normcase(path), os.path.normcase(folder)
     return inner == outer or inner.startswith(outer if outer.endswith(os.sep) else outer + os.sep)
 
 
 def file_identity(path: str | Path) -> tuple[int, int] | None:
-    """What tells the file or folder that a name leads to from every other one; None where there is none."""
+    """Return the device and inode of the file that a name leads to, or None."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):
@@ -218,15 +225,15 @@ def file_identity(path: str | Path) -> tuple[int, int] | None:
 
 
 def path_to_text(path: Path) -> str:
-    """The path as a text that is the same in every locale: what files keep for other processes."""
+    """Return the path as text that is the same in every locale, for other processes to read."""
     return os.fsencode(path).decode("utf-8", "surrogateescape")
 
 
 def path_from_text(text: str) -> Path:
-    """The path that `lasting` has made a text of."""
+    """Return the path that `path_to_text` wrote as text."""
     try:
         return Path(os.fsdecode(text.encode("utf-8", "surrogateescape")))
-    except UnicodeEncodeError:  # nobody of us has written it
+    except UnicodeEncodeError:  # not written by `path_to_text`
         return Path(text)
 
 
@@ -258,32 +265,35 @@ def _path_folders(path: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The machine: the real one, or one that is partly assumed."""
+    """The machine: the real one, or a partly assumed one."""
 
     platform: str  # linux, darwin, win32: the names that hooks use
     env: Mapping[str, str]
     cwd: Path
     home: Path
     files: Files = field(default_factory=RealFiles)
-    assumed: frozenset[str] = frozenset()  # what is not the real machine's: "os", "env", "home", …
+    assumed: frozenset[str] = frozenset()  # assumed parts: "os", "env", "home", …
 
     def search_path(self) -> tuple[str, ...]:
-        """The folders of PATH, without empty entries."""
+        """Return the folders of PATH without empty entries."""
         return _path_folders(self.env.get("PATH", ""))
 
     def path_entries(self) -> tuple[str, ...]:
-        """What stands in PATH, empty entries included; one empty one where there is none."""
+        """Return the entries of PATH, empty ones included; one empty entry if PATH is not set."""
         return tuple(self.env.get("PATH", "").split(os.pathsep))
 
     def absolute(self, text: str | Path, base: Path | None = None) -> Path:
-        """A path as a user writes it: `~` is home, relative ones count from `base`, else from cwd.
+        """Return a user's path as an absolute one: `~` is home; relative to `base` or cwd.
 
         `..` is folded as text; links are not resolved.
         """
         return Path(os.path.normpath(self._unfolded(text, base)))
 
     def real(self, text: str | Path) -> Path:
-        """As `absolute`, with links resolved: `..` behind a link is the folder above what it leads to."""
+        """Return the absolute path with links resolved.
+
+        `..` after a link is the parent of the link's target.
+        """
         return self.files.real(Path(self._unfolded(text)))
 
     def _unfolded(self, text: str | Path, base: Path | None = None) -> str:
@@ -293,23 +303,23 @@ class Machine:
         return os.path.join(base or self.cwd, path)
 
     def short(self, path: Path) -> str:
-        """The path for people: below home it starts with `~`, below cwd with `./`."""
+        """Return the path for display: `~` stands for home, `./` for the current folder."""
         text = str(path)
         for base, sign in ((str(self.cwd), "."), (str(self.home), "~")):
             if text == base:
                 return sign
-            if text.startswith(base + os.sep):  # not below the root: that ends with one
+            if text.startswith(base + os.sep):  # not for the root, which ends with one
                 return f"{sign}/{text[len(base) + 1 :]}"
         return text
 
 
 def user_homes() -> frozenset[Path]:
-    """The user's home folders: the one that HOME names and the one of the user database."""
+    """Return the user's home folders: HOME and the entry of the user database."""
     homes = {os.path.abspath(Path.home())}
     if sys.platform != "win32":
         import pwd
 
-        with suppress(KeyError):  # a container's user that no database knows
+        with suppress(KeyError):  # a container's user without an entry
             homes.add(os.path.abspath(pwd.getpwuid(os.getuid()).pw_dir))
     return frozenset(map(Path, homes))
 
@@ -317,12 +327,12 @@ def user_homes() -> frozenset[Path]:
 def _current_folder() -> Path:
     try:
         return Path.cwd()
-    except OSError:  # somebody removed it under our feet
+    except OSError:  # it was removed meanwhile
         return Path(os.path.abspath(os.sep))
 
 
 def real_machine(home: Path | None = None) -> Machine:
-    """This machine, now. `home` stands in for the user's own home where it is given."""
+    """Return this machine as it is now, with `home` in place of the user's home if given."""
     assumed = frozenset({"home"}) if home is not None else frozenset[str]()
     return Machine(
         platform=PLATFORM_NAMES.get(sys.platform, sys.platform),
@@ -337,5 +347,5 @@ NODE_MODULES = "node_modules"
 
 
 def node_package_folders(package: str, folder: Path) -> Iterator[Path]:
-    """Where Node looks for a package that something in this folder imports, the nearest place first."""
+    """Return where Node searches for a package imported from this folder, nearest first."""
     return (above / NODE_MODULES / package for above in (folder, *folder.parents))

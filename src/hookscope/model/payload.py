@@ -1,4 +1,4 @@
-"""What handlers receive and return as JSON: the two arguments of a call, independent copies, equality."""
+"""The JSON payloads of handlers: the two arguments of a call, independent copies, equality."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any
 
 EVENT, CTX, METHODS, SYNC, NULLS, REQUESTS = "event", "ctx", "methods", "sync", "nulls", "asked"
 FROZEN = "frozen"
-REPLACED = "replaced"  # of the event's objects: those that a handler put others in the place of
+REPLACED = "replaced"  # objects of the event that a handler replaced
 CANCEL = "cancel"
-PROMISE = "promise"  # in `asked`: a handler that must answer at once gave a promise, which is ignored
-NULL = "null"  # in `asked`: it answered null in so many words, which some events tell from no answer
+PROMISE = "promise"  # in `asked`: a synchronous handler returned a promise, which is ignored
+NULL = "null"  # in `asked`: it explicitly returned null, which differs from no answer
 
 
 class Arguments(dict[str, Any]):
-    """The two arguments as one view, which lanes carry as JSON.
+    """The two arguments of a handler as one payload, which executors carry as JSON.
 
-    `event` is what handlers may change; `ctx` the plain members of the second argument; `methods` the
-    names of those that are functions (`cancel`, `getSandbox`, `getSkill`); `sync` says that a promise is
-    no answer; `nulls` that null is one, where a language tells it from nothing; `asked` collects what
-    handlers asked their host for, in order. `frozen` is there where whoever changes the event throws, in
-    languages that know such a thing.
+    `event`: what handlers may change. `ctx`: the plain members of the second argument. `methods`:
+    the names of its functions (`cancel`, `getSandbox`, `getSkill`). `sync`: a promise is no answer.
+    `nulls`: null is an answer, in languages that distinguish it from nothing. `asked`: the
+    handlers' requests to the host, in order. `frozen`: present if changing the event throws, in
+    languages that support that.
     """
 
 
@@ -34,7 +34,7 @@ def make_arguments(
     nulls: bool = False,
     frozen: bool = False,
 ) -> Arguments:
-    """A fresh view. `event` is not copied."""
+    """Return a new payload. `event` is not copied."""
     view = Arguments(event=event, ctx=dict(ctx), methods=list(methods), sync=sync, nulls=nulls, asked=[])
     if frozen:
         view[FROZEN] = True
@@ -42,7 +42,7 @@ def make_arguments(
 
 
 def requests_in(view: object) -> tuple[str, ...]:
-    """What handlers have asked so far; nothing where the view is none of two arguments."""
+    """Return the handlers' requests so far; none if the payload is not an Arguments."""
     asked = view.get(REQUESTS) if isinstance(view, Arguments) else None
     return tuple(map(str, asked)) if asked and isinstance(asked, list) else ()
 
@@ -51,17 +51,18 @@ ATOMS = frozenset({str, int, float, bool, type(None)})
 
 
 class _NotPlain(Exception):
-    """It holds something besides JSON's own types, or one thing in two places."""
+    """The value has types that JSON does not have, or one object in two places."""
 
 
 def independent_copy(event: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy that shares nothing with the event. Raises whatever a stranger's `__deepcopy__` raises.
+    """Return a copy that shares nothing with the event.
 
-    What is JSON takes a third of `deepcopy`'s time: every event is copied, and some for every handler.
+    Raises whatever a foreign `__deepcopy__` raises. JSON values take a third of `deepcopy`'s time;
+    every event is copied, and some events for every handler.
     """
     try:
         return _copied_members(dict(event), set())
-    except Exception:  # _NotPlain, or what a stranger's type does: then `deepcopy` knows better
+    except Exception:  # _NotPlain, or any error of a foreign type
         return deepcopy(dict(event))
 
 
@@ -85,16 +86,16 @@ def _copied_members(members: dict[str, Any], seen: set[int]) -> dict[str, Any]:
 
 
 def _check_unshared(value: object, seen: set[int]) -> None:
-    """A thing in two places stays one thing in the copy, and only `deepcopy` knows of what holds itself."""
+    """Raise _NotPlain for an object that was seen already: only `deepcopy` keeps it one object."""
     if id(value) in seen:
         raise _NotPlain
     seen.add(id(value))
 
 
 def json_equal(one: Any, other: Any) -> bool:
-    """Are they the same value: `true` is no `1`, and `1` and `1.0` are one number.
+    """Return whether two JSON values are equal: `true` is not `1`; `1` and `1.0` are.
 
-    Lists and tuples are both lists; the order of a mapping's names means nothing. NaN is itself.
+    Tuples count as lists, the order of keys is ignored, and NaN equals itself.
     """
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(json_equal(part, other[name]) for name, part in one.items())

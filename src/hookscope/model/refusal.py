@@ -1,13 +1,10 @@
-"""Refusal.
-
-an action that Hookscope cannot do, as one sentence that says why and one that says what to do next.
-"""
+"""An action that Hookscope refuses: one sentence on the problem, one on the next step."""
 
 
 class Refusal(Exception):
-    """A user's mistake, or a thing that cannot be: one sentence that names it, one with the next step.
+    """A user's mistake or an impossible request: the problem and the next step, a sentence each.
 
-    `code` is the exit code of a command that ends with it: 1, the answer is no; 2, wrong use.
+    `code` is the exit code of the command: 1 for a negative answer, 2 for wrong use.
     """
 
     def __init__(self, what: str, then: str = "", *, code: int = 1) -> None:
@@ -18,4 +15,4 @@ class Refusal(Exception):
 
 
 class Outdated(Refusal):
-    """What was to be written no longer fits what is there: whoever looks again may make it anew."""
+    """The file has changed since the change was computed; computing it again may succeed."""

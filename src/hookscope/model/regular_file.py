@@ -1,4 +1,4 @@
-"""Read regular files only, never wait for a pipe or read without end; recognise the limit of open files."""
+"""Read regular files only, without waiting for a pipe; detect the limit of open files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 LARGEST_MANIFEST = 1_048_576  # bytes; what OpenClaw 2026.9 reads (disc-13), and far more than any needs
-LARGEST_READ = 64 * 2**20  # bytes that `read_regular` returns where its caller names no limit
+LARGEST_READ = 64 * 2**20  # the default limit of `read_regular` in bytes
 NOT_REGULAR = "not a regular file"
 BUFFER_SIZE = 65_536  # bytes
 
@@ -22,7 +22,8 @@ for _flag in ("O_BINARY", "O_NONBLOCK", "O_NOCTTY"):  # Windows lacks the last t
 def read_regular(path: str | Path, limit: int = -1) -> bytes:
     """Return the content of a regular file, or its first `limit` bytes.
 
-    Raises OSError where it cannot be read, is not a regular file, or has no limit and is above `LARGEST`.
+    Raises OSError if it cannot be read or is not a regular file, and without a limit also if it is
+    larger than `LARGEST_READ`.
     """
     descriptor = _open_descriptor(path)
     try:
@@ -32,7 +33,7 @@ def read_regular(path: str | Path, limit: int = -1) -> bytes:
 
 
 def open_regular(path: str | Path) -> BufferedReader:
-    """Return a regular file, open for reading bit by bit. Raises OSError as `read_regular`."""
+    """Return a regular file opened for buffered reading. Raises OSError as `read_regular`."""
     descriptor = _open_descriptor(path)
     try:
         return BufferedReader(_Readable(descriptor, path), BUFFER_SIZE)
@@ -42,7 +43,7 @@ def open_regular(path: str | Path) -> BufferedReader:
 
 
 class _Readable(FileIO):
-    """A file whose reads never wait: what counts as regular and has nothing to give yet is refused."""
+    """A file whose reads never block: a regular file that has no data yet is refused."""
 
     def __init__(self, descriptor: int, path: str | Path) -> None:
         super().__init__(descriptor)
@@ -58,7 +59,7 @@ class _Readable(FileIO):
 
 
 def _open_descriptor(path: str | Path) -> int:
-    """A descriptor of a regular file that never waits."""
+    """Return a non-blocking descriptor of a regular file."""
     try:
         descriptor = os.open(path, _READING)
     except ValueError:  # a null byte in the name, or a character that the file system cannot encode
@@ -77,21 +78,21 @@ def _open_descriptor(path: str | Path) -> int:
 
 
 def _read_content(descriptor: int, path: str | Path, limit: int) -> bytes:
-    """All of a file, or its first `limit` bytes. A file that is as long as it says takes one read."""
+    """Return the content or its first `limit` bytes, in one read if the reported size is right."""
     size = os.fstat(descriptor).st_size
     most = limit if limit >= 0 else LARGEST_READ + 1
     if limit < 0 and size > LARGEST_READ:
         _too_large(path)
     try:
         content = os.read(descriptor, min(size + 1, most))
-        if len(content) not in (size, limit):  # it grows, or has no size
+        if len(content) not in (size, limit):  # it is growing, or has no size
             parts = [content]
             while parts[-1] and (left := most - sum(map(len, parts))) > 0:
                 parts.append(os.read(descriptor, min(left, BUFFER_SIZE)))
             content = b"".join(parts)
     except BlockingIOError:
         _refuse(path)
-    except OSError as error:  # the system call knows no name
+    except OSError as error:  # the error of a descriptor has no file name
         why = error.strerror or os.strerror(error.errno or errno.EIO)
         raise OSError(error.errno, why, str(path)) from None
     if limit < 0 and len(content) > LARGEST_READ:
@@ -113,17 +114,17 @@ FILE_LIMIT_HINT = "`ulimit -n 1024` raises it for this shell."
 
 
 def is_file_limit(error: BaseException) -> bool:
-    """True if an error says that the process, or the system, may open no more files."""
+    """Return whether an error says that no more files may be opened."""
     return isinstance(error, OSError) and error.errno in FILE_LIMIT_ERRNOS
 
 
 def reraise_file_limit(error: BaseException) -> None:
-    """Raise the error again if it is of this kind.
+    """Raise the error again if the limit of open files caused it.
 
-    For code that takes another error for "it is not there": this one says nothing about that.
+    For code that treats any other error as "does not exist".
     """
     if is_file_limit(error):
         raise error
 
 
-LARGEST_DIGEST = 8 * 1_048_576  # bytes; there is no digest of a larger one
+LARGEST_DIGEST = 8 * 1_048_576  # bytes; larger files get no digest

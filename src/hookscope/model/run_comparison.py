@@ -1,4 +1,4 @@
-"""What differs between two runs of one event, and what several runs of it repeat. Pure."""
+"""Differences between two runs of one event, and what repeated runs do again. Pure."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from hookscope.model.run import Result, Run
 from hookscope.model.sandbox_result import FileChange, SandboxResult
 from hookscope.values import dataclass
 
-REPLAY_MARK = "replayed"  # in an event that was fired before: which run it was, and when
-MOST_DIFFERENCES = 200  # differences within one context
+REPLAY_MARK = "replayed"  # in a replayed event: the original run and its time
+MOST_DIFFERENCES = 200  # differences per context
 
-CallKey = tuple[str, str, int]  # hook, key, and how often that pair came before
+CallKey = tuple[str, str, int]  # hook, key, occurrence
 
 
 @dataclass(frozen=True, slots=True)
 class RunDifference:
-    """One thing that is not as before. What was not there is None."""
+    """One difference between two runs. A missing value is None."""
 
     kind: Literal["handler", "order", "message", "context", "result", "verdict", "file"]
     what: str  # the handler, the path in the context, …
@@ -33,8 +33,9 @@ class RunDifference:
 
 
 def run_differences(before: Run, after: Run) -> tuple[RunDifference, ...]:
-    """Handlers and how they ended, their order, messages, context, merged answer, verdict, and files where
-    both ran on copies. Never times."""
+    """Return the differences of two runs: handlers and their outcomes, order, messages, context,
+    merged answer, verdict, and files if both ran in a sandbox. Times are not compared.
+    """
     return (
         *_handler_differences(before, after),
         *_message_differences(before.messages, after.messages),
@@ -59,7 +60,7 @@ def _handler_differences(before: Run, after: Run) -> Iterator[RunDifference]:
 
 
 def results_by_call(run: Run) -> Mapping[CallKey, Result]:
-    """Each result by its hook, its key, and how often that pair came before it; in order."""
+    """Return the results by hook, key and occurrence of that pair, in order."""
     seen: Counter[tuple[str, str]] = Counter()
     calls: dict[CallKey, Result] = {}
     for result in run.results:
@@ -74,7 +75,7 @@ def _outcome(result: Result) -> str:
 
 
 def _message_differences(before: Sequence[str], after: Sequence[str]) -> Iterator[RunDifference]:
-    """Messages that are gone and that came, in their order."""
+    """Yield removed and added messages, in order."""
     for change, start, end, first, last in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         if change != "equal":
             yield from (RunDifference("message", "message", before=text) for text in before[start:end])
@@ -124,34 +125,34 @@ def _file_state(change: FileChange) -> Mapping[str, Any]:
 
 
 class RepeatOutcome(StrEnum):
-    """What came of doing it once more."""
+    """The outcome of repeating an event."""
 
     NOTHING = "did nothing new"
     SAME = "does the same again"
-    GROWS = "grows"  # in every run more, or longer, than in the run before
+    GROWS = "grows"  # more or longer in every run
     OTHER = "does something else"
-    ONCE = "ran once"  # the rest was not fired: there is nothing to compare
+    ONCE = "ran once"  # nothing to compare with
 
 
 @dataclass(frozen=True, slots=True)
 class HookRepetition:
-    """One handler in all runs. Tuples have an entry for each run."""
+    """One handler in all runs. Tuples have one item per run."""
 
     hook: str
     key: str
     again: RepeatOutcome
-    statuses: tuple[str, ...]  # empty text: it did not run
+    statuses: tuple[str, ...]  # "": it did not run
     took: tuple[float, ...]  # seconds
     messages: tuple[int, ...]  # pushed
     characters: tuple[int, ...]  # of what it pushed
-    changes: tuple[int, ...]  # of the event, messages aside
-    same_messages: tuple[str, ...] = ()  # texts that came in every run
-    same_changes: tuple[str, ...] = ()  # JSON pointers that it changed in every run
+    changes: tuple[int, ...]  # of the event, without messages
+    same_messages: tuple[str, ...] = ()  # texts in every run
+    same_changes: tuple[str, ...] = ()  # JSON pointers changed in every run
 
 
 @dataclass(frozen=True, slots=True)
 class FileRepetition:
-    """One file that differs from its original. `sizes`: in bytes, after each run; None: there was none."""
+    """One file that differs from its original. `sizes`: bytes after each run; None: no file."""
 
     path: str
     again: RepeatOutcome
@@ -160,18 +161,19 @@ class FileRepetition:
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """All that can be told of runs of one event, in order of running."""
+    """The comparison of repeated runs of one event, in order."""
 
     times: int  # runs
     hooks: tuple[HookRepetition, ...]
-    files: tuple[FileRepetition, ...] | None  # None: nobody looked
-    guarded: SandboxResult | None = None  # of the last run, on copies
+    files: tuple[FileRepetition, ...] | None  # None: not checked
+    guarded: SandboxResult | None = None  # of the last run
 
 
 def summarize_repetition(runs: Sequence[Run]) -> Repetition:
-    """What these runs of one event did again. Files are known where all ran on the same copies.
+    """Return what repeated runs of one event did again.
 
-    A run that somebody cancelled has not come to its end, so that it tells nothing of what is done again.
+    Files are known if all runs used the same copies. A cancelled run is incomplete and is not
+    compared.
     """
     whole = [not run.cancelled for run in runs]
     whole = whole if any(whole) else [True for _ in runs]
@@ -179,7 +181,7 @@ def summarize_repetition(runs: Sequence[Run]) -> Repetition:
     changes = [side.changes for side in sides if side]
     files = None if not runs or None in sides else tuple(_file_repetitions(changes, whole))
     alone = len({call for run in runs for call in results_by_call(run)}) == 1
-    of_files = [file.again for file in files or ()] if alone else []  # else nobody knows whose they are
+    of_files = [file.again for file in files or ()] if alone else []  # else their author is unknown
     guarded = runs[-1].guarded if runs else None
     return Repetition(len(runs), tuple(_hook_repetitions(runs, whole, of_files)), files, guarded)
 
@@ -218,14 +220,14 @@ def _hook_repetition(
 
 
 def _patch_changes(result: Result | None) -> Mapping[str, str]:
-    """JSON pointer → what it did there, as text; what it pushed is no change of its own."""
+    """Return JSON pointer → change as text; pushed messages are not changes."""
     patch = result.patch if result else ()
     operations = (one for one in patch if not str(one["path"]).startswith("/messages"))
     return {str(one["path"]): _json_text([one["op"], one.get("value")]) for one in operations}
 
 
 def _repeat_outcome(results: Sequence[Result | None], *, answers: bool) -> RepeatOutcome:
-    """By what it pushed, changed and answered; answers count where its host adds them up."""
+    """Return the outcome by messages, changes and, if the host merges them, answers."""
     done = [_call_effect(result, answers=answers) for result in results]
     first, *later = done
     if not later:
@@ -244,7 +246,7 @@ _NO_EFFECT: CallEffect = ("", (), (), ())
 
 
 def _call_effect(result: Result | None, *, answers: bool) -> CallEffect:
-    """How it ended, what it pushed, what it changed, what it answered."""
+    """Return a call's ending, messages, changes and answer."""
     if result is None:
         return _NO_EFFECT
     error = result.error
@@ -255,7 +257,10 @@ def _call_effect(result: Result | None, *, answers: bool) -> CallEffect:
 
 
 def _rises(series: Sequence[tuple[str, ...]]) -> bool:
-    """Are there more texts in every run; or longer ones, and not just by a digit more in a second run."""
+    """Return whether each run adds texts or makes them longer.
+
+    With two runs, a longer text counts only if it contains the earlier one.
+    """
     if all(len(before) < len(after) for before, after in pairwise(series)):
         return True
     texts = ["\n".join(one) for one in series]
@@ -264,7 +269,7 @@ def _rises(series: Sequence[tuple[str, ...]]) -> bool:
 
 
 def _in_every_run(series: Sequence[Sequence[str] | Mapping[str, str]]) -> tuple[str, ...]:
-    """What is in every run, in the order of the first."""
+    """Return the items that occur in every run, in the order of the first."""
     first, *later = series
     return tuple(dict.fromkeys(one for one in first if all(one in other for other in later)))
 
@@ -272,7 +277,7 @@ def _in_every_run(series: Sequence[Sequence[str] | Mapping[str, str]]) -> tuple[
 def _file_repetitions(
     changes: Sequence[Sequence[FileChange]], whole: Sequence[bool]
 ) -> Iterator[FileRepetition]:
-    """Changes are those since the originals were copied, after each run."""
+    """Yield the files that differ. Changes are relative to the originals, after each run."""
     after = [{str(one.path): one for one in listed} for listed in changes]
     for path in sorted({path for listed in after for path in listed}):
         states = [listed.get(path) for listed in after]

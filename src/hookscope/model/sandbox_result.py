@@ -1,4 +1,4 @@
-"""What a run on copies did to a user's files, and what the sandbox guaranteed. Frozen data."""
+"""Changes that a sandboxed run made to copies of a user's files, and its isolation. Frozen data."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from typing import Literal
 
 from hookscope.values import dataclass
 
-MOST_NAMED = 20  # changed originals that have a sentence
+MOST_NAMED = 20  # changed originals listed one by one
 
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What became of one file or link. It is foreign text, controls and all."""
+    """The change of one file or link. Its texts are untrusted and may hold control characters."""
 
     path: Path
     kind: Literal["written", "changed", "deleted"]
-    before: int | None  # bytes; None: there was none
+    before: int | None  # bytes; None: it did not exist
     after: int | None
-    diff: str = ""  # unified; empty for what is no text, or long; of a link, where it leads
-    digest: str = ""  # of what it holds now, hexadecimal; empty: not known
+    diff: str = ""  # unified; empty if long or no text; a link's target
+    digest: str = ""  # of the new content, hexadecimal; empty: unknown
 
 
 @dataclass(frozen=True, slots=True)
 class TouchedFile:
-    """An original that is not as it was before the run: by a handler, or by another program."""
+    """An original file that changed during the run, by a handler or by another program."""
 
     path: Path
     kind: Literal["written", "changed", "deleted"]
@@ -32,35 +32,35 @@ class TouchedFile:
 
 @dataclass(frozen=True, slots=True)
 class OriginalsCheck:
-    """The originals compared after the run with what they were before it."""
+    """The comparison of the original files before and after the run."""
 
     compared: int  # files, links and folders
     changed: tuple[TouchedFile, ...] = ()
-    more: int = 0  # that have changed and are not listed
+    more: int = 0  # changed originals that are not listed
 
 
 @dataclass(frozen=True, slots=True)
 class SandboxResult:
-    """What a run on copies did to them, and which walls stood meanwhile."""
+    """The changes of a sandboxed run, and the isolation that was in place."""
 
-    walls: str  # for people
-    network: bool  # there was none
-    disk: bool  # outside of the copies it was read-only
+    walls: str  # for display
+    network: bool  # there was no network
+    disk: bool  # read-only outside the copies
     changes: tuple[FileChange, ...] = ()  # with the originals' paths
     more: int = 0  # changes that are not listed
-    notes: tuple[str, ...] = ()  # what was not copied; what changed beside the copies
+    notes: tuple[str, ...] = ()  # files not copied, and changes outside the copies
     sockets: bool = False  # no Unix socket could be opened
-    complete: bool = False  # every copy was compared; False also where a record does not say
+    complete: bool = False  # every copy was compared; False if a record lacks it
     originals: OriginalsCheck | None = None  # None: they were not compared
 
     @property
     def unchanged(self) -> str:
-        """See `unchanged`."""
+        """See `unchanged_summary`."""
         return unchanged_summary(disk=self.disk, complete=self.complete)
 
     @property
     def touched(self) -> tuple[str, ...]:
-        """Sentences about originals that handlers could write: how many were compared, which have changed."""
+        """Sentences on the originals that handlers could write: how many were compared, changed."""
         if self.originals is None or self.disk:
             return ()
         found = self.originals
@@ -75,7 +75,7 @@ class SandboxResult:
 
 
 def unchanged_summary(*, disk: bool, complete: bool) -> str:
-    """Return what is known about files where no copy shows a change: only what was checked."""
+    """Return what is known about the files if no copy changed; it claims only what was checked."""
     if not complete:
         return "no change was found, but not everything could be compared"
     if disk:

@@ -1,4 +1,4 @@
-"""Text for people: hidden characters made visible, durations, local times, and the closest known word."""
+"""Text for people: visible control characters, durations, local times, closest words."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ def has_controls(text: str) -> bool:
 
 
 def without_controls(text: str) -> str:
-    """The text without the characters that `printable` replaces."""
+    """Return the text without the characters that `printable` replaces."""
     return replace_hidden(text, lambda _: "")
 
 
 def replace_hidden(text: str, sign: Callable[[str], str]) -> str:
-    """The text with each character that nobody would see replaced by its sign."""
+    """Return the text with each invisible character replaced by its sign."""
     return _HIDDEN.sub(lambda found: found[0] if _is_part_of_neighbours(found) else sign(found[0]), text)
 
 
 def _is_part_of_neighbours(found: re.Match[str]) -> bool:
-    """Is this character part of what its neighbours show?"""
+    """Return whether this character changes how its neighbours are displayed."""
     text, at, character = found.string, found.start(), found[0]
     before, after = text[at - 1 : at], text[at + 1 : at + 2]
     if character in "\u200c\u200d":  # joins letters of Arabic and Indian scripts, and emoji
@@ -82,13 +82,13 @@ def _sign(character: str) -> str:
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """The first line that says something, cut to `limit` characters."""
+    """Return the first non-empty line, cut to `limit` characters."""
     line = next((line for line in printable(text).splitlines() if line.strip()), "").strip()
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
 def error_reason(error: Exception) -> str:
-    """What the system says of an error, as the end of a sentence: `permission denied`."""
+    """Return the system's reason of an error, for the end of a sentence: `permission denied`."""
     if is_file_limit(error):
         return FILE_LIMIT_REACHED
     said = getattr(error, "strerror", None) or str(error)
@@ -96,22 +96,22 @@ def error_reason(error: Exception) -> str:
 
 
 def shell_path(path: object) -> str:
-    """A path as one types it into a shell: in quotes where it needs them. A `~` in front is home still."""
+    """Return a path as typed into a shell, quoted if needed. A leading `~` still means home."""
     text = str(path)
     home, rest = ("~/", text[2:]) if text.startswith("~/") else ("", text)
-    from shlex import quote  # here: a start shows no path that wants quotes
+    from shlex import quote  # imported late: rarely needed at start
 
     return home + quote(rest) if rest and text != "~" else text
 
 
 def nearest_word(word: str, words: Iterable[str]) -> str | None:
-    """The known word that `word` was perhaps meant to be."""
+    """Return the known word that is most similar to `word`, or None."""
     near = get_close_matches(word, list(words), n=1, cutoff=0.6)
     return near[0] if near else None
 
 
 def duration(seconds: float) -> str:
-    """A time for people, to three digits; from 100 s on in minutes and seconds."""
+    """Return a duration to three digits; from 100 s on in minutes and seconds."""
     ms = seconds * 1000
     if ms < 99.95:
         return f"{ms:.1f} ms"
@@ -124,7 +124,7 @@ def duration(seconds: float) -> str:
 
 
 def long_duration(seconds: float) -> str:
-    """How long that is, in its two largest units: `3 d 4 h`, `12 s`. Less than nothing is nothing."""
+    """Return a duration in its two largest units: `3 d 4 h`, `12 s`. Negative counts as 0."""
     minutes, rest = divmod(max(int(seconds), 0), 60)
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)
@@ -133,15 +133,15 @@ def long_duration(seconds: float) -> str:
 
 
 def ago(at: datetime, now: datetime) -> str:
-    """How long that is past: `3 d 4 h ago`."""
+    """Return the time since `at`: `3 d 4 h ago`."""
     return f"{long_duration((now - at).total_seconds())} ago"
 
 
 def in_local_time(moment: datetime) -> datetime:
-    """Return the moment in this machine's time zone, and in UTC where Python cannot represent that.
+    """Return the time in this machine's time zone, or in UTC if Python cannot represent that zone.
 
-    `TZ=UTC-26` is such a zone: Python knows offsets of less than a day. A moment without a zone counts as
-    local time.
+    Python knows offsets of less than a day; `TZ=UTC-26` is a larger one. A time without a zone
+    counts as local time.
     """
     try:
         return moment.astimezone()
@@ -150,19 +150,20 @@ def in_local_time(moment: datetime) -> datetime:
 
 
 def local_now() -> datetime:
-    """Return the present moment in local time, without its zone."""
+    """Return the current local time, without its zone."""
     return in_local_time(datetime.now(UTC)).replace(tzinfo=None)
 
 
 WORD_BREAK = re.compile(r"[^A-Za-z0-9*]+|(?<=[a-z0-9])(?=[A-Z])")
-LONGEST_WORD = 80  # characters; a longer word is no slip of the pen
+LONGEST_WORD = 80  # characters; longer words are not compared
 
 
 def closest_match(word: str, words: Iterable[str]) -> str | None:
-    """The only known word that `word` is a slip of: other case or signs, a letter or two, cut short.
+    """Return the only known word of which `word` is a typo, or None.
 
-    Words of several parts (`command:new`) are compared part by part, so that one whole word is never taken
-    for another: `command:compact` is no slip of `command:stop`. None where no word or several are near.
+    Typos are another case or punctuation, one or two wrong letters, or a cut end. Words of several
+    parts (`command:new`) are compared part by part, so that a whole word is never taken for
+    another: `command:compact` is no typo of `command:stop`. None if no word or several match.
     """
     if not word or len(word) > LONGEST_WORD:
         return None
@@ -193,7 +194,7 @@ def _are_near(one: str, other: str) -> bool:
 
 
 def edit_distance(one: str, other: str) -> int:
-    """Letters added, left out, replaced, or swapped with the next one, on the way from one to the other."""
+    """Return how many letters to add, remove, replace or swap to get from one word to the other."""
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, letter in enumerate(one, 1):

@@ -1,7 +1,4 @@
-"""The disk, with a record.
-
-Every path that a scan read, so that the next scan knows whether anything changed.
-"""
+"""Disk access that records every path a scan read, to detect changes before the next scan."""
 
 import os
 import stat
@@ -14,22 +11,22 @@ from typing import NamedTuple
 from hookscope.model.machine import FolderItem, FoundProgram, PathStats, RealFiles, path_stats
 
 Signature = tuple[int, ...]  # times of change first
-TICK = 50_000_000  # nanoseconds; file systems count in coarser steps than one
+TICK = 50_000_000  # nanoseconds; the resolution of file times is coarse
 signature_fields = attrgetter("st_mtime_ns", "st_ctime_ns", "st_size", "st_ino", "st_mode")
 
 
 class ScanStopped(Exception):
-    """Raised by `NotedFiles` to whoever still reads through them once the scan was told to stop."""
+    """Raised by `TrackedFiles` when a scan continues after it was stopped."""
 
 
 class TrackedFiles(RealFiles):
-    """Files that note what is asked of them.
+    """Files that record every path that was read.
 
-    A file counts as it was while its times, size, number and mode are; a folder while nothing came or
-    went in it; a program's name while no folder of the search path has changed. Until `forget`, facts are
-    those of the first time that somebody asked.
+    A file is unchanged if its times, size, inode and mode are; a folder if no item was added or
+    removed; a program lookup if no folder of the search path changed. Facts are cached from first
+    use until `stop_caching`.
 
-    `stopped` is asked before each access: once it is true, ScanStopped is raised.
+    `stopped` is called before each access; once it returns True, ScanStopped is raised.
     """
 
     def __init__(self, stopped: Callable[[], bool] = bool) -> None:
@@ -39,7 +36,7 @@ class TrackedFiles(RealFiles):
         self._stats: dict[str, PathStats | None] | None = {}
         self._checks: ChangeChecks | None = None
         now = int(datetime.now(UTC).timestamp() * 1e9)
-        self._settled = now - TICK  # what has changed since may change again within the same tick
+        self._settled = now - TICK  # later changes may repeat within one tick, unnoticed
 
     def children(self, folder: Path) -> list[FolderItem]:
         self._note(str(folder))
@@ -81,7 +78,7 @@ class TrackedFiles(RealFiles):
         found = super().program(name, folders, folders_too=folders_too)
         for path in (found.path, found.unrunnable):
             if path is not None:
-                self._note(str(Path(path)))  # its mode may change, and its folder does not notice
+                self._note(str(Path(path)))  # a mode change does not change its folder
         return found
 
     def _note(self, path: str) -> None:
@@ -91,21 +88,21 @@ class TrackedFiles(RealFiles):
             self._noted[path] = _signature(path_stats(path))
 
     def forget(self) -> None:
-        """The look is over: from now on facts are those of the moment."""
+        """Stop caching facts: the scan is over."""
         self._stats = None
 
     def unchanged(self) -> bool:
-        """Is everything that was touched as it was then, as far as times can tell."""
+        """Return whether every path is unchanged, as far as times can tell."""
         if self._checks is None or self._checks.noted != len(self._noted):
             self._checks = _change_checks(dict(self._noted))
         return self._checks.latest <= self._settled and self._checks.hold()
 
 
 class ChangeChecks(NamedTuple):
-    """What is asked of the disk to know whether anything has changed."""
+    """The checks that detect a change since a scan."""
 
-    noted: int  # of how many paths
-    latest: int  # the last change that was seen
+    noted: int  # number of tracked paths
+    latest: int  # the latest change time
     paths: list[bytes]  # neither links nor absent
     signatures: list[Signature]  # of those
     others: dict[str, Signature | None]
@@ -120,7 +117,7 @@ class ChangeChecks(NamedTuple):
 
 
 def _change_checks(noted: dict[str, Signature | None]) -> ChangeChecks:
-    """A name that was absent is absent for as long as its folder has not changed."""
+    """Return the checks; an absent name needs none as long as its folder is unchanged."""
     plain = {path: known for path, known in noted.items() if known and not stat.S_ISLNK(known[4])}
     others = {
         path: known
@@ -132,7 +129,7 @@ def _change_checks(noted: dict[str, Signature | None]) -> ChangeChecks:
 
 
 def _signature(stats: PathStats | None) -> Signature | None:
-    """None where there is nothing. Of a link: its own, and that of what it leads to."""
+    """Return the signature of a path, and of a link's target; None if it does not exist."""
     if stats is None:
         return None
     here, there = stats

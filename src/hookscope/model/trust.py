@@ -1,4 +1,4 @@
-"""Which folder a hook needs trust in, which folders are trusted, and which are too wide to be."""
+"""The folder whose trust a hook needs, the trusted folders, and folders too wide to trust."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hookscope.model.host import Host
 
 EVERYTHING_BELOW = "--everything-below"
-FEW_FOLDERS = 8  # as many are compared faster one by one
+FEW_FOLDERS = 8  # up to this many, a loop is faster
 ROOT_REASON, HOME_REASON = "it is the root of all folders", "it is a home folder"
 ABOVE_HOME_REASON, ABOVE_WORKSPACE_REASON = "a home folder lies in it", "the workspace lies in it"
 
@@ -25,19 +25,19 @@ class TrustTarget:
     """A folder to trust, with links resolved."""
 
     folder: Path
-    refused: str = ""  # why it is too wide to be trusted; empty: it may be
+    refused: str = ""  # why it is too wide; empty: it is not
 
     def command(self, short: Callable[[Path], str]) -> str:
-        """The command that trusts it. `short` is how paths are written."""
+        """Return the command that trusts it. `short` formats paths."""
         option = f" {EVERYTHING_BELOW}" if self.refused else ""
         return f"hookscope trust{option} {shell_path(self.shown(short))}"
 
     def shown(self, short: Callable[[Path], str]) -> str:
-        """The folder for people: in full where it is refused, since `.` or `~` says too little there."""
+        """Return the folder for display; in full if it is refused, as `.` or `~` is unclear."""
         return str(self.folder) if self.refused else short(self.folder)
 
     def offer(self, short: Callable[[Path], str]) -> str:
-        """What allows its handlers to run, without a full stop."""
+        """Return what allows its handlers to run, without a full stop."""
         if self.refused:
             why = f"{self.folder} is too wide to trust, since {self.refused}"
             return f"{why}: only `{self.command(short)}` allows it"
@@ -46,13 +46,13 @@ class TrustTarget:
 
 @dataclass(frozen=True, slots=True)
 class _WideFolders:
-    """The folders that are too wide, with the reason, by path and by what the path leads to."""
+    """Folders that are too wide, with the reason, by path and by identity."""
 
     paths: Mapping[Path, str]
     identities: Mapping[tuple[int, int], str]
 
     def why(self, folder: Path) -> str:
-        """Why this folder is too wide; empty where it is not."""
+        """Return why this folder is too wide, or ""."""
         if folder in self.paths:
             return self.paths[folder]
         known = file_identity(folder)  # another spelling, or a bind mount
@@ -60,9 +60,9 @@ class _WideFolders:
 
 
 def too_wide_reason(folder: Path, host: Host, *, above_workspace: bool = True) -> str:
-    """Why a folder, a real path, is not trusted unless with everything below it; empty where it may be.
+    """Return why a real path is too wide to trust without `--everything-below`, or "".
 
-    An embedding program decides for itself: nothing is too wide for it.
+    An embedding program decides for itself: no folder is too wide for it.
     """
     if host.trust.homes is None:
         return ""
@@ -89,7 +89,7 @@ def _known_wide_folders(host: Host, above_workspace: bool) -> _WideFolders:
 
 
 def _wide_folders(host: Host, above_workspace: bool) -> Iterator[tuple[Path, str]]:
-    """What is refused, the plainest reason first."""
+    """Yield folders that are too wide with the reason, the plainest reason first."""
     here = host.surroundings
     homes = [way for home in (*(host.trust.homes or ()), here.home) for way in _path_spellings(home, host)]
     workspaces = _path_spellings(host.workspace, host) if above_workspace else ()
@@ -104,16 +104,16 @@ def _wide_folders(host: Host, above_workspace: bool) -> Iterator[tuple[Path, str
 
 
 def _path_spellings(path: Path, host: Host) -> tuple[Path, ...]:
-    """A path as it is written and with its links resolved."""
+    """Return a path as written and with its links resolved."""
     absolute = host.surroundings.absolute(path)
     return tuple(dict.fromkeys((absolute, host.surroundings.files.real(absolute))))
 
 
 def trusted_folders(host: Host) -> frozenset[Path]:
-    """The recorded folders that count.
+    """Return the recorded folders that are in effect.
 
-    A record that is too wide counts only where everything below it was allowed by that name. One of a
-    version that did not check this may not lie above the workspace either.
+    A folder that is too wide counts only if the user allowed everything below it. A record of a
+    version that did not check this must not be above the workspace either.
     """
     trust = host.trust
     if trust.homes is None:
@@ -131,17 +131,17 @@ def trusted_folders(host: Host) -> frozenset[Path]:
 
 
 def is_folder_trusted(folder: Path, host: Host) -> bool:
-    """May what lies right in this folder, a real path, run."""
+    """Return whether code in this folder, a real path, may run."""
     if host.trust.everything and not too_wide_reason(folder, host):
         return True
     trusted = trusted_folders(host)
-    if len(trusted) > FEW_FOLDERS:  # a set knows, without asking each
+    if len(trusted) > FEW_FOLDERS:  # a set lookup instead of a loop
         return folder in trusted or not trusted.isdisjoint(folder.parents)
     return any(is_within(folder, one) for one in trusted)
 
 
 def is_hook_trusted(hook: Hook, host: Host) -> bool:
-    """Is the folder trusted in which its handler really lies."""
+    """Return whether the real folder of its handler is trusted."""
     place = _handler_folder(hook)
     return place is not None and is_folder_trusted(place, host)
 
@@ -151,9 +151,10 @@ def _handler_folder(hook: Hook) -> Path | None:
 
 
 def trust_target(hook: Hook, host: Host) -> TrustTarget:
-    """The folder to trust so that this hook may run: its hooks folder, or where a link leads to.
+    """Return the folder to trust so that this hook may run.
 
-    Where the hooks folder is too wide, the hook's own folder.
+    It is the hooks folder, or a link's target; the hook's own folder if the hooks folder is too
+    wide.
     """
     place, parent = _handler_folder(hook), hook.folder.real
     if place is None:
@@ -166,12 +167,12 @@ def trust_target(hook: Hook, host: Host) -> TrustTarget:
 
 
 def folder_target(folder: Path, host: Host) -> TrustTarget:
-    """A folder to trust, links resolved."""
+    """Return a folder to trust, with links resolved."""
     return _target(host.surroundings.files.real(host.surroundings.absolute(folder)), host)
 
 
 def _target(real: Path, host: Host) -> TrustTarget:
-    """One for all hooks that share a folder."""
+    """Return the target of a folder, cached for all hooks in it."""
     key = ("trust target", real)
     if key not in host.known:
         host.known[key] = TrustTarget(real, too_wide_reason(real, host))

@@ -1,4 +1,4 @@
-"""Hooks that an event does not call: the reason for each, and which of them are listed or only counted."""
+"""Hooks that an event does not call: the reason for each, and which are listed or counted."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ EVENTS_KNOWN_AFTER_LOAD = "which events it hears is known after a load"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UncalledHook:
-    """A hook beside the events that do not call it."""
+    """A hook, and what to report about it for events that do not call it."""
 
     hook: Hook
-    kind: EventKind  # of the events that it hears
+    kind: EventKind  # of its events
     events: tuple[str, ...] | None  # None: only a load can tell
-    of_folders: frozenset[str]  # of a plugin's events, those of hook folders
-    crosses: bool  # may it be a plugin that hears such
+    of_folders: frozenset[str]  # folder events among a plugin's events
+    crosses: bool  # a plugin that may receive folder events
     shadowed: bool
-    expects: bool  # what it listens to is what is wrong: its author expects it to run
-    own: NotRun  # what is said of it where the event is one of its own
-    aside: NotRun  # and where it is not
+    expects: bool  # its events are at fault, so its author expects it to run
+    own: NotRun  # its entry for events that it subscribes to
+    aside: NotRun  # its entry for other events
 
 
 def uncalled_hooks_of(inventory: Inventory, host: Host) -> tuple[UncalledHook, ...]:
-    """Every hook of the inventory, in its order."""
+    """Return an entry for every hook of the inventory, in order."""
     return tuple(_uncalled_hook(row, host) for row in inventory.hooks)
 
 
 def uncalled_by_event(
     bystanders: Sequence[UncalledHook], registered: Collection[Hook], keys: Sequence[str], kind: EventKind
 ) -> list[NotRun]:
-    """Every hook of the event's kind that is not registered for it; who listens to it first."""
+    """Return every unregistered hook of the event's kind; those subscribed to the event first."""
     missed: list[NotRun] = []
     others: list[NotRun] = []
-    known: dict[object, bool] = {}  # thousands of hooks listen to few events
+    known: dict[object, bool] = {}  # thousands of hooks share few events
     for one in bystanders:
         crosses = kind == "folder" and one.crosses
         if (one.kind != kind and not crosses) or one.hook in registered:
@@ -60,22 +60,22 @@ def uncalled_by_event(
 
 
 def event_kind(hook: Hook) -> EventKind:
-    """The kind of events that a hook hears. A plugin may hear some of folders beside them: `of_folders`."""
+    """Return the kind of events of a hook. A plugin may also receive folder events."""
     return hook.kind if hook.kind in ("stream", "plugin") else "folder"
 
 
 def event_kind_of_key(key: str, row: HookStatus) -> EventKind:
-    """The kind of an event that this hook listens to."""
+    """Return the kind of an event that this hook subscribes to."""
     return "folder" if key in row.of_folders else event_kind(row.hook)
 
 
 def event_kinds(row: HookStatus) -> frozenset[EventKind]:
-    """All kinds of events that this hook listens to."""
+    """Return all kinds of events that this hook subscribes to."""
     return frozenset((event_kind(row.hook), *(("folder",) if row.of_folders else ())))
 
 
 def may_be_called(row: HookStatus) -> bool:
-    """Is nothing in its way but that the host never sends its events."""
+    """Return whether the hook can run, apart from events that the host never sends."""
     return row.state in (State.READY, State.SILENT)
 
 
@@ -99,28 +99,28 @@ def _uncalled_hook(row: HookStatus, host: Host) -> UncalledHook:
     )
 
 
-MOST_NEAR_MISSES = 6  # near misses that are told; where there are more, a line each would hide the plan
+MOST_NEAR_MISSES = 6  # near misses listed; more would hide the plan
 
 
 def excluded_reason(only: str) -> str:
-    """Why a hook does not run of an event that is fired at another."""
+    """Return the reason of a hook that does not run because another one was requested."""
     return f"left out: only {only} was asked for"
 
 
 def split_excluded(left: Sequence[NotRun]) -> tuple[list[NotRun], list[NotRun]]:
-    """Those who were not asked for, of whom there is no more to tell; and all others."""
+    """Return the entries that were not requested, and all others."""
     aside = [item for item in left if item.left_out == "unasked"]
     return aside, [item for item in left if item.left_out != "unasked"]
 
 
 def split_listed(left: Sequence[NotRun]) -> tuple[list[NotRun], list[NotRun]]:
-    """Who listens and is stopped, then the nearest misses; and all others."""
+    """Return the entries to list (subscribed hooks, then the closest misses), and all others."""
     listening = [item for item in left if item.listens]
     near = [item for item in left if item.near and not item.listens][:MOST_NEAR_MISSES]
-    told = set(map(id, near))  # they are compared by all they hold, and may be thousands
+    told = set(map(id, near))  # by id: comparing thousands by value is slow
     return listening + near, [item for item in left if not item.listens and id(item) not in told]
 
 
 def not_called_reason(item: NotRun) -> str:
-    """The sentence on one that did not run: a near miss with what it would take."""
+    """Return why a hook was not called; for a near miss, what it would take."""
     return item.near or item.reason

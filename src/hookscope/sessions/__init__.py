@@ -1,1 +1,1 @@
-"""Eve sessions, simulated: agents, scripted models, tools and hooks. Never runs code that is not trusted."""
+"""Simulated Eve sessions: agents, scripted models, tools and hooks. Runs trusted code only."""

@@ -18,7 +18,7 @@ from hookscope.model.regular_file import read_regular
 from hookscope.model.text import error_reason
 from hookscope.sessions.session_agents import AgentCode
 
-# What a lane calls a thrown thing that is no error.
+# Executors' type names for thrown values that are no errors.
 BARE_TYPES = frozenset(
     {"string", "number", "boolean", "undefined", "function", "symbol", "null"}
     | {"BigInt", "Object", "Array", "object", "Proxy"}
@@ -27,24 +27,27 @@ REPLY_SHAPE = (
     'a reply is a text, or an object with `text`, `toolCalls` or `fail`: {"toolCalls": [{"name": "add"}]}'
 )
 
-ReplyScript = Sequence[Any]  # the reply used is the one at the number of tool results so far, or the last
+ReplyScript = Sequence[Any]  # indexed by the number of tool results so far; the last repeats
 
 
 def thrown_from_failure(failure: Failure) -> Thrown:
-    """A failure in a lane as a session is told of it: its own text, and its type unless it is a bare one."""
+    """Return a failure as a session sees it: its own text, and its type if that is an error's."""
     return Thrown(failure.own_text, "" if failure.type in BARE_TYPES else failure.type)
 
 
 def scripted_reply(script: ReplyScript, asked: AskModel) -> ModelReply:
-    """The script's reply at this point of the conversation (the cases' README). Raises ValueError."""
+    """Return the script's reply at this point of the conversation (the cases' README).
+
+    Raises ValueError.
+    """
     results = sum(entry.call is not None for entry in asked.history)
     return parse_reply(script[min(results, len(script) - 1)], asked)
 
 
 def parse_reply(told: Any, asked: AskModel) -> ModelReply:
-    """A reply from what a script or a model's function gave. Raises ValueError for anything else.
+    """Return the reply that a script or model function gave. Raises ValueError for anything else.
 
-    Calls without an `id` get one of the look of the host's own stand-in for a model.
+    Calls without an `id` get one in the format of the host's own mock model.
     """
     if isinstance(told, str):
         return ModelReply(told)
@@ -73,19 +76,19 @@ def _parse_tool_call(told: Any, place: int, asked: AskModel) -> ToolCall:
 
 
 def tool_input_of(call: ToolCall) -> Any:
-    """What its tool is given: none is the empty one."""
+    """Return the tool's input, `{}` if there is none."""
     return {} if call.input is None else call.input
 
 
 def has_input_schema(member: AgentCode, call: ToolCall) -> bool:
-    """Is there a tool whose schema may say something of the call. Those in Python have none."""
+    """Return whether the tool may have an input schema. Python tools have none."""
     return call.name in member.tools and member.tools[call.name].suffix != ".py"
 
 
 def checked_call(call: ToolCall, told: Any) -> ToolCall:
-    """The call with its input as its tool's schema reads it, or with why that refuses it.
+    """Return the call with its input as the tool's schema reads it, or with a refusal reason.
 
-    `told` is of agents.mjs; where it is nothing, calling the tool says what is wrong with that.
+    `check_result` is the result of agents.mjs; without one, calling the tool reports what is wrong.
     """
     if not isinstance(told, Mapping):
         return call
@@ -95,7 +98,7 @@ def checked_call(call: ToolCall, told: Any) -> ToolCall:
 
 
 def read_script(file: Path) -> ReplyScript:
-    """The replies in a YAML or JSON file. Raises Refusal where it holds none."""
+    """Return the replies in a YAML or JSON file. Raises Refusal if it has none."""
     try:
         told = read_yaml(read_regular(file, LARGEST_YAML))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The agents of a session: each agent of a project with its tools and its scripted model."""
+"""The agents of a session: each agent of a project with its tools and scripted model."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ from hookscope.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class AgentCode:
-    """An agent, and where the code lies that it calls."""
+    """An agent, and the locations of its code."""
 
     agent: SessionAgent
     root: Path
     tools: Mapping[str, Path]
     model: Path | None
-    trusted: bool  # may its code run
-    description: str = ""  # as its own module says it
-    real: Path | None = None  # its folder as trust was checked; None: nothing is checked
+    trusted: bool  # whether its code may run
+    description: str = ""  # from its own module
+    real: Path | None = None  # its real folder, to check trust again; None: no check
 
     def code(self, path: Path, shape: ModuleShape, env: Mapping[str, str]) -> Code:
-        """A file of this agent, for a lane."""
+        """Return a file of this agent, for an executor."""
         language: Language = LANGUAGE_OF.get(path.suffix, "unknown")
         return Code(path, "default", self.root, language, env=env, shape=shape, within=self.real)
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """All code that it may call."""
+        """All files that it may call."""
         return (*self.tools.values(), *((self.model,) if self.model is not None else ()))
 
 
@@ -54,7 +54,7 @@ SessionAgents = Mapping[str, AgentCode]  # by node id; empty for the root agent
 
 
 def session_rules_of(host: Host) -> SessionRules:
-    """How sessions go under this host's rules. Raises Refusal where it has none."""
+    """Return the session rules of this host. Raises Refusal if it has none."""
     try:
         rules = stream_system_of(host.dialect).sessions
     except LookupError:
@@ -69,7 +69,7 @@ def session_rules_of(host: Host) -> SessionRules:
 
 
 def session_agents_of(host: Host) -> SessionAgents:
-    """All agents of the project. Raises OSError where a folder of one cannot be read."""
+    """Return all agents of the project. Raises OSError if an agent's folder cannot be read."""
     rules, files = stream_system_of(host.dialect).files, host.surroundings.files
     found = [discover_agent(agent, rules, files) for agent in agents_of(host.workspace, rules, files)]
     members = {}
@@ -108,7 +108,7 @@ def _agent_code(one: Discovery, found: list[Discovery], alone: Mapping[str, str]
 
 
 def _description(module: Path | None, host: Host) -> str:
-    """What an agent's module says of it, read from its text."""
+    """Return the description in an agent's module, read from its text."""
     if module is None:
         return ""
     language = LANGUAGE_OF.get(module.suffix, "unknown")
@@ -120,7 +120,7 @@ def _description(module: Path | None, host: Host) -> str:
 
 
 def _direct_subagents(agent: Agent, found: list[Discovery]) -> Iterator[Agent]:
-    """Its own subagents, not theirs."""
+    """Return an agent's own subagents, without theirs."""
     return (other.agent for other in found if other.agent.root.parent.parent == agent.root)
 
 
@@ -133,11 +133,11 @@ def _real_root_to_check(root: Path, host: Host) -> Path | None:
 
 
 def languages_of_agents(cast: SessionAgents) -> frozenset[Language]:
-    """The languages that the agents' own code is written in."""
+    """Return the languages of the agents' tools and models."""
     return frozenset(LANGUAGE_OF[path.suffix] for member in cast.values() for path in member.files)
 
 
 def untrusted_agent_folders(cast: SessionAgents, host: Host) -> tuple[TrustTarget, ...]:
-    """The agents' folders whose tools and models may not run."""
+    """Return the agents' folders whose tools and models are not trusted."""
     refused = (member.root for member in cast.values() if member.files and not member.trusted)
     return tuple(folder_target(root, host) for root in refused)

@@ -1,7 +1,4 @@
-"""An engine for simulated sessions.
-
-all trusted hooks loaded, with executors for the project's own tools and models.
-"""
+"""An engine for simulated sessions: all trusted hooks, and executors for tools and models."""
 
 from __future__ import annotations
 
@@ -24,9 +21,9 @@ from hookscope.sessions.session_agents import (
 
 
 async def session_engine(bench: Workbench) -> tuple[HookEngine, LoadReport]:
-    """An engine to play sessions with: all trusted hooks loaded, lanes for the project's tools as well.
+    """Return an engine with all trusted hooks loaded and executors for the project's tools.
 
-    Raises Refusal where the host has no sessions; OSError where an agent's folder cannot be read.
+    Raises Refusal if the host has no sessions; OSError if an agent's folder cannot be read.
     """
     host = bench.open()
     session_rules_of(host)
@@ -40,8 +37,10 @@ async def session_engine(bench: Workbench) -> tuple[HookEngine, LoadReport]:
 
 
 def session_trust_targets(view: Snapshot) -> tuple[TrustTarget, ...]:
-    """The folders that would have to be trusted for a session to be played with all that is the project's:
-    hooks, tools, models. Raises as `staged`."""
+    """Return the folders to trust so that a session can use all code of the project.
+
+    Raises Refusal and OSError as `session_engine`.
+    """
     session_rules_of(view.host)
     return topmost_targets(
         (*untrusted_agent_folders(session_agents_of(view.host), view.host), *untrusted_folders(view))

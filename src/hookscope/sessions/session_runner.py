@@ -1,4 +1,4 @@
-"""Runs a session: fires its events, calls its tools and model in their workers, and runs its subagents."""
+"""Run a session: fire its events, call its tools and model in workers, run its subagents."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ from hookscope.sessions.session_agents import (
     session_rules_of,
 )
 
-NOT_TRUSTED = "NotTrusted"  # the failure of a tool or model whose folder is not
+NOT_TRUSTED = "NotTrusted"  # the failure type of an untrusted tool or model
 
 
 class ProjectCode:
-    """Calls the files of a project that are no hooks. Serves one play: what is loaded stays."""
+    """Calls a project's tools and models. Serves one simulation: loaded files are kept."""
 
     def __init__(self, engine: HookEngine) -> None:
         self._engine = engine
@@ -83,7 +83,7 @@ class ProjectCode:
     async def run(
         self, member: AgentCode, shape: ModuleShape, asked: Sequence[tuple[Path, Any]]
     ) -> list[Result]:
-        """What each file answers to its own input, in this order; those of one lane at once."""
+        """Return each file's result for its input, in order; one executor's calls run at once."""
         calls = [(await self._call(member, path, shape), make_arguments(given, {})) for path, given in asked]
         results: dict[Registration, Result] = {}
 
@@ -103,7 +103,7 @@ class ProjectCode:
         return [results[call.call if isinstance(call, Result) else call] for call, _ in calls]
 
     async def _call(self, member: AgentCode, path: Path, shape: ModuleShape) -> Registration | Result:
-        """What is to be called, loaded once; a result where it cannot be."""
+        """Return the loaded target to call, or a result if it cannot be loaded."""
         if (path, shape) not in self._targets:
             self._targets[path, shape] = await self._target(member, path, shape)
         target = self._targets[path, shape]
@@ -124,22 +124,22 @@ class ProjectCode:
 
 
 NO_MODEL_FILE = "has no file `agent` that names a model"
-MOST_EVENTS = 2_000  # of a play: a script that calls a tool for ever would never end
+MOST_EVENTS = 2_000  # per simulation, to stop scripts that never end
 SUBAGENT_CHANNEL = {"kind": "subagent"}  # the channel of a child session
 
 
 @dataclass(frozen=True, slots=True)
 class SessionRequest:
-    """What is to be played. Without `replies` the root agent's own scripted model answers."""
+    """The simulation to run. Without `replies`, the root agent's own scripted model answers."""
 
     messages: tuple[str, ...]
-    seed: str  # all ids are made of it
+    seed: str  # all ids derive from it
     replies: ReplyScript | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SessionEvent:
-    """One event of a session, and what it came to."""
+    """One event of a session, with its plan and run."""
 
     session: str
     node: str  # of the agent; empty for the root agent
@@ -150,25 +150,25 @@ class SessionEvent:
 
 @dataclass(frozen=True, slots=True)
 class CodeCall:
-    """One call of a tool or a model, and what it came to."""
+    """One call of a tool or a model, and its failure."""
 
     session: str
     what: Literal["tool", "model"]
     name: str
-    after: int  # how many events of all sessions had been published
+    after: int  # events of all sessions published before it
     failure: Thrown | None = None
 
 
 class SimulationStopped(Exception):
-    """The play stops here; the text says why. Without one, it was cancelled."""
+    """Stops the simulation; the text says why. Without a text, it was cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
 class WithoutFollowUps:
-    """A policy whose event causes no others: in a session the machine says what follows."""
+    """A policy without follow-up events: in a session the session machine decides what follows."""
 
     of: Policy
-    said: LogLine | None = None  # what the host logs of this very event
+    said: LogLine | None = None  # the host's log line for this event
 
     @property
     def batched(self) -> bool:
@@ -185,25 +185,25 @@ class WithoutFollowUps:
 
     def finish(self, fold: Fold) -> Ending:
         ending = self.of.finish(fold)
-        log = ending.log if ending.failure is None else ()  # what a failure comes to is told by later events
+        log = ending.log if ending.failure is None else ()  # later events show the effect of a failure
         return replace(ending, follow_ups=(), log=(*log, *((self.said,) if self.said is not None else ())))
 
 
 @dataclass
 class SessionRunner:
-    """The world around the sessions of one play."""
+    """Runs the sessions of one simulation: the side effects that the session machine asks for."""
 
     engine: HookEngine
     wanted: SessionRequest
     tell: Callable[[SessionEvent], None]
     uses: list[CodeCall] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    firing: Firing | None = None  # the event that is on its way
-    session: SessionState | None = None  # the root agent's, as it stands
+    firing: Firing | None = None  # the event in progress
+    session: SessionState | None = None  # the root agent's current state
     published: int = 0
 
     def __post_init__(self) -> None:
-        """Raises Refusal where the engine's host has no sessions; OSError where no agent can be read."""
+        """Raises Refusal if the host has no sessions; OSError if an agent cannot be read."""
         self.rules = session_rules_of(self.engine.host)
         self.cast: SessionAgents = session_agents_of(self.engine.host)
         self._context = stream_system_of(self.engine.host.dialect).context
@@ -213,7 +213,7 @@ class SessionRunner:
         self._tell_of_build()
 
     def _tell_of_build(self) -> None:
-        """The host would not have begun: then no hook is called, and nobody else says why."""
+        """Note a build error: the host would not start, so no hook runs."""
         rows = self.engine.inventory.hooks
         problem = next((row.hook.build for row in rows if row.hook.build is not None), None)
         if problem is not None:
@@ -221,7 +221,7 @@ class SessionRunner:
             self.notes.append(f"no hook runs: {product} builds nothing: {problem.text}")
 
     async def play(self) -> SessionCommand:
-        """All messages, one after another; the command with which the last one came to rest."""
+        """Send all messages in turn; return the command with which the last one ended."""
         command: SessionCommand = WaitingForUser()
         self.session = begin_session(self.rules, self.cast[""].agent, self.wanted.seed)
         for number, message in enumerate(self.wanted.messages):
@@ -308,14 +308,17 @@ class SessionRunner:
         self._note(session, "model", session.agent.name, reply.failure)
         agent = session.agent
         for call in reply.calls:
-            if call.name not in agent.tools and call.name not in agent.subagents:  # no event tells of these
+            if call.name not in agent.tools and call.name not in agent.subagents:  # no event shows these
                 self._note(session, "tool", call.name, Thrown("the project has no such tool", ""))
             elif call.refused:
                 self._note(session, "tool", call.name, Thrown(call.refused, ""))
         return reply
 
     async def _checked(self, session: SessionState, reply: ModelReply) -> ModelReply:
-        """With what each tool's own schema makes of its input: no event tells of a call that does not fit."""
+        """Return the reply with each input as its tool's schema reads it.
+
+        No event shows a refused call.
+        """
         member = self.cast[session.agent.node]
         calls = list(reply.calls)
         able = [place for place, call in enumerate(calls) if has_input_schema(member, call)]
@@ -360,6 +363,6 @@ class SessionRunner:
 
 
 def _hook_failure_in(run: Run) -> Thrown | None:
-    """What a hook has thrown; channels and resolvers may, and nothing comes of it (eve 20)."""
+    """Return the error that a hook threw; those of channels and resolvers are ignored (eve 20)."""
     failures = (result.error for result in run.results if role_of(result.call) not in ROLES)
     return next((thrown_from_failure(failure) for failure in failures if failure is not None), None)

@@ -1,4 +1,7 @@
-"""A simulated session: messages in, every event out with what its hooks did. Needs a running event loop."""
+"""A simulated session: messages in; every event with its hooks' results out.
+
+Needs a running event loop.
+"""
 
 from __future__ import annotations
 
@@ -27,18 +30,18 @@ SimulationEnd = Literal["waiting", "ended", "cancelled", "stopped"]
 
 @dataclass(frozen=True, slots=True)
 class SimulationResult:
-    """A play that is over. `scenes` stand in the order in which their events were published."""
+    """The result of a simulation. `events` are its events in order of publication."""
 
-    rest: SimulationEnd  # how the root agent's session came to rest
-    session: str  # its id; of the last one, where a message has begun another
-    rule: str  # what a hook's throw comes to, as a sentence
+    rest: SimulationEnd  # how the root agent's session ended
+    session: str  # the id of its last session
+    rule: str  # the effect of a throwing hook, as a sentence
     scenes: tuple[SessionEvent, ...] = ()
     uses: tuple[CodeCall, ...] = ()
     failure: str | None = None  # of the last turn, or of the session
     notes: tuple[str, ...] = ()
 
     def stream(self, session: str = "") -> tuple[SessionEvent, ...]:
-        """The events of one session; of the root agent's where none is named."""
+        """Return the events of one session; by default the root agent's."""
         return tuple(scene for scene in self.scenes if scene.session == (session or self.session))
 
     @property
@@ -48,7 +51,7 @@ class SimulationResult:
 
     @property
     def untrusted(self) -> bool:
-        """Was a tool or model refused because its agent's folder is not trusted."""
+        """Whether a tool or model was refused because its agent's folder is not trusted."""
         return any(use.failure is not None and use.failure.name == NOT_TRUSTED for use in self.uses)
 
     @property
@@ -58,21 +61,24 @@ class SimulationResult:
 
 
 class Simulation:
-    """A play on its way: iterate it for scenes, await it for the Played, or cancel it.
+    """A running simulation: iterate it for events, await it for the SimulationResult, or cancel it.
 
-    Make it inside a running loop; it starts by itself. An awaiter that is cancelled cancels it, and leaves
-    when it has ended: then nothing of it runs any more. The lanes stay the engine's.
+    Create it inside a running loop; it starts at once. Cancelling an awaiter cancels it, and the
+    awaiter returns when nothing of it runs any more. The engine keeps its executors.
     """
 
     def __init__(self, engine: HookEngine, wanted: SessionRequest) -> None:
-        """`engine` has its hooks registered. Raises Refusal where its host has no sessions; OSError."""
+        """`engine` has its hooks registered.
+
+        Raises Refusal if its host has no sessions; OSError.
+        """
         self._scenes: Broadcast[SessionEvent] = Broadcast()
         self._stage = SessionRunner(engine, wanted, self._scenes.tell)
         self._task = asyncio.get_running_loop().create_task(self._play())
         self._task.add_done_callback(lambda _: self._scenes.end())
 
     def cancel(self) -> None:
-        """Stop the running handler and play no further. What was played is still the answer."""
+        """Stop the running handler and the simulation. The events so far are still the result."""
         if self._stage.firing is not None:
             self._stage.firing.cancel()
         else:
@@ -88,7 +94,7 @@ class Simulation:
         return self._task.result()
 
     def __aiter__(self) -> AsyncIterator[SessionEvent]:
-        """All scenes from the beginning. Leaving the loop cancels nothing."""
+        """Iterate all events from the beginning. Leaving the loop cancels nothing."""
         return aiter(self._scenes)
 
     async def _play(self) -> SimulationResult:

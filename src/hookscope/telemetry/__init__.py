@@ -1,1 +1,1 @@
-"""Runs as OpenTelemetry spans and metrics; `hookscope.otel` is the public door."""
+"""Runs as OpenTelemetry spans and metrics; `hookscope.otel` is the public module."""

@@ -1,4 +1,7 @@
-"""What a run and its results are called. No text of a message, an answer or an error is among it."""
+"""Span and metric attributes of runs and results.
+
+They hold no text of messages, answers or errors.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,11 @@ Value: TypeAlias = str | int | bool
 Attributes: TypeAlias = dict[str, Value]
 StopReason = Literal["blocked", "cancelled", "failed_closed"]
 
-MAX_NAME_LENGTH = 200  # characters of a name or type, which a handler's author chooses
+MAX_NAME_LENGTH = 200  # characters of a name or type, which authors choose
 
 
 def plan_attributes(plan: Plan, dialect: str) -> Attributes:
-    """What is known when a run begins."""
+    """Return the attributes that are known when a run begins."""
     event = plan.event
     found: Attributes = {
         **event_attributes(plan, dialect),
@@ -37,7 +40,7 @@ def plan_attributes(plan: Plan, dialect: str) -> Attributes:
 
 
 def event_attributes(plan: Plan, dialect: str) -> Attributes:
-    """What counters are told apart by."""
+    """Return the attributes by which counters are split."""
     event = plan.event
     return {
         "hookscope.dialect": dialect,
@@ -47,7 +50,7 @@ def event_attributes(plan: Plan, dialect: str) -> Attributes:
 
 
 def run_attributes(run: Run) -> Attributes:
-    """What a run came to."""
+    """Return the attributes of a run's outcome."""
     found: Attributes = {"hookscope.run.outcome": run_outcome(run)}
     how = stop_reason(run)
     if how is not None:
@@ -60,7 +63,7 @@ def run_attributes(run: Run) -> Attributes:
 
 
 def run_outcome(run: Run) -> str:
-    """`ok`; `failed`: a handler did; `failed_closed`: and so did the event; `cancelled`."""
+    """Return `ok`, `failed` (a handler), `failed_closed` (the event) or `cancelled`."""
     if run.cancelled:
         return "cancelled"
     if run.ending.failure is not None:
@@ -69,11 +72,11 @@ def run_outcome(run: Run) -> str:
 
 
 def stop_reason(run: Run) -> StopReason | None:
-    """What kept the tool from running, or the message from being sent; None: nothing."""
+    """Return what stopped the tool call or message; None if nothing did."""
     ending = run.ending
     if ending.failure is not None:
         return "failed_closed" if run.event.kind == "plugin" else None
-    if "action" in (ending.answer or {}):  # then the verdict begins with a handler's own word
+    if "action" in (ending.answer or {}):  # the verdict starts with a handler's own text
         return None
     if ending.verdict.startswith("blocked by "):
         return "blocked"
@@ -85,7 +88,7 @@ def _stopping_handler(run: Run) -> str:
 
 
 def call_attributes(call: Registration) -> Attributes:
-    """Which handler it is."""
+    """Return the attributes that identify a handler."""
     hook = call.hook
     return {
         "hookscope.hook.name": short_name(call.name),
@@ -96,14 +99,14 @@ def call_attributes(call: Registration) -> Attributes:
 
 
 def language_of(call: Registration) -> str:
-    """What it is written in; functions of this process are Python."""
+    """Return the language of a handler; functions of this process are Python."""
     if isinstance(call.target, Code):
         return call.target.language
     return "python"
 
 
 def result_attributes(result: Result) -> Attributes:
-    """What a handler did."""
+    """Return the attributes of a handler's result."""
     found: Attributes = {"hookscope.handler.outcome": result.status}
     if result.loaded:
         found["hookscope.handler.loaded"] = True
@@ -116,7 +119,7 @@ def result_attributes(result: Result) -> Attributes:
 
 
 def failure_attributes(error: Failure) -> Mapping[str, str]:
-    """An exception without its message: its type, and where it came from, innermost last."""
+    """Return an exception's type and stack trace, innermost frame last, without its message."""
     places = ((_redaction().text(one.file), one.line, short_name(one.function)) for one in error.frames)
     lines = (f'  File "{file}", line {line}, in {function}' for file, line, function in places)
     trace = "\n".join(lines)
@@ -128,18 +131,18 @@ def _type(error: Failure | None) -> str:
 
 
 def read_environment() -> None:
-    """Mask the secrets that this process's environment has now."""
+    """Read the secrets of this process's environment again, to mask them."""
     _redaction.cache_clear()
     short_name.cache_clear()
 
 
-@lru_cache(maxsize=4096)  # a program has few names, and sends them with every run
+@lru_cache(maxsize=4096)  # few names, sent with every run
 def short_name(text: str) -> str:
-    """A name that is no longer than it needs to be, and can be sent: secrets in it are masked."""
+    """Return a name with its secrets masked, cut to `MAX_NAME_LENGTH` and valid UTF-8."""
     return _redaction().text(text)[:MAX_NAME_LENGTH].encode("utf-8", "replace").decode("utf-8")
 
 
 @cache
 def _redaction() -> Redaction:
-    """What hides the secrets of this process's environment, as it was when `read_environment` was called."""
+    """Return the redaction of the environment's secrets, as of the last `read_environment`."""
     return Redaction(tuple(dict.fromkeys(secrets_of_variables(os.environ))))

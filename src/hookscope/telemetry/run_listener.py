@@ -1,4 +1,4 @@
-"""A span for each run with one for each handler below it, and what is counted."""
+"""A span for each run, with a child span for each handler, and the metrics."""
 
 from __future__ import annotations
 
@@ -44,26 +44,26 @@ log = logging.getLogger("hookscope.otel")
 
 @dataclass(frozen=True, slots=True)
 class _StartedRun:
-    """A run that goes on."""
+    """A run in progress."""
 
     plan: Plan
     dialect: str
     span: trace.Span
-    token: Token[context.Context] | None  # of its being the current span; None: it is not
-    at: int  # nanoseconds of the wall's clock
-    clock: float  # the same moment in seconds of perf_counter
+    token: Token[context.Context] | None  # from making it the current span; None: it is not
+    at: int  # wall-clock nanoseconds
+    clock: float  # the same time in perf_counter seconds
 
     def end(self) -> int:
-        """Now. The wall's clock may be set meanwhile; a run lasts as long as it lasts."""
+        """Return the current time by the monotonic clock: the wall clock may have been set."""
         return self.at + int((perf_counter() - self.clock) * NANO)
 
 
 class Telemetry:
-    """Tells the providers of a program what its hooks do. A RunListener.
+    """Reports hooks to the OpenTelemetry providers of a program. A RunListener.
 
-    The run's span is a child of whatever span is the current one where the event is fired, and the current
-    one itself while it lasts: spans that handlers of this process make are below it. Without arguments the
-    providers are the process's own, also where it sets them later.
+    A run's span is a child of the current span where the event is fired, and is the current span
+    while the run lasts: spans of handlers in this process are its children. Without arguments it
+    uses the process's own providers, also if they are set later.
     """
 
     def __init__(
@@ -90,10 +90,10 @@ class Telemetry:
         )
 
     def begins(self, plan: Plan, dialect: str) -> Callable[[Run], object]:
-        """See RunListener. What a provider raises is logged and harms no run."""
+        """See RunListener. Exceptions of a provider are logged and do not affect the run."""
         try:
             begun = self._begin(plan, dialect)
-        except Exception:  # of somebody else's provider
+        except Exception:  # raised by a foreign provider
             log.debug("a run could not be told", exc_info=True)
             return _ignore_end
         return lambda run: self._ends(begun, run)
@@ -132,7 +132,7 @@ class Telemetry:
     def _handler(
         self, begun: _StartedRun, result: Result, about: Attributes, below: context.Context, end: int
     ) -> None:
-        """A handler's span, within its run's: the run's end has been read after the handler's."""
+        """Add a handler's span inside its run's span, whose end was measured later."""
         began = min(begun.at + int(max(result.started, 0.0) * NANO), end)
         ended = min(began + int(result.took * NANO), end)
         name = f"hook.handler {about[HOOK]}"
@@ -156,4 +156,4 @@ class Telemetry:
 
 
 def _ignore_end(run: Run) -> None:
-    """Nobody hears of its end."""
+    """Do nothing at the end of a run whose span could not be started."""

@@ -1,8 +1,6 @@
-"""The activation chain of one hook (its module loads, registers, its event came, it ran).
+"""The activation chain of one hook, read from the journal, and the report of a load.
 
-The report of a load.
-
-Reads the journal.
+Its links: the module loads, it registers, its event arrived, it ran.
 """
 
 from __future__ import annotations
@@ -44,11 +42,11 @@ if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
 
 
-MOST_KEYS = 12  # events whose last run is looked for, of a hook that listens to more
+MOST_KEYS = 12  # events of a hook whose last run is looked up
 
 
 def event_link(view: Snapshot, row: HookStatus, journal: Journal, now: datetime) -> ActivationLink:
-    """The last event that it listens to: of the journal's runs, and of those that its host really sent."""
+    """Return the last event that the hook subscribes to: from the journal's runs and from taps."""
     if row.events is None:
         return ActivationLink("arrived", None, "what it listens to is known after a load")
     keys = tuple(islice(_subscribed_keys(view, row), MOST_KEYS))
@@ -97,7 +95,7 @@ def _is_subscribed(key: str, keys: tuple[str, ...]) -> bool:
 
 
 def _subscribed_keys(view: Snapshot, row: HookStatus) -> Iterator[str]:
-    """What it listens to, its host's spelling; of a whole type each event that is documented."""
+    """Yield the hook's events in the host's spelling, and each documented event of a whole type."""
     catalogue = view.host.dialect.catalogue()
     for key in row.events or ():
         key = catalogue.canonical(key)
@@ -107,7 +105,7 @@ def _subscribed_keys(view: Snapshot, row: HookStatus) -> Iterator[str]:
 
 
 def _tap_records(view: Snapshot) -> tuple[EventCount, ...]:
-    """What taps have recorded, counted once for each content of the spool. Raises OSError."""
+    """Return what taps recorded, counted once per spool content. Raises OSError."""
     folder = spool_path(view.host)
     marks = tuple(_spool_mark(folder / name) for name in (OLD_SPOOL_FILE, SPOOL_FILE))
     return _counted_spool(folder, marks) if any(marks) else ()
@@ -127,13 +125,13 @@ def _counted_spool(folder: Path, marks: tuple[tuple[int, int] | None, ...]) -> t
 
 
 def result_of_hook(run: StoredRun, row: HookStatus) -> Mapping[str, Any] | None:
-    """The last answer of this very hook in a run; another of its name, in another folder, has other files."""
+    """Return the hook's last result in a run. A hook of the same name in another folder is skipped."""
     found = (one for one in reversed(run.document["results"]) if one["hook"] == row.hook.name)
     return next((one for one in found if one["handler"] in (None, str(row.hook.handler))), None)
 
 
 def run_link(row: HookStatus, last: StoredRun | None, now: datetime) -> ActivationLink:
-    """Its answer in the last run that it was in."""
+    """Return the link for the hook's last run."""
     result = result_of_hook(last, row) if last is not None else None
     if last is None or result is None:
         return ActivationLink("ran", None, "no run of it is on record")
@@ -150,12 +148,12 @@ def run_link(row: HookStatus, last: StoredRun | None, now: datetime) -> Activati
     return ActivationLink("ran", False, f"{result['status']} {where}{said}", then, last.started, last.id)
 
 
-LOAD_GATES = 20  # entries of the journal in which its last load is looked for
+LOAD_GATES = 20  # journal entries searched for its last load
 
 
 @dataclass(frozen=True, slots=True)
 class LoadState:
-    """What is known of a load. `failed`: the error's type and sentence."""
+    """What is known about a load. `error`: the error's type and message."""
 
     passed: bool | None
     found: str
@@ -167,7 +165,7 @@ class LoadState:
 def load_state(
     bench: Workbench, view: Snapshot, row: HookStatus, journal: Journal, last: StoredRun | None, now: datetime
 ) -> LoadState:
-    """Now in a worker, else what the newest of its last run and its last load says of the file as it is."""
+    """Return the load state of the current file: a worker has it, else its last run or last load."""
     gate = next((gate for gate in row.verdict.gates if gate.name == "load"), None)
     if gate is not None and gate.passed is False:
         return LoadState(False, gate.reason, (gate.found, gate.reason))
@@ -180,7 +178,7 @@ def load_state(
     ]
     newest = max(told, key=lambda one: one.at or now, default=LoadState(None, "nobody has loaded it yet"))
     marked = view.failed_loads.get(row.hook)
-    if marked is not None and newest.passed is not False:  # perhaps the journal could not be written
+    if marked is not None and newest.passed is not False:  # the journal may not have been writable
         kind, _, text = marked.error.partition(": ")
         said = f"{marked.error} ({ago(marked.at, now)})"
         return LoadState(False, said, (kind, text), marked.at, marked.run)
@@ -188,7 +186,7 @@ def load_state(
 
 
 def _is_outdated(view: Snapshot, row: HookStatus) -> bool:
-    """Did it fail as something else: its list does not say so of it as it stands."""
+    """Return whether the recorded failure is of another version: the current one is not known to fail."""
     return row.state is State.READY and row.hook not in view.failed_loads
 
 
@@ -214,7 +212,7 @@ def _load_state_by_run(
 
 
 def _load_state_by_load(view: Snapshot, row: HookStatus, journal: Journal, now: datetime) -> LoadState | None:
-    """What the last `hookscope load` that came to this hook says, if its file was not written since."""
+    """Return the result of the last `hookscope load` of this hook, if its file has not changed since."""
     name = row.hook.name
     for entry in journal.entries(LOAD_GATES, kind="load"):
         detail = entry.detail if isinstance(entry.detail, dict) else {}
@@ -243,7 +241,7 @@ def _written_since(file: Path) -> float:
 
 
 def load_link(loaded: LoadState, row: HookStatus) -> ActivationLink:
-    """Does its module load, and the command that tries."""
+    """Return the link for the module's load, with the command that tries it."""
     if loaded.failed is not None and loaded.failed[0] in (NO_FUNCTION, IS_CLASS):
         return ActivationLink("loads", True, "it loads, and has nothing to call", "", loaded.at, loaded.run)
     command = f"`hookscope load {quote(row.hook.name)}`"
@@ -252,7 +250,7 @@ def load_link(loaded: LoadState, row: HookStatus) -> ActivationLink:
 
 
 def export_link(loaded: LoadState) -> ActivationLink:
-    """Is what it exports a function; known once it was loaded."""
+    """Return the link for the export: is it a function? Known after a load."""
     if loaded.failed is not None and loaded.failed[0] in (NO_FUNCTION, IS_CLASS):
         return ActivationLink("export", False, loaded.found, "name the function in `export:`, or write it")
     known = loaded.passed if loaded.failed is None else None
@@ -260,7 +258,7 @@ def export_link(loaded: LoadState) -> ActivationLink:
 
 
 def activation_chain(bench: Workbench, view: Snapshot, row: HookStatus) -> tuple[ActivationLink, ...]:
-    """The links of one hook, in their order. Blocks; raises OSError where the journal cannot be read."""
+    """Return the links of one hook, in order. Blocks; raises OSError if the journal cannot be read."""
     if row.verdict.shadowed_by is not None or row.hook.handler is None:
         return ()
     journal, now = bench.record.journal(view.host), datetime.now(UTC)
@@ -289,9 +287,9 @@ def _registered_link(view: Snapshot, row: HookStatus, loaded: LoadState) -> Acti
 
 
 async def load_report(bench: Workbench, *, only: str | None = None) -> LoadReport:
-    """Import all trusted handlers in a worker process, and report as the host's loader does.
+    """Import all trusted handlers in a worker, and report as the host's loader does.
 
-    `only`: those of this name alone. What came of it goes on record, where that can be written.
+    `only`: the hooks with this name. The result is recorded in the journal if it can be written.
     """
     host = bench.open()
     languages, without = bench.crew.languages(host, discover(host))
@@ -302,7 +300,7 @@ async def load_report(bench: Workbench, *, only: str | None = None) -> LoadRepor
     said = f"{report.registered} of {report.discovered} registered, {len(report.failed)} failed"
     errors = {name: f"{fault.type}: {fault.message}" for name, fault in report.failures.items()}
     detail = {"skipped": report.skipped, "failed": report.failed, "errors": errors, "only": only}
-    with suppress(OSError):  # a journal that cannot be written stops no load
+    with suppress(OSError):  # an unwritable journal must not stop the load
         level = "error" if report.failed else "info"
         await bench.record.journal(host).note("load", host.dialect.name, said, level, detail)
     return report

@@ -1,4 +1,4 @@
-"""Links of a hook's activation chain (loaded, registered, event came, ran). Needs no database."""
+"""Links of a hook's activation chain (loaded, registered, event arrived, ran). Needs no database."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LINK_TITLES: Mapping[LinkName, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ActivationLink:
-    """One link: what is on record of it. None: nobody has looked yet, or nothing is on record."""
+    """One link of the activation chain. `passed` is None if nothing is known."""
 
     name: LinkName
     passed: bool | None
@@ -40,12 +40,12 @@ class ActivationLink:
 
     @property
     def title(self) -> str:
-        """Its name for people."""
+        """The link's name for people."""
         return LINK_TITLES[self.name]
 
 
 def chain_summary(links: tuple[ActivationLink, ...]) -> tuple[bool | None, str]:
-    """What they come to in one line: the last thing that is known to have happened."""
+    """Return the chain in one line: the last thing that is known to have happened."""
     named = {link.name: link for link in links}
     loads, arrived, ran = named["loads"], named["arrived"], named["ran"]
     if loads.passed is False:
@@ -58,9 +58,9 @@ def chain_summary(links: tuple[ActivationLink, ...]) -> tuple[bool | None, str]:
 
 
 def gates_with_links(gates: tuple[Gate, ...], links: Sequence[ActivationLink]) -> tuple[Gate, ...]:
-    """The checks as they are told beside these links: what only a load can tell, where one has told it.
+    """Return the gates with the results that only a load can provide.
 
-    None is shut by that: what a load says against a hook is told by `unfit`.
+    A failed load does not fail a gate here: `chain_problem` reports it.
     """
     named = {link.name: link for link in links}
     if "export" not in named or named["export"].passed is None:
@@ -76,7 +76,7 @@ def gates_with_links(gates: tuple[Gate, ...], links: Sequence[ActivationLink]) -
 
 
 def chain_problem(links: tuple[ActivationLink, ...]) -> str:
-    """What has come out since its checks were passed: it cannot run as its file is. Empty: nothing."""
+    """Return why the hook cannot run although its gates pass; empty if nothing is known."""
     words: Mapping[str, str] = {"loads": "does not load", "export": "has nothing to call"}
     failed = (link for link in links if link.name in words and link.passed is False)
     return next((f"{words[link.name]}: {link.found}" for link in failed), "")
@@ -84,13 +84,13 @@ def chain_problem(links: tuple[ActivationLink, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """Events that came, as their host spells them, and the hooks by name that answered one."""
+    """Events that arrived, in the host's spelling, and the hooks by name that handled one."""
 
     events: frozenset[str] = frozenset()
     hooks: frozenset[str] = frozenset()
 
     def is_about(self, row: HookStatus, view: Snapshot) -> bool:
-        """Did an event come that this hook listens to, or did it answer one."""
+        """Return whether an event arrived that this hook subscribes to, or the hook handled one."""
         if row.hook.name in self.hooks:
             return True
         canonical = view.host.dialect.catalogue().canonical
@@ -99,7 +99,7 @@ class Activity:
 
 
 def activity_of_runs(runs: Iterable[PastRun]) -> Activity:
-    """What runs that have ended tell."""
+    """Return the activity of finished runs."""
     told = tuple(runs)
     answered = (call.name for past in told for call in past.plan.calls)
     return Activity(frozenset(past.plan.event.key for past in told), frozenset(answered))

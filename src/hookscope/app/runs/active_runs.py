@@ -11,7 +11,7 @@ from hookscope.app.options import LINGER
 from hookscope.app.snapshot import Snapshot
 from hookscope.model.run import Event, Plan, Run
 
-if TYPE_CHECKING:  # a look fires nothing, and loads nothing that does
+if TYPE_CHECKING:  # a scan fires nothing
     from hookscope.app.runs.sandboxed_run import RunWorkers, SandboxedWorkers
     from hookscope.app.workbench import Workbench
     from hookscope.engine.hook_engine import HookEngine
@@ -20,15 +20,15 @@ if TYPE_CHECKING:  # a look fires nothing, and loads nothing that does
 
 
 class ActiveRuns:
-    """Owns those that are on their way until `cancel`.
+    """Owns the active runs until `cancel`.
 
     Args:
-        lingers: see Workbench.
+        linger_seconds: see Workbench.
     """
 
     def __init__(self, bench: Workbench, lingers: float | None) -> None:
         self._bench, self._lingers = bench, lingers
-        self._going: list[Firing] = []  # and what has ended since the last of them began
+        self._going: list[Firing] = []  # may include firings that have ended
 
     def begin(
         self,
@@ -40,8 +40,10 @@ class ActiveRuns:
         recorded: bool = True,
         stepper: Stepper | None = None,
     ) -> Firing:
-        """Run a plan of this view. On the copies of `guard`, which end with the run unless they stay; or in
-        lanes of its own, which end with it."""
+        """Start a plan of this snapshot: in the given workers, else in those of the workbench.
+
+        The given workers end with the run; with `keeps_copies` the sandbox stays.
+        """
         engine = self._engine(view, guard, recorded=recorded)
         if not recorded:
             return self._begin(engine, plan, None, stepper)
@@ -64,13 +66,13 @@ class ActiveRuns:
                 )
             return await ended(run)
 
-        firing = self._begin(engine, plan, lingering, stepper)  # asked by `lingering` whether it is cancelled
+        firing = self._begin(engine, plan, lingering, stepper)  # `lingering` reads whether it is cancelled
         return firing
 
     def _learning(
         self, engine: HookEngine, complete: Callable[[Run], Awaitable[Run]] | None
     ) -> Callable[[Run], Awaitable[Run]]:
-        """As `complete`, and what did not load is remembered."""
+        """Return `complete`, extended to record the loads of the run."""
         begun = time()
 
         async def ended(run: Run) -> Run:
@@ -87,7 +89,7 @@ class ActiveRuns:
         complete: Callable[[Run], Awaitable[Run]] | None,
         stepper: Stepper | None,
     ) -> Firing:
-        """What the event causes is fired at whom it was fired at: at one hook, or at all but taps."""
+        """Start a plan. Events that it causes go to the same target: one hook, or all hooks except taps."""
         from hookscope.recording.installed_taps import without_taps
 
         def follow(caused: Event) -> Plan:
@@ -111,7 +113,7 @@ class ActiveRuns:
         return engine
 
     async def settled(self, seconds: float) -> tuple[str, ...]:
-        """See Workbench.settled."""
+        """See Workbench.wait_for_background_work."""
         from hookscope.app.runs.sandboxed_run import background_work_done, background_work_messages
         from hookscope.runtime.background_work import wait_time
 
@@ -122,9 +124,9 @@ class ActiveRuns:
         )
 
     async def cancel(self) -> None:
-        """Cancel what is on its way, and wait until it is on record.
+        """Cancel the active runs and wait until they are recorded.
 
-        Before workers end: a handler whose worker is taken away would be said to have died.
+        This happens before workers end: a handler whose worker is gone would be reported as crashed.
         """
         going, self._going = [one for one in self._going if not one.done], []
         for firing in going:

@@ -19,23 +19,23 @@ from hookscope.values import dataclass
 
 SOURCES = (".py", ".ts", ".mts", ".cts", ".js", ".mjs", ".cjs")
 FOREIGN = ("node_modules", "__pycache__", "venv", "dist-packages", "site-packages")
-RunFiles: TypeAlias = tuple[tuple[Path, ...], tuple[Path, ...]]  # of users; that ship with the host
-MOST = 2000  # files of a run that are looked at
-SHOWN = 4  # of several
+RunFiles: TypeAlias = tuple[tuple[Path, ...], tuple[Path, ...]]  # the user's files; shipped files
+MOST = 2000  # files of a run that are searched
+SHOWN = 4  # matches shown
 _PLACE = re.compile(r"(?:(?P<file>.+?):)?(?P<line>\d{1,9})(?:\s+if\s+(?P<condition>.*\S))?\s*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class TypedBreakpoint:
-    """A line, as it was typed."""
+    """A breakpoint as typed."""
 
-    file: str  # or the end of its path; empty: none was named
+    file: str  # name, or end of the path; empty: none
     line: int
     condition: str = ""
 
 
 def parse_breakpoint(text: str) -> TypedBreakpoint | None:
-    """None where it is no line."""
+    """Return the breakpoint in a text; None if it has no line number."""
     found = _PLACE.fullmatch(text.strip())
     if found is None:
         return None
@@ -43,7 +43,7 @@ def parse_breakpoint(text: str) -> TypedBreakpoint | None:
 
 
 def breakpoint_files(plan: Plan) -> RunFiles:
-    """Those of a run: its handlers, then what else lies in their folders and they may load."""
+    """Return the files of a run: its handlers, then other sources in their folders."""
     calls = [call for call in plan.calls if isinstance(call.target, Code)]
     ships = [call for call in calls if call.hook is not None and call.hook.folder.source == "bundled"]
     return _folder_files([call for call in calls if call not in ships]), _folder_files(ships)
@@ -56,7 +56,7 @@ def _folder_files(calls: Iterable[Registration]) -> tuple[Path, ...]:
 
 
 def breakpoints_of(texts: Iterable[str], plan: Plan, here: Machine) -> dict[Path, list[Point]]:
-    """The lines of a run that are named by these. Raises Refusal for what is none."""
+    """Return the breakpoints of a run by file. Raises Refusal for an invalid one."""
     files = breakpoint_files(plan)
     points: dict[Path, list[Point]] = {}
     for text in texts:
@@ -78,9 +78,9 @@ def breakpoints_of(texts: Iterable[str], plan: Plan, here: Machine) -> dict[Path
 
 
 def matching_file(place: TypedBreakpoint, files: RunFiles, here: Machine) -> Path:
-    """The one that is named, by its path or the end of that; a user's before one that ships with the host.
+    """Return the named file, by its path or the end of it. The user's files win over shipped ones.
 
-    Raises Refusal where it is none, or several.
+    Raises Refusal if no file matches, or several do.
     """
     whole = here.absolute(place.file)
     if whole.is_file():

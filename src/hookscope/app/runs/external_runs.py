@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from hookscope.model.host import Host
     from hookscope.storage.journal.reader import JournalReader
 
-POLL = 0.5  # seconds between two looks, which read nothing where the journal has not changed
-MOST_AT_ONCE = 200  # runs that are told at once; of more, the oldest first
+POLL = 0.5  # seconds between polls, which read nothing if the journal has not changed
+MOST_AT_ONCE = 200  # runs reported at once, oldest first
 
 RunsCallback: TypeAlias = "Callable[[tuple[PastRun, ...]], object]"
 JournalStamp: TypeAlias = tuple[int, int, int]
 
 
 class ExternalRuns:
-    """Follows one workspace's record in a thread of its own, and tells from it. `close` ends the thread."""
+    """Follows one workspace's journal in its own thread and reports new runs. `close` ends the thread."""
 
     def __init__(self, told: RunsCallback) -> None:
         self._told = told
@@ -32,7 +32,7 @@ class ExternalRuns:
         self._stop = threading.Event()
 
     def follow(self, host: Host) -> None:
-        """Tell from now on of runs in its workspace that end, and that this process has not begun."""
+        """Report runs of this workspace that end from now on and that another process started."""
         before, self._host = self._host, host
         if before is not None and before.workspace == host.workspace and not self._stop.is_set():
             return
@@ -42,7 +42,7 @@ class ExternalRuns:
         threading.Thread(target=self._run, args=arguments, name="record", daemon=True).start()
 
     def close(self) -> None:
-        """Tell nothing any more."""
+        """Stop reporting."""
         self._stop.set()
 
     def _run(self, host: Host, began: datetime, stop: threading.Event) -> None:
@@ -54,7 +54,7 @@ class ExternalRuns:
         try:
             newest = _last_number(journal, began)
             recent = [run for run in journal.recent(MOST_AT_ONCE) if run.id <= newest]
-        except OSError:  # it cannot be read, which is said elsewhere
+        except OSError:  # unreadable: reported elsewhere
             return
         going = [run.id for run in recent if run.outcome == "running" and run.owner.pid != own]
         seen: tuple[JournalStamp | None, ...] = ()
@@ -63,30 +63,30 @@ class ExternalRuns:
             if now == seen and not going:
                 continue
             try:
-                newest = min(newest, _last_number(journal))  # another file may have come in its place
+                newest = min(newest, _last_number(journal))  # the file may have been replaced
                 fresh = journal.newer_than(newest, MOST_AT_ONCE)
                 newest = max((run.id for run in fresh), default=newest)
                 going += [run.id for run in fresh if run.owner.pid != own]
                 known = [run for number in going if (run := journal.run(number)) is not None]
-            except OSError:  # it may be read the next time
+            except OSError:  # retry at the next poll
                 continue
-            seen = now if len(fresh) < MOST_AT_ONCE else ()  # of so many there are more
+            seen = now if len(fresh) < MOST_AT_ONCE else ()  # there may be more
             going = [run.id for run in known if run.outcome == "running"]
-            present = self._host or host  # its dialect may be another by now
-            ended = (past_run(run, present) for run in known)  # nothing of one that goes on
+            present = self._host or host  # the dialect may have changed
+            ended = (past_run(run, present) for run in known)  # None for a running one
             told = tuple(past for past in ended if past is not None)
             if told and not stop.is_set():
                 self._told(told)
 
 
 def _last_number(journal: JournalReader, before: datetime | None = None) -> int:
-    """The number of the last run, or of the last that began before; 0 where there is none. Raises OSError."""
+    """Return the number of the last run, or of the last one before a time; 0: none. Raises OSError."""
     runs = journal.recent(1 if before is None else MOST_AT_ONCE)
     return next((run.id for run in runs if before is None or run.started < before), 0)
 
 
 def _journal_stamps(journal: JournalReader) -> tuple[JournalStamp | None, ...]:
-    """What is different where something was written."""
+    """Return stamps that differ after the journal was written."""
     return tuple(map(_file_stamp, (str(journal.path), f"{journal.path}-wal")))
 
 

@@ -38,16 +38,16 @@ NEXT_STEP = "`hookscope log` lists the runs."
 
 
 def workspace_key(host: Host) -> str:
-    """What its workspace is called on record: the same in every locale, and text whatever bytes it has."""
+    """Return the workspace's name in the journal: locale-independent text, whatever bytes the path has."""
     return storable_text(path_to_text(host.workspace))
 
 
 def past_run(stored: StoredRun, host: Host) -> PastRun | None:
-    """A run that has ended; None for one that goes on, or of a kind that the dialect in force has not."""
+    """Return a finished run; None if it still runs, or the dialect in force has no events of its kind."""
     if stored.outcome == "running":
         return None
     run = run_of(stored.document)
-    if run.event.kind not in host.dialect.kinds:  # of a dialect that was in force then
+    if run.event.kind not in host.dialect.kinds:  # of the dialect in force then
         return None
     calls = tuple(result.call for result in run.results)
     groups = (CallGroup(calls),) if calls else ()
@@ -58,7 +58,7 @@ def past_run(stored: StoredRun, host: Host) -> PastRun | None:
 
 
 def run_and_plan(stored: StoredRun, host: Host) -> tuple[Run | None, Plan | None]:
-    """What came of a run, None without an end; and its plan, where the dialect in force has such events."""
+    """Return a run's result, None if it did not end; and its plan, if the dialect has such events."""
     past = past_run(stored, host)
     if past is not None:
         return past.run, past.plan
@@ -66,7 +66,7 @@ def run_and_plan(stored: StoredRun, host: Host) -> tuple[Run | None, Plan | None
 
 
 def past_run_numbered(number: int, stored: StoredRun | None, host: Host) -> PastRun:
-    """The run of that number. Raises Refusal where this workspace has none, or it cannot be fired."""
+    """Return the run with this number. Raises Refusal if it is not in this workspace or cannot be fired."""
     if stored is None or stored.workspace != workspace_key(host):
         raise Refusal(f"There is no run {number} in this workspace.", NEXT_STEP)
     if stored.outcome == "running":
@@ -97,12 +97,12 @@ __all__ = [
 
 
 def has_search_terms(text: str) -> bool:
-    """Is there anything in a text that runs can be searched for."""
+    """Return whether a text holds anything that runs can be searched for."""
     return parse_phrase(text) is not None
 
 
 def runs_numbered(journal: Journal, numbers: Sequence[int]) -> tuple[StoredRun, ...]:
-    """The runs of those numbers, in that order. Raises Refusal for one that is not there; OSError."""
+    """Return the runs with these numbers, in that order. Raises Refusal for a missing one; OSError."""
     runs = []
     for number in numbers:
         run = journal.run(number)
@@ -113,7 +113,7 @@ def runs_numbered(journal: Journal, numbers: Sequence[int]) -> tuple[StoredRun, 
 
 
 def file_runs_numbered(file: RunFile, numbers: Sequence[int]) -> tuple[StoredRun, ...]:
-    """The runs of those numbers in a file, in that order. Raises Refusal for one that is not there."""
+    """Return the runs of a file with these numbers, in that order. Raises Refusal for a missing one."""
     found = {run.id: run for run in file.runs() if run.id in numbers}
     for number in numbers:
         if number not in found:
@@ -124,13 +124,13 @@ def file_runs_numbered(file: RunFile, numbers: Sequence[int]) -> tuple[StoredRun
 
 
 def export_lines(journal: Journal, runs: Iterator[StoredRun], redaction: Redaction) -> Iterator[str]:
-    """A line of JSON for each run. Raises OSError."""
+    """Yield one line of JSON per run. Raises OSError."""
     kept: dict[str, Any] = {}
 
     def with_settings() -> Iterator[tuple[StoredRun, Any]]:
         for run in runs:
             if run.settings is not None and run.settings not in kept:
-                kept.clear()  # they change seldom: one is enough
+                kept.clear()  # settings rarely change: keep one
                 kept.update(journal.settings([run]))
             yield masked_run(run, kept.get(run.settings or ""), redaction)
 
@@ -138,9 +138,9 @@ def export_lines(journal: Journal, runs: Iterator[StoredRun], redaction: Redacti
 
 
 def masked_run(run: StoredRun, settings: Any, redaction: Redaction) -> tuple[StoredRun, Any]:
-    """Return a run and its settings as they may leave this machine: masked by what is secret now.
+    """Return a run and its settings with secrets masked, as they may leave this machine.
 
-    A journal may be older than the rules by which it would be masked now.
+    The journal may be older than the current rules for secrets.
     """
     found = (*secrets_of_run(run.document, redaction.keys), *secrets_in(settings, keys=redaction.keys))
     veil = Masker.over(
@@ -156,19 +156,19 @@ LONGEST_LINE = 256 * 2**20  # bytes of a line
 
 @dataclass(slots=True)
 class RunFile:
-    """A file that `hookscope export --jsonl` wrote."""
+    """A file written by `hookscope export --jsonl`."""
 
     path: Path
     _reader: ExportedRunReader = field(default_factory=ExportedRunReader)
 
     def runs(self) -> Iterator[StoredRun]:
-        """Its runs, in its order, read bit by bit. Raises Refusal for a line that has none."""
+        """Yield the runs in file order, read line by line. Raises Refusal for an invalid line."""
         number = 0
         try:
             with open_regular(self.path) as file:
                 while line := file.readline(LONGEST_LINE):
                     number += 1
-                    if len(line) == LONGEST_LINE:  # of an endless file, no more is read
+                    if len(line) == LONGEST_LINE:  # stop reading an endless file
                         raise InvalidExportedRun(f"it is longer than {LONGEST_LINE:,} bytes")
                     if line.strip():
                         yield self._reader.run(line)
@@ -181,6 +181,6 @@ class RunFile:
             ) from None
 
     def settings(self, runs: Sequence[StoredRun]) -> dict[str, Any]:
-        """Those that were in force in these runs, as far as the lines read so far have them."""
+        """Return the settings in force in these runs, as far as the lines read so far contain them."""
         known = self._reader.settings
         return {run.settings: known[run.settings] for run in runs if run.settings in known}

@@ -16,15 +16,15 @@ JOURNAL = "journal.db"
 
 
 class RunRecord:
-    """Opens the journal for its workbench. All that reads or writes it blocks, and raises OSError."""
+    """Opens the journal for its workbench. Reading and writing it blocks and raises OSError."""
 
     def __init__(self, bench: Workbench) -> None:
         self._bench = bench
         self._journal: Journal | None = None
 
     def journal(self, host: Host) -> Journal:
-        """The record of this workspace's runs. Making it touches no disk."""
-        from hookscope.app.runs.past_runs import workspace_key  # here, as below: a look needs no database
+        """Return the journal of this workspace. This touches no disk."""
+        from hookscope.app.runs.past_runs import workspace_key  # a scan needs no database
 
         workspace = workspace_key(host)
         if self._journal is None:
@@ -38,15 +38,16 @@ class RunRecord:
         return self._journal
 
     def runs(self, view: Snapshot, limit: int = 20) -> tuple[PastRun, ...]:
-        """The last runs of this workspace, oldest first."""
+        """Return the last runs of this workspace, oldest first."""
         from hookscope.app.runs.past_runs import past_run
 
         stored = reversed(self.journal(view.host).recent(limit))
         return tuple(past for one in stored if (past := past_run(one, view.host)) is not None)
 
     def left_out(self, view: Snapshot, limit: int = 20) -> tuple[str, ...]:
-        """The dialects of the runs that `runs` leaves out, a name a run: the dialect in force has no events
-        of their kind."""
+        """Return the dialects of the runs that `runs` skips, one name per run: the dialect in force has no
+        events of their kind.
+        """
         from hookscope.storage.journal.records import run_of
 
         recent = (one for one in self.journal(view.host).recent(limit) if one.outcome != "running")
@@ -54,15 +55,15 @@ class RunRecord:
         return tuple(dialect for dialect, kind in kinds if kind not in view.host.dialect.kinds)
 
     def run(self, view: Snapshot, number: int) -> PastRun:
-        """That run of this workspace. Raises Refusal where there is none, or it cannot be fired."""
+        """Return that run of this workspace. Raises Refusal if it does not exist or cannot be fired."""
         from hookscope.app.runs.past_runs import past_run_numbered
 
         return past_run_numbered(number, self.journal(view.host).run(number), view.host)
 
     async def close(self) -> None:
-        """Wait until everything that waits for the journal is written."""
+        """Wait until all pending journal writes are done."""
         if self._journal is not None:
-            import asyncio  # here: who looks into the journal runs nothing
+            import asyncio  # reading the journal needs no event loop
 
             journal, self._journal = self._journal, None
             await asyncio.to_thread(journal.close)

@@ -1,7 +1,4 @@
-"""Workers of one run.
-
-for the debugger, on copies of HOME, state folder and workspace, and their background work.
-"""
+"""Workers of one run, for the debugger or in a sandbox, and the work that handlers leave running."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ WORKERS: Mapping[Language, str] = {"python": "python", "typescript": "node", "ja
 
 
 class RunWorkers:
-    """Lanes by the name of their worker, python or node. `complete` ends them with the run."""
+    """The executors of one run, by worker name: python or node. `complete` ends them with the run."""
 
     def __init__(self, functions: Executor, lanes: Mapping[str, ProcessExecutor]) -> None:
         self._lanes = lanes
@@ -37,35 +34,35 @@ class RunWorkers:
         self.lanes = Executors(functions, code)
 
     def running(self) -> tuple[ProcessExecutor, ...]:
-        """The lanes of worker processes."""
+        """Return the process executors."""
         return tuple(self._lanes.values())
 
     async def tell(self, run: Run) -> Run:
-        """The run as it is."""
+        """Return the run unchanged."""
         return run
 
     async def complete(self, run: Run) -> Run:
-        """The run as it is; its workers are gone then."""
+        """End the workers, and return the run unchanged."""
         for lane in self._lanes.values():
             await lane.close()
         return run
 
 
 def make_sandbox(host: Host) -> Sandbox:
-    """Copies for one run. Blocks while it copies. Raises OSError where there is no room for them.
+    """Make copies for one run. Blocks while copying. Raises OSError if there is no room for them.
 
-    Without walls the hooks' own folders are copied too, since a handler may write beside itself.
+    Without isolation the hooks' own folders are copied too, since a handler may write beside itself.
     """
-    program = find_program("bwrap", [host.workspace, host.surroundings.cwd])  # a what-if chooses none
+    program = find_program("bwrap", [host.workspace, host.surroundings.cwd])  # a what-if must not choose it
     bwrap = find_bwrap(str(Path(program).parent)) if program is not None else None
     hooks = [] if bwrap is not None else sandbox_needs(host)
     folders = [host.workspace, host.state, *hooks, host.surroundings.home]
-    apart = [state_folder()]  # our journal is no matter of handlers
+    apart = [state_folder()]  # handlers must not see our journal
     return Sandbox(folders, bwrap=bwrap, apart=apart, also=[host.surroundings.cwd])
 
 
 def sandbox_needs(host: Host) -> list[Path]:
-    """What handlers and their workers read outside of the copies."""
+    """Return what handlers and their workers read outside the copies."""
     return [folder.path for folder in host.folders]
 
 
@@ -73,7 +70,7 @@ KEPT_VARIABLES = "Some of the copies could not be removed from the folder for te
 
 
 class SandboxedWorkers:
-    """A sandbox and its lanes: of one run, which `complete` ends, or of several, until `close`.
+    """A sandbox and its executors: for one run, which `complete` ends, or for several, until `close`.
 
     `warn` is called before handlers run, with each sentence about what is not protected.
     """
@@ -99,11 +96,11 @@ class SandboxedWorkers:
         self.lanes = Executors(functions, dict(code))
 
     def running(self) -> tuple[ProcessExecutor, ...]:
-        """The lanes of worker processes."""
+        """Return the process executors."""
         return tuple(self._lanes.values())
 
     async def complete(self, run: Run) -> Run:
-        """The run with what its handlers did to the copies, which are gone then."""
+        """Return the run with the changes to the copies, and remove the copies."""
         for lane in self._lanes.values():
             await lane.close()
         guarded = await asyncio.to_thread(self._told)
@@ -111,11 +108,11 @@ class SandboxedWorkers:
         return replace(run, guarded=replace(guarded, notes=(*guarded.notes, *kept)))
 
     async def tell(self, run: Run) -> Run:
-        """The run with what was done to the copies since they were made. They stay, for the next run."""
+        """Return the run with all changes since the copies were made. The copies stay for the next run."""
         return replace(run, guarded=await asyncio.to_thread(self._told))
 
     async def close(self) -> None:
-        """End the lanes and remove the copies."""
+        """End the executors and remove the copies."""
         for lane in self._lanes.values():
             await lane.close()
         await asyncio.to_thread(self._sandbox.close)
@@ -148,7 +145,7 @@ class SandboxedWorkers:
 
 
 async def background_work_done(lanes: Iterable[ProcessExecutor], waits: WaitTime) -> BackgroundWork:
-    """What handlers of these lanes do that have answered, until it is over or `waits` is."""
+    """Wait for the work that handlers left running, and return what it did."""
     rest = NO_BACKGROUND_WORK
     for lane in tuple(lanes):
         rest += await lane.settle(waits)
@@ -156,7 +153,7 @@ async def background_work_done(lanes: Iterable[ProcessExecutor], waits: WaitTime
 
 
 async def with_background_work(run: Run, lanes: Iterable[ProcessExecutor], waits: WaitTime) -> Run:
-    """The run, with what its handlers did after they had answered. A cancelled one waits for nothing."""
+    """Return the run with what its handlers did after their results. A cancelled run waits for nothing."""
     if run.cancelled:
         return run
     said = tuple(background_work_messages(await background_work_done(lanes, waits), waits.seconds))
@@ -164,7 +161,7 @@ async def with_background_work(run: Run, lanes: Iterable[ProcessExecutor], waits
 
 
 def background_work_messages(rest: BackgroundWork, seconds: float) -> Iterator[str]:
-    """A sentence for each thing that came late or goes on."""
+    """Yield a sentence for each late output and each piece of work that still runs."""
     for who, text in rest.late:
         yield f"{who} {text}"
     for who, left in rest.lasting:

@@ -18,7 +18,7 @@ from hookscope.runtime.fault_counter import FaultCounter
 from hookscope.runtime.limits import Limits
 from hookscope.storage.state_files import state_folder
 
-if TYPE_CHECKING:  # a look runs nothing, and loads nothing that does
+if TYPE_CHECKING:  # a scan runs nothing
     from pathlib import Path
 
     from hookscope.app.runs.sandboxed_run import RunWorkers, SandboxedWorkers
@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # a look runs nothing, and loads nothing that does
     from hookscope.storage.known_programs import KnownPrograms
 
     class _OfLanes(TypedDict):
-        """What lanes of all languages are made with."""
+        """The arguments shared by the executors of all languages."""
 
         inside: SandboxAccess | None
         env: Mapping[str, str]
@@ -41,34 +41,34 @@ if TYPE_CHECKING:  # a look runs nothing, and loads nothing that does
 
 
 QUARANTINE = "in quarantine after three faults within five minutes; a fire by hand runs it"
-HOST_STATE = "HOOKSCOPE_HOST_STATE"  # tells a handler in which folder its host keeps its files
-HOST_DIALECT = "HOOKSCOPE_HOST_DIALECT"  # and under which host's rules it runs
+HOST_STATE = "HOOKSCOPE_HOST_STATE"  # variable with the host's state folder
+HOST_DIALECT = "HOOKSCOPE_HOST_DIALECT"  # variable with the dialect
 PYTHON_ONLY: frozenset[Language] = frozenset({"python"})
 _Env = tuple[frozenset[tuple[str, str]], NamedProgram | None, NamedProgram | None]  # what workers start with
 NODE_VARIABLES: frozenset[Language] = frozenset({"typescript", "javascript"})
 
 
 def handler_environment(host: Host) -> dict[str, str]:
-    """The environment that handlers find."""
+    """Return the environment of handlers."""
     env = without_foreign_loaders(host.env)
     return {**env, HOST_STATE: str(host.state), HOST_DIALECT: host.dialect.name}
 
 
 def _waiting_interpreter(named: NamedProgram | None, host: Host) -> str:
-    """What handlers lack whose interpreter is named by a workspace that is not trusted yet; else empty."""
+    """Return what handlers lack if their interpreter is named by an untrusted workspace; else ""."""
     if named is None or named.allowed_by(host):
         return ""
     return f"needs its interpreter ({named.not_trusted}); {named.way_out}"
 
 
 class WorkerPools:
-    """Owns the worker processes: `close` ends them. Node is looked for when a hook needs it.
+    """Owns the worker processes; `close` ends them. Node is looked up when a hook needs it.
 
     Args:
-        python: the interpreter for handlers that the project names; None: the one that runs now.
+        python: the interpreter for handlers that the project names; None: the running one.
         node: the Node that the project names; None: an installed one, else the one from PyPI.
-        spare: keep a worker ready beside each that runs.
-        told_late: hears whose handler did what after it had answered.
+        spare: keep a spare worker ready beside each running one.
+        on_late: called with the handler and text of what it did after its result.
     """
 
     def __init__(
@@ -85,11 +85,13 @@ class WorkerPools:
         self.warn_unprotected: Callable[[str], object] | None = None  # called before handlers run on copies
         self.use_programs(python, node)
         self._limits, self._spare = limits, spare
-        self._nodes: dict[tuple[str | None, bool], Node | NoNode] = {}  # by program, and whether it is named
-        self._programs: KnownPrograms | None = None  # who was asked for Node
+        self._nodes: dict[
+            tuple[str | None, bool], Node | NoNode
+        ] = {}  # by program, and whether the project names it
+        self._programs: KnownPrograms | None = None  # programs asked for their Node version
         self._processes: dict[str, ProcessExecutor] = {}  # by language of the worker: python, node
-        self._others: dict[_Env, dict[str, ProcessExecutor]] = {}  # of other environments, under a what-if
-        self._env: _Env | None = None  # that of the lanes above
+        self._others: dict[_Env, dict[str, ProcessExecutor]] = {}  # by other environment, under a what-if
+        self._env: _Env | None = None  # the environment of `_processes`
 
     @cached_property
     def _functions(self) -> Executor:
@@ -98,13 +100,16 @@ class WorkerPools:
         return InProcessExecutor()
 
     def use_programs(self, python: NamedProgram | None, node: NamedProgram | None) -> None:
-        """Take the interpreters of another configuration for what starts from now on."""
+        """Use other interpreters for workers that start from now on."""
         self._python, self._node_named = python, node
 
     def languages(
         self, host: Host, inventory: Inventory
     ) -> tuple[frozenset[Language], Mapping[Language, str]]:
-        """What can run here, and what each other language lacks. Node is looked for where a hook needs it."""
+        """Return the languages that run here, and what each other language lacks.
+
+        Node is looked up only if a hook needs it.
+        """
         needed = _waiting_interpreter(self._python, host)
         runs = frozenset[Language]() if needed else PYTHON_ONLY
         lacks = dict.fromkeys(PYTHON_ONLY, needed) if needed else {}
@@ -115,13 +120,13 @@ class WorkerPools:
         return runs, lacks
 
     def python(self, host: Host) -> str | None:
-        """The interpreter for handlers; None where the project names one and is not trusted yet."""
+        """Return the interpreter for handlers; None if the project names an untrusted one."""
         if _waiting_interpreter(self._python, host):
             return None
         return self._python.path if self._python is not None else sys.executable
 
     def node(self, host: Host) -> Node | NoNode:
-        """The Node that runs handlers here. Asks programs for their version the first time."""
+        """Return the Node that runs handlers here. The first call asks programs for their version."""
         from hookscope.runtime.executors import NAMED_IN_CONFIG, NoNode, find_node
         from hookscope.storage.known_programs import FILE, KnownPrograms
 
@@ -138,32 +143,32 @@ class WorkerPools:
         return self._nodes[key]
 
     def holds(self, code: Code) -> bool:
-        """Is some version of this handler loaded."""
+        """Return whether any version of this handler is loaded."""
         return any(lane.holds(code) for lane in self._processes.values())
 
     def running(self) -> tuple[ProcessExecutor, ...]:
-        """The lanes of worker processes, of the environment in force."""
+        """Return the process executors of the current environment."""
         return tuple(self._processes.values())
 
     @property
     def holds_any(self) -> bool:
-        """Has any worker loaded anything."""
+        """True if any worker has loaded anything."""
         return any(lane.workers() for lane in self._processes.values())
 
     def quarantined(self, hook: Hook) -> bool:
-        """Has it hung, died or spoilt its worker so often that no automatic fire runs it."""
+        """Return whether the hook is in quarantine: it hung, died or dirtied its worker too often."""
         return hook.handler is not None and self.fault_counter.quarantined(hook.handler)
 
     def lift(self, hook: Hook) -> bool:
-        """Let automatic fires run a hook again. False where nothing kept it from them."""
+        """Let automatic fires run a hook again. False if it was not in quarantine."""
         return hook.handler is not None and self.fault_counter.lift(hook.handler)
 
     def barred(self, call: Registration) -> str:
-        """Why an automatic fire does not run this call; empty where it does."""
+        """Return why an automatic fire skips this call; empty if it does not."""
         return QUARANTINE if call.hook is not None and self.quarantined(call.hook) else ""
 
     def workers(self) -> dict[str, tuple[WorkerFacts, ...]]:
-        """The worker processes that run now, by `python` and `node`."""
+        """Return the running worker processes by `python` and `node`."""
         found: dict[str, tuple[WorkerFacts, ...]] = {}
         for lanes in (self._processes, *self._others.values()):
             for name, lane in lanes.items():
@@ -171,9 +176,9 @@ class WorkerPools:
         return found
 
     def lanes(self, host: Host, languages: frozenset[Language]) -> Executors:
-        """Lanes for these languages at least. One that is there stays: its workers hold what they loaded.
+        """Return executors for at least these languages. Existing ones stay, with what their workers loaded.
 
-        Each environment has lanes of its own, since a worker keeps the one that it was started with.
+        Each environment has its own executors, since a worker keeps the environment it started with.
         """
         from hookscope.runtime.executors import Executors, Node
         from hookscope.runtime.process_executor import node_executor, python_executor
@@ -200,7 +205,7 @@ class WorkerPools:
         self._env = env
 
     async def close_others(self) -> None:
-        """End the workers of all environments but the last one that was used."""
+        """End the workers of all environments except the last used one."""
         others, self._others = tuple(self._others.values()), {}
         for lanes in others:
             for lane in lanes.values():
@@ -221,7 +226,7 @@ class WorkerPools:
     async def guarded(
         self, host: Host, languages: frozenset[Language], debugger: Debugger | None = None
     ) -> SandboxedWorkers:
-        """Copies and lanes for one run on them. Raises OSError where the copies cannot be made."""
+        """Return a sandbox and executors for one run in it. Raises OSError if the copies cannot be made."""
         import asyncio
 
         from hookscope.app.runs.sandboxed_run import SandboxedWorkers, make_sandbox, sandbox_needs
@@ -233,7 +238,7 @@ class WorkerPools:
         return SandboxedWorkers(sandbox, self._functions, lanes, self.warn_unprotected)
 
     def apart(self, host: Host, languages: frozenset[Language], debugger: Debugger) -> RunWorkers:
-        """Lanes for one run, whose handlers stop for this debugger and have all the time."""
+        """Return executors for one run under this debugger, without time limits."""
         from hookscope.app.runs.sandboxed_run import RunWorkers
 
         return RunWorkers(self._functions, self._lanes_apart(host, languages, None, debugger))
@@ -245,7 +250,7 @@ class WorkerPools:
         inside: SandboxAccess | None,
         debugger: Debugger | None,
     ) -> dict[str, ProcessExecutor]:
-        """By the name of their worker; for one run, so without spares."""
+        """Return the executors of one run by worker name, without spare workers."""
         from hookscope.runtime.executors import Node
         from hookscope.runtime.process_executor import node_executor, python_executor
 
@@ -263,10 +268,10 @@ class WorkerPools:
         return lanes
 
     async def close(self) -> None:
-        """End all workers and wait until they are gone."""
+        """End all workers and wait until they have exited."""
         await self.close_others()
         lanes, self._processes = tuple(self._processes.values()), {}
         for lane in lanes:
             await lane.close()
-        if lanes and self._programs is not None:  # who only looked keeps nothing
+        if lanes and self._programs is not None:  # a scan stores nothing
             self._programs.keep()

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from hookscope.app.whatif.source import EnvironmentSource
 
 SERVICE_PATH = "/usr/local/bin:/usr/bin:/bin"  # what a service manager usually gives a daemon
-CLEAN_ENVIRONMENT = "clean"  # stands for it where sources are named
-OPTION_NAMES = 3  # variables that are named one by one
+CLEAN_ENVIRONMENT = "clean"  # its name among the sources
+OPTION_NAMES = 3  # variables named one by one
 
 
 def assumed_machine(options: Options) -> tuple[Machine, EnvironmentSource | None]:
-    """The machine as rules are to see it, and where its environment came from, if from elsewhere.
+    """Return the machine as rules see it, and the source of its environment if it is another one.
 
-    The environment: that of --env-from, or the bare one of --clean-env, or this one; over it --path, then
-    --env. Raises Refusal.
+    The environment is that of --env-from, the bare one of --clean-env, or this one; --path overrides it,
+    then --env. Raises Refusal.
     """
     here = _at_home(options)
     env, home, source = dict(here.env), here.home, None
@@ -51,7 +51,7 @@ def assumed_machine(options: Options) -> tuple[Machine, EnvironmentSource | None
 
 
 def _at_home(options: Options) -> Machine:
-    """This machine, with the home that the options name."""
+    """Return this machine with the home that the options name."""
     here = real_machine(options.home)
     if options.home is None or here.env.get("HOME") == str(here.home):
         return here
@@ -70,13 +70,13 @@ def _at_home(options: Options) -> Machine:
 
 
 def _source(text: str, here: Machine) -> EnvironmentSource:
-    from hookscope.app.whatif.source_lookup import environment_source  # here: most environments are this one
+    from hookscope.app.whatif.source_lookup import environment_source  # rarely needed
 
     return environment_source(text, here)
 
 
 def assumed_path(text: str, before: str, here: Machine) -> str:
-    """--path: folders in place of PATH; with a `+` in front they go before those that are there."""
+    """Return PATH under --path: its folders replace PATH, or with a leading `+` come before it."""
     parts = text.removeprefix("+").split(os.pathsep)
     folders = [str(here.absolute(part)) if part.startswith("~") else part for part in parts if part]
     kept = [before] if text.startswith("+") and before else []
@@ -84,8 +84,7 @@ def assumed_path(text: str, before: str, here: Machine) -> str:
 
 
 def assumption_words(options: Options, around: Machine) -> tuple[str, ...]:
-    """What is assumed, each in a few words; empty where all is real. Never shows a value of a variable but
-    PATH's."""
+    """Return each assumption in a few words; empty if there is none. Shows no variable's value but PATH's."""
     words = [f"os {options.os}"] if options.os is not None else []
     if options.env_from is not None:
         from hookscope.app.whatif.source_lookup import source_words
@@ -104,7 +103,7 @@ def assumption_words(options: Options, around: Machine) -> tuple[str, ...]:
 
 
 def what_if_options(options: Options) -> Mapping[str, object]:
-    """What is a what-if of the options that otherwise say what is really meant, by name."""
+    """Return by name those options that are part of the what-if although they usually are not."""
     return {
         name: getattr(options, option.name)
         for name, option in HOST_FIELDS.items()
@@ -113,16 +112,16 @@ def what_if_options(options: Options) -> Mapping[str, object]:
 
 
 def without_what_if(options: Options) -> Options:
-    """The options without a what-if, but for the home: that is where their user has begun."""
+    """Return the options without a what-if. The home stays: the user started with it."""
     assumed = [*MACHINE_FIELDS.values(), CLEAN_ENV, *(HOST_FIELDS[name] for name in options.supposed)]
     real = type(options)()
     return replace(options, **{one.name: getattr(real, one.name) for one in assumed}, supposed=frozenset())
 
 
 def recorded_assumptions(options: Options) -> tuple[list[str], str]:
-    """What is assumed: as the words that a run records, and as one sentence that starts with "What if:".
+    """Return the assumptions as a run records them, and as one sentence beginning with "What if:".
 
-    An environment that cannot be read any more, since its process has ended, is named all the same.
+    An environment that can no longer be read, since its process has exited, is named too.
     """
     try:
         around, _ = assumed_machine(options)
@@ -134,7 +133,7 @@ def recorded_assumptions(options: Options) -> tuple[list[str], str]:
 
 
 def has_what_if(options: Options) -> bool:
-    """Is anything assumed, that is not this machine's."""
+    """Return whether anything is assumed that differs from this machine."""
     given = (options.os, options.env_from, options.path, options.home)
     return any(one is not None for one in given) or bool(options.clean_env or options.env or options.supposed)
 
@@ -146,6 +145,6 @@ def _differing(env: Mapping[str, str]) -> str:
 
 
 def short_list(names: tuple[str, ...]) -> str:
-    """A few names, and how many more there are."""
+    """Return a few names and the number of others."""
     more = len(names) - OPTION_NAMES
     return ", ".join(names[:OPTION_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -23,14 +23,17 @@ _VARIABLE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
 
 def process_numbered(text: str) -> EnvironmentSource:
-    """The process of that number. Raises Refusal where there is none, or it may not be read."""
+    """Return the environment of a process id. Raises Refusal if it does not exist or is not readable."""
     if not text.isascii() or not text.isdigit():
         raise Refusal(f"{text!r} is no number of a process.", "`pid:4711` names one.", code=2)
     return _process_source(int(text), f"process {text}")
 
 
 def process_named(name: str) -> EnvironmentSource:
-    """The one process of that name: its program, or the script that an interpreter runs. Raises Refusal."""
+    """Return the environment of the one process with this name: its program, or an interpreter's script.
+
+    Raises Refusal if none or several match.
+    """
     names = {pid: known for pid, known in _names() if pid != os.getpid()}
     found = [pid for pid, known in names.items() if name in known]
     if len(found) > 1:
@@ -71,7 +74,7 @@ def _by_proc(pid: int) -> dict[str, str]:
 
 
 def _names() -> Iterator[tuple[int, frozenset[str]]]:
-    """Every process with what people call it."""
+    """Yield every process id with the names people use for it."""
     if sys.platform == "darwin":
         for line in _ps("-axo", "pid=,command=").splitlines():
             pid, _, command = line.strip().partition(" ")
@@ -86,14 +89,14 @@ def _names() -> Iterator[tuple[int, frozenset[str]]]:
         try:
             given = (PROC / str(number) / "cmdline").read_bytes().decode("utf-8", "replace")
             comm = (PROC / str(number) / "comm").read_text("utf-8", "replace").strip()
-        except OSError:  # it has ended meanwhile
+        except OSError:  # it has exited meanwhile
             continue
-        if given:  # the kernel's own have none
+        if given:  # kernel threads have none
             yield number, process_names(given.split("\0")) | {comm}
 
 
 def process_names(arguments: list[str]) -> frozenset[str]:
-    """What a process is called: its program; of an interpreter the script, with and without its ending."""
+    """Return a process's names: its program; for an interpreter the script, with and without extension."""
     if not arguments or not arguments[0]:
         return frozenset()
     program = os.path.basename(arguments[0])
@@ -113,8 +116,10 @@ def _by_ps(pid: int) -> dict[str, str]:
 
 
 def variables_of_ps(told: str) -> dict[str, str]:
-    """What `ps eww` prints: the command, then its environment, all with one blank between. A value with a
-    blank in it goes on until the next word that looks like a variable."""
+    """Return the environment in the output of `ps eww`: command and variables, separated by blanks.
+
+    A value with a blank continues up to the next word that looks like a variable.
+    """
     found: dict[str, str] = {}
     last = ""
     for word in told.strip().split(" "):

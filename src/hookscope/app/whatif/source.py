@@ -1,4 +1,4 @@
-"""Environment sources: where an environment comes from, what was read there, and which user it is of."""
+"""Environment sources: what was read where, and which user an environment belongs to."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ SourceKind = Literal["file", "unit", "launchd", "process"]
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentSource:
-    """An environment that is not this shell's."""
+    """An environment other than this shell's."""
 
     kind: SourceKind
     called: str  # in a sentence: "unit gateway.service"
     env: Mapping[str, str] = field(repr=False)  # values may be secrets
-    whole: bool = True  # False: it is laid over what is there
-    home: Path | None = None  # of the user it runs as, where that is known
+    whole: bool = True  # False: it is merged into this shell's
+    home: Path | None = None  # home of the user it runs as, if known
     files: tuple[Path, ...] = ()  # what it was read from, the main one first
-    notes: tuple[str, ...] = ()  # what could not be known, as sentences
-    of_user: bool = True  # of a unit: does the user's own manager run it, not the system's
+    notes: tuple[str, ...] = ()  # unknown facts, as sentences
+    of_user: bool = True  # of a unit: run by the user's manager, not the system's
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceUser:
-    """A user of this machine, as far as it is known."""
+    """A user of this machine, as far as known."""
 
     name: str
     home: str = ""
@@ -38,13 +38,13 @@ class ServiceUser:
     number: int = -1
 
     def variables(self) -> dict[str, str]:
-        """What service managers set for whoever runs a service."""
+        """Return the variables that service managers set for the user of a service."""
         found = {"HOME": self.home, "USER": self.name, "LOGNAME": self.name, "SHELL": self.shell}
         return {name: value for name, value in found.items() if value}
 
 
 def user_named(name: str) -> ServiceUser | None:
-    """The user of that name or number; None where nobody is called so."""
+    """Return the user with this name or number; None if there is none."""
     try:
         import pwd
     except ImportError:  # Windows
@@ -57,7 +57,7 @@ def user_named(name: str) -> ServiceUser | None:
 
 
 def current_user(here: Machine) -> ServiceUser:
-    """Whoever looks; the home is that of these surroundings."""
+    """Return the current user; the home is that of the machine."""
     number = os.getuid() if hasattr(os, "getuid") else -1
     found = user_named(str(number)) if number >= 0 else None
     name = found.name if found is not None else here.env.get("USER", "")

@@ -26,7 +26,7 @@ SourceReader = Callable[[str, Machine], EnvironmentSource]
 
 
 def environment_source(text: str, here: Machine) -> EnvironmentSource:
-    """The environment that `text` names; `here` is the real machine. Reads files, or asks the kernel for a
+    """Return the environment that `text` names, on the real machine. Reads files, or asks the kernel for a
     process's environment. Raises Refusal.
     """
     kind, sign, rest = text.partition(":")
@@ -45,7 +45,7 @@ def environment_source(text: str, here: Machine) -> EnvironmentSource:
 
 
 def source_words(text: str) -> str:
-    """What a user names, in a sentence: `unit gateway`, `file ~/service.env`."""
+    """Return the named source for a sentence: `unit gateway`, `file ~/service.env`."""
     kind, sign, rest = text.partition(":")
     return (
         f"{SOURCE_WORDS.get(kind, kind)} {rest.strip()}"
@@ -55,24 +55,24 @@ def source_words(text: str) -> str:
 
 
 def read_small(path: Path) -> bytes:
-    """A regular file of a bounded size. Raises Refusal."""
+    """Return the bytes of a regular file of limited size. Raises Refusal."""
     try:
         if os.path.isfile(path) and path.stat().st_size > LARGEST_FILE:
             raise Refusal(f"{path} is too large for an environment.", f"Name {SOURCE_FORMS}.", code=2)
-        if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be read for ever
+        if os.path.exists(path) and not os.path.isfile(path):  # reading a pipe would never end
             raise Refusal(f"{path} is no file.", f"An environment comes from {SOURCE_FORMS}.", code=2)
         return read_regular(path, LARGEST_FILE)
     except FileNotFoundError:
         raise Refusal(
             f"There is no file {path}.", f"An environment comes from {SOURCE_FORMS}.", code=2
         ) from None
-    except (OSError, ValueError) as error:  # the latter: a null byte in its name
+    except (OSError, ValueError) as error:  # ValueError: a null byte in its name
         why = error_reason(error)
         raise Refusal(f"Cannot read {path}: {why}.", "Nothing was assumed.", code=2) from None
 
 
 def environment_home(env: Mapping[str, str]) -> Path | None:
-    """The home that an environment names."""
+    """Return the home that an environment names."""
     named = env.get("HOME", "")
     return Path(named) if os.path.isabs(named) else None
 
@@ -126,7 +126,7 @@ DAEMONS = "LaunchDaemons"
 
 
 def job_named(label: str, here: Machine) -> EnvironmentSource:
-    """The job of that label in the usual folders. Raises Refusal that names the nearest one."""
+    """Return the launchd job with this label. Raises Refusal with the closest match."""
     known = {
         path.stem: path for folder in reversed(JOB_FOLDERS) for path in here.absolute(folder).glob("*.plist")
     }
@@ -141,7 +141,7 @@ def job_named(label: str, here: Machine) -> EnvironmentSource:
 
 
 def job_at(path: Path, here: Machine) -> EnvironmentSource:
-    """The job of that file. Raises Refusal."""
+    """Return the launchd job in this file. Raises Refusal."""
     try:
         job = read_launchd(read_small(path))
     except FormatError as error:

@@ -16,7 +16,7 @@ from hookscope.model.machine import real_machine
 
 
 def suggestions(host: Host) -> Mapping[str, Sequence[str]]:
-    """By what is assumed: platforms, environments, agents of the settings, hosts with their versions."""
+    """Return values to offer: platforms, environments, agents of the settings, hosts with versions."""
     return {
         "platform": PLATFORMS,
         "environment": source_suggestions(),
@@ -26,7 +26,7 @@ def suggestions(host: Host) -> Mapping[str, Sequence[str]]:
 
 
 def source_suggestions() -> tuple[str, ...]:
-    """Units and jobs that somebody made, and the word for a bare environment. Reads folders."""
+    """Return user-made units and jobs, and the name of the bare environment. Reads folders."""
     here = real_machine()
     units = (user_units(here.env, here.home)[0], SYSTEM_UNITS[0])
     found = [f"unit:{path.stem}" for folder in units for path in _names_in(Path(folder), SERVICE)]

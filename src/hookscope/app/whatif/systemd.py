@@ -1,4 +1,4 @@
-"""systemd units: the unit's file, its drop-ins, its manager, and the environment that it gives a service."""
+"""systemd units: the unit's file, its drop-ins, and the environment that it gives a service."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PROC = Path("/proc")
 
 @dataclass(frozen=True, slots=True)
 class UnitEnvironment:
-    """What a unit gives its program."""
+    """The environment that a unit gives its program."""
 
     env: Mapping[str, str] = field(repr=False)
     home: Path | None = None
@@ -45,13 +45,16 @@ class UnitEnvironment:
 
 
 def unit_environment(full: str, settings: Sequence[UnitSetting], own: bool, here: Machine) -> UnitEnvironment:
-    """What the settings of `[Service]` come to, in systemd's order: the manager's own, Environment=,
-    EnvironmentFile=, less UnsetEnvironment=. `own`: the user's own manager runs it. Never raises."""
+    """Return the environment of a `[Service]` section, in systemd's order: the manager's own,
+    Environment=, EnvironmentFile=, without UnsetEnvironment=. Never raises.
+
+    `is_user_unit`: the user's own manager runs it.
+    """
     return _UnitReader(full, own, here).read(settings)
 
 
 class _UnitReader:
-    """One unit, read once."""
+    """Reads one unit, once."""
 
     def __init__(self, full: str, own: bool, here: Machine) -> None:
         self.own, self.here = own, here
@@ -77,7 +80,7 @@ class _UnitReader:
         return UnitEnvironment(env, home, tuple(self.files), tuple(self.notes))
 
     def _manager(self, settings: Sequence[UnitSetting]) -> dict[str, str]:
-        """What the service has without a word of its own."""
+        """Return the environment that the manager provides by default."""
         if self.own:
             inherited = _user_manager(self.manager)
             if inherited:
@@ -146,7 +149,7 @@ class _UnitReader:
         return found
 
     def _words(self, settings: Sequence[UnitSetting], key: str) -> list[str]:
-        """All words of a list that settings add to; an empty one begins it anew."""
+        """Return all words of a list setting; an empty value resets the list."""
         found: list[str] = []
         for one in settings:
             if one.key != key:
@@ -199,7 +202,7 @@ def _specifiers(full: str, manager: ServiceUser, own: bool, here: Machine) -> Ma
 
 
 def _unescaped(text: str) -> str:
-    """A name as `systemd-escape --unescape` gives it."""
+    """Return a name as `systemd-escape --unescape` prints it."""
     parts = text.replace("-", "/").split("\\x")
     done = parts[0]
     for part in parts[1:]:
@@ -211,7 +214,7 @@ def _unescaped(text: str) -> str:
 
 
 def _user_manager(user: ServiceUser) -> dict[str, str]:
-    """What the user's own manager was started with. Empty where none runs, or it may not be read."""
+    """Return the environment of the user's manager; empty if none runs or it is not readable."""
     try:
         numbers = [name for name in os.listdir(PROC) if name.isdigit()]
     except OSError:
@@ -230,7 +233,7 @@ def _user_manager(user: ServiceUser) -> dict[str, str]:
 
 
 def _without_manager_variables(env: dict[str, str], user: ServiceUser) -> dict[str, str]:
-    """The manager hands on what it got, but for what tells it about itself."""
+    """Return the environment without the variables that concern the manager itself."""
     own = ("NOTIFY_SOCKET", "LISTEN_", "INVOCATION_ID", "JOURNAL_STREAM", "WATCHDOG_", "SYSTEMD_EXEC_PID",
            "MANAGERPID", "MEMORY_PRESSURE_")  # fmt: skip
     kept = {name: value for name, value in env.items() if not name.startswith(own)}
@@ -248,7 +251,7 @@ SYSTEM_UNITS = (
 
 
 def user_units(env: Mapping[str, str], home: Path) -> tuple[str, ...]:
-    """Where the user's own manager looks, the first that has a unit wins."""
+    """Return the folders of the user's manager; the first that has a unit wins."""
     config = env.get("XDG_CONFIG_HOME") or str(home / ".config")
     data = env.get("XDG_DATA_HOME") or str(home / ".local/share")
     runtime = env.get("XDG_RUNTIME_DIR")
@@ -264,7 +267,7 @@ def user_units(env: Mapping[str, str], home: Path) -> tuple[str, ...]:
 
 
 def unit_named(name: str, here: Machine) -> EnvironmentSource:
-    """The unit of that name: the user's own, else the system's. Raises Refusal that names the nearest one."""
+    """Return the unit with this name, the user's first. Raises Refusal with the closest match."""
     full = name if name.endswith(SERVICE) else f"{name}{SERVICE}"
     if "/" in full:
         then = "A path that ends in .service is given without `unit:`."
@@ -285,7 +288,7 @@ def unit_named(name: str, here: Machine) -> EnvironmentSource:
 
 
 def unit_at(path: Path, here: Machine) -> EnvironmentSource:
-    """The unit of that file; the system's where it lies in one of its folders. Raises Refusal."""
+    """Return the unit in this file; the system's if it is in a system folder. Raises Refusal."""
     own = str(path.parent) not in SYSTEM_UNITS
     folders = user_units(here.env, here.home) if own else SYSTEM_UNITS
     return _read_unit(path.name, path, (str(path.parent), *folders), own, (), here)
@@ -313,7 +316,7 @@ def _read_unit(
 
 
 def drop_ins(full: str, folders: Sequence[str]) -> list[Path]:
-    """`NAME.service.d/*.conf`, by name; of equal names that of the first folder counts."""
+    """Return `NAME.service.d/*.conf` by name; of equal names the first folder wins."""
     found: dict[str, Path] = {}
     for owner in _drop_in_owners(full):
         for folder in folders:
@@ -327,7 +330,7 @@ def drop_ins(full: str, folders: Sequence[str]) -> list[Path]:
 
 
 def _drop_in_owners(full: str) -> Iterator[str]:
-    """Whose drop-ins a unit gets: its own, its template's, of its name's beginnings, of all services."""
+    """Yield whose drop-ins apply: the unit, its template, prefixes of its name, all services."""
     yield full
     stem = full.removesuffix(SERVICE)
     if "@" in stem:
@@ -340,7 +343,7 @@ def _drop_in_owners(full: str) -> Iterator[str]:
 
 
 def _unit_file(full: str, folders: Sequence[str]) -> Path | None:
-    """The unit's own file, else its template's."""
+    """Return the unit's own file, else its template's."""
     names = [full]
     if "@" in full:
         names.append(f"{full.partition('@')[0]}@{SERVICE}")

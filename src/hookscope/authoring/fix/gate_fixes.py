@@ -31,7 +31,7 @@ Recipe = Callable[[Gate, HookStatus, SimulatedHost, FixValues], Iterator[Fix]]
 
 
 def settings_fix(gate: Gate, title: str, edits: list[Edit], sketch: SimulatedHost) -> Fix:
-    """A fix that edits the settings file. Raises ChangeError where that cannot be done with certainty."""
+    """Return a fix that edits the settings file. Raises ChangeError if that is not certain."""
     file = sketch.host.settings.file
     old = sketch.read(file)
     meaning = ", ".join(edit.meaning for edit in edits)
@@ -39,13 +39,13 @@ def settings_fix(gate: Gate, title: str, edits: list[Edit], sketch: SimulatedHos
 
 
 def fix_by_switch(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
-    """What the gate itself asks for: a switch."""
+    """Yield the switch that the gate itself names."""
     if gate.fix is not None:
         yield settings_fix(gate, f"Set {gate.fix.meaning}", [gate.fix], sketch)
 
 
 def fix_env(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
-    """Each missing variable in the `env` of the hook's entry."""
+    """Yield each missing variable in the `env` of the hook's entry."""
     host = sketch.host
     _, entry = host.hooks_setting("entries", row.hook.key)
     names = tuple(dict.fromkeys(gate.missing))
@@ -63,7 +63,7 @@ def fix_env(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues
 
 
 def fix_config(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
-    """A value at each missing path of the settings."""
+    """Yield a value at each missing path of the settings."""
     host = sketch.host
     names = tuple(dict.fromkeys(path for path in gate.missing if path_steps(path)))
     title = f"Set {', '.join(names)} in {host.surroundings.short(host.settings.file)}"
@@ -79,7 +79,7 @@ def fix_config(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixVal
 
 
 def _value(text: str) -> Any:
-    """A value as JSON has it, else the text itself."""
+    """Return the value of a JSON text, else the text itself."""
     try:
         return json.loads(text, parse_constant=lambda name: name)
     except (ValueError, RecursionError):
@@ -87,7 +87,7 @@ def _value(text: str) -> Any:
 
 
 def fix_bins(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
-    """Permission to run a program that is there; else the author's own words on how to install it."""
+    """Yield execute permission for an existing program; else the author's install instructions."""
     here = sketch.host.surroundings
     changes, names = [], []
     for name in gate.missing:
@@ -105,14 +105,14 @@ def fix_bins(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValue
 
 
 def fix_packages(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
-    """The command that brings what its package.json asks for. Nothing here runs it."""
+    """Yield the command that installs what package.json requests. It is never run."""
     folder = sketch.host.surroundings.short(row.hook.path or row.hook.folder.path)
     what = ", ".join(gate.missing)
     yield Fix(gate.name, f"Install {what}", hint=f"npm install --prefix {shlex.quote(str(folder))}")
 
 
 def _runnable(file: Path) -> Change | None:
-    """The user's own file made executable for those who may read it."""
+    """Return the change that makes the user's own file executable for its readers."""
     import os
 
     try:
@@ -127,19 +127,19 @@ def _runnable(file: Path) -> Change | None:
 
 
 def fix_allow(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
-    """The plugin's name added to the list of those that are allowed."""
+    """Yield the plugin's name added to the allow-list."""
     yield from _with_list(gate, sketch, [*gate.needed, row.hook.name], f"Add {row.hook.name} to")
 
 
 def fix_deny(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
-    """The plugin's name taken out of the list of those that are denied."""
+    """Yield the plugin's name removed from the deny-list."""
     listed = sketch.host.settings.get(gate.setting or ())
     kept = [name for name in listed if name != row.hook.name] if isinstance(listed, list) else []
     yield from _with_list(gate, sketch, kept, f"Take {row.hook.name} out of")
 
 
 def _with_list(gate: Gate, sketch: SimulatedHost, names: list[Any], title: str) -> Iterator[Fix]:
-    """Another list in place of one that holds no comment, which would be lost."""
+    """Yield a list replaced by another. A list with comments is refused: they would be lost."""
     path, file = gate.setting, sketch.host.settings.file
     source = sketch.read(file)
     span = locate_json5(source, path) if path and source else None
@@ -159,7 +159,7 @@ def _with_list(gate: Gate, sketch: SimulatedHost, names: list[Any], title: str) 
 
 
 def fix_trust(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
-    """Whose code runs is its user's decision, asked for by a command of its own."""
+    """Yield the command that trusts the folder: whose code runs is the user's decision."""
     target, short = trust_target(row.hook, sketch.host), sketch.host.surroundings.short
     title = f"Allow {target.shown(short)} to run"
     yield Fix(
@@ -168,7 +168,7 @@ def fix_trust(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValu
 
 
 def fix_not_reached(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
-    """Of a hook that the load never reaches: the one before it is what helps."""
+    """Yield advice for a hook that the load never reaches: fix the hook that stops it."""
     stops = next((one.hook.name for one in sketch.inventory.hooks if one.verdict.stops_load is not None), "")
     yield Fix(
         gate.name, "Let the load go on", why_not=f"{stops} ends it; `hookscope fix {stops}` is what helps"
@@ -193,12 +193,12 @@ _ENTRY = re.compile(r"listed in (.+)\[(\d+)\]")
 
 
 def is_entry_gate(gate: Gate, row: HookStatus) -> bool:
-    """Is it a check whose answer stands in an entry of the settings."""
+    """Return whether the gate is decided by an entry of the settings."""
     return row.hook.kind == "legacy" and bool(gate.kind.entry_advice)
 
 
 def fix_entry(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
-    """What its user writes: nobody else knows which file was meant."""
+    """Yield what the user must write: only they know which file was meant."""
     if gate.place is not None:
         why = f"mend it at {source_place(gate.place, sketch)}, then look again"
     else:
@@ -208,7 +208,7 @@ def fix_entry(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValu
 
 
 def _entry(row: HookStatus, sketch: SimulatedHost) -> str:
-    """`hooks.internal.handlers[0] (~/.openclaw/openclaw.json:3)`."""
+    """Return `hooks.internal.handlers[0] (~/.openclaw/openclaw.json:3)`."""
     settings, match = sketch.host.settings, _ENTRY.fullmatch(row.hook.description)
     if match is None:
         return sketch.host.surroundings.short(settings.file)
@@ -217,7 +217,7 @@ def _entry(row: HookStatus, sketch: SimulatedHost) -> str:
 
 
 def _hook_folder_advice(row: HookStatus) -> str:
-    """A folder of its own is what hosts look for today."""
+    """Return the advice to use a hook folder, which hosts look for today."""
     events, file = row.hook.meta.events or (), row.hook.handler
     if not events or file is None or row.hook.role == UNNAMED:
         return ""

@@ -1,7 +1,4 @@
-"""Fixes in the header of a HOOK.md.
-
-events, fields of the wrong type, platforms, exports, misplaced metadata.
-"""
+"""Fixes in the header of a HOOK.md: events, wrong types, platforms, exports, misplaced metadata."""
 
 from __future__ import annotations
 
@@ -44,7 +41,7 @@ MakeEdit = Callable[[bytes], bytes]
 
 
 def namespace_of(sketch: SimulatedHost) -> str:
-    """The namespace that this dialect reads; empty where it has no HOOK.md folders."""
+    """Return the namespace that this dialect reads; empty if it has no HOOK.md folders."""
     systems = sketch.host.dialect.systems
     return next((system.shape.namespace for system in systems if isinstance(system, FolderSystem)), "")
 
@@ -52,7 +49,7 @@ def namespace_of(sketch: SimulatedHost) -> str:
 def header_fixes(
     gate: Gate, row: HookStatus, sketch: SimulatedHost, makes: list[tuple[str, MakeEdit]]
 ) -> Iterator[Fix]:
-    """A fix for each of these edits of the hook's HOOK.md that can be made."""
+    """Yield a fix for each of these edits of the hook's HOOK.md that can be made."""
     file = row.hook.manifest
     source = sketch.read(file) if file is not None else None
     if file is None or source is None:
@@ -67,7 +64,7 @@ def header_fixes(
 
 
 def metadata_in(row: HookStatus, sketch: SimulatedHost) -> tuple[Mapping[str, Any], str]:
-    """The header of a hook, and the namespace that counts in it. Raises CannotEdit."""
+    """Return a hook's header and the namespace that applies. Raises CannotEdit."""
     source = sketch.read(row.hook.manifest) if row.hook.manifest is not None else None
     if source is None:
         raise CannotEdit("It has no HOOK.md", "the header")
@@ -79,12 +76,12 @@ def metadata_in(row: HookStatus, sketch: SimulatedHost) -> tuple[Mapping[str, An
 
 
 def has_events(value: object) -> bool:
-    """Is this the block of a namespace, with events in it."""
+    """Return whether this is a namespace's block with events."""
     return isinstance(value, dict) and EVENTS_KEY in value
 
 
 def header_value(header: Mapping[str, Any], *path: str) -> Any:
-    """What stands at that path; None where nothing does."""
+    """Return the value at a path; None if there is none."""
     value: Any = header
     for step in path:
         value = value.get(step) if isinstance(value, dict) else None
@@ -92,19 +89,19 @@ def header_value(header: Mapping[str, Any], *path: str) -> Any:
 
 
 def namespace_block(metadata: Mapping[str, Any], own: str) -> dict[str, Any]:
-    """The block of that namespace; empty where there is none."""
+    """Return the block of a namespace; empty if there is none."""
     value = metadata.get(own)
     return value if isinstance(value, dict) else {}
 
 
-OWN_NAMESPACES = "hookscope"  # below `metadata`: no host's namespace
+OWN_NAMESPACES = "hookscope"  # below `metadata`; no host reads it
 EVENT_FIELDS = ("events", "requires", "always", "os", "export", "hookKey", "emoji", "homepage", "install")
 
 
 def fix_misplaced_events(
     gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues
 ) -> Iterator[Fix]:
-    """Metadata moved to where, and into the spelling in which, the host reads it; else events asked for."""
+    """Yield metadata moved and rewritten so that the host reads it; else a request for events."""
     own = namespace_of(sketch)
     if row.hook.kind != "folder" or not own:
         return
@@ -138,7 +135,7 @@ def fix_misplaced_events(
 
 
 def host_namespaces() -> frozenset[str]:
-    """Those that some host reads: what stands there is not taken away from it."""
+    """Return the namespaces that some host reads: their content is copied, not moved."""
     systems = (system for dialect in DIALECTS.values() for system in dialect.systems)
     return frozenset(system.shape.namespace for system in systems if isinstance(system, FolderSystem))
 
@@ -190,7 +187,7 @@ TRUE_AND_FALSE = {"true": True, "yes": True, "on": True, "false": False, "no": F
 
 
 def fix_unsent_events(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
-    """Each event that the host never sends, spelt as the one that was surely meant; as lint has it."""
+    """Yield each event that the host never sends, replaced by the closest match; as lint does."""
     if not row.hook.meta.events:
         yield Fix(gate.name, gate.reason, why_not="write one there; `hookscope events` lists what there is")
         return
@@ -219,7 +216,7 @@ def fix_unsent_events(gate: Gate, row: HookStatus, sketch: SimulatedHost, given:
 
 
 def fix_field_types(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
-    """A text where a list is wanted becomes a list; a word where a truth value is wanted, that."""
+    """Yield texts turned into lists, and words into booleans, where those are required."""
     if row.hook.kind != "folder":
         return
     header, space = metadata_in(row, sketch)
@@ -246,7 +243,7 @@ def fix_field_types(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: F
 
 
 def fix_platform(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
-    """This platform's name as the host compares it."""
+    """Yield this platform's name as the host compares it."""
     here = sketch.host.surroundings.platform
     if row.hook.kind != "folder" or not any(_platform(name) == here for name in gate.missing):
         return
@@ -269,7 +266,7 @@ def _platform(name: str) -> str:
 
 
 def fix_export(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
-    """The function that was surely meant, named in the metadata."""
+    """Yield the closest matching function as `export` in the metadata."""
     path = row.hook.handler
     if gate.found == WRONG_ARGUMENTS:
         yield Fix(gate.name, gate.reason, why_not="its author writes `(event)`; `event.context` has the rest")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from hookscope.model.hook_status import Gate
 
-INSTALL_COMMANDS = {  # kind of an install hint → the command of its user's; {} is what it names
+INSTALL_COMMANDS = {  # kind of an install hint → member with the name, and the user's command
     "brew": ("formula", "brew install {}"),
     "npm": ("package", "npm install -g {}"),
     "node": ("package", "npm install -g {}"),
@@ -22,7 +22,7 @@ INSTALL_COMMANDS = {  # kind of an install hint → the command of its user's; {
 
 
 def install_line(item: Mapping[str, object]) -> str:
-    """One hint of HOOK.md as a line to copy; its label where it names no command. Never run."""
+    """Return one install hint as a line to copy; its label if it names no command. Never run."""
     kind, label = str(item.get("kind") or item.get("type") or ""), str(item.get("label") or "")
     field, command = INSTALL_COMMANDS.get(kind.lower(), ("", ""))
     what = item.get(field) or item.get("package") or item.get("url")
@@ -32,12 +32,12 @@ def install_line(item: Mapping[str, object]) -> str:
 
 
 def install_lines(hints: Iterable[Mapping[str, object]]) -> str:
-    """All hints of a HOOK.md in one line; empty where it has none."""
+    """Return all install hints of a HOOK.md in one line; empty if there are none."""
     return "; ".join(line for item in hints if (line := install_line(item)))
 
 
 def install_words(gate: Gate) -> str:
-    """What to do about programs that are missing, where its HOOK.md does not say."""
+    """Return advice on missing programs that HOOK.md says nothing about."""
     if gate.kind.any_of:
         return "install one of them, or add its folder to PATH"
     if len(gate.missing) > 1:

@@ -1,4 +1,4 @@
-"""Safe fixes of lint findings, as edits that are previewed, written and undone like all others."""
+"""Safe fixes for lint findings, as edits that can be previewed, written and undone."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from hookscope.storage.edits.errors import ChangeError
 from hookscope.storage.edits.header_edit import with_header_value
 from hookscope.storage.edits.json5_edit import with_setting
 
-MOST = 20  # findings of one hook that are mended at once
+MOST = 20  # findings of one hook that are fixed at once
 
 
 def lint_fixes(
     row: HookStatus, sketch: SimulatedHost, rules: Collection[str]
 ) -> tuple[list[Fix], SimulatedHost]:
-    """A fix for each finding of these rules, or of all, that has one; each made on what the last has left."""
+    """Return a fix for each fixable finding of these rules, or of all, each based on the one before."""
     fixes: list[Fix] = []
     seen: set[tuple[str, str]] = set()
     for _ in range(MOST):
@@ -43,7 +43,7 @@ def lint_fixes(
 def lint_remarks(
     row: HookStatus, sketch: SimulatedHost, rules: Collection[str] | None
 ) -> tuple[LintFinding, ...]:
-    """What lint says of a hook: with rules, what of theirs has no safe fix."""
+    """Return a hook's lint findings; with rules, only their findings without a safe fix."""
     if rules is None:
         return lint_one(row, sketch.host).findings
     return tuple(finding for finding in _findings(row, sketch, rules) if not finding.fix)
@@ -74,7 +74,7 @@ def _findings(
 def _fixed_finding(
     finding: LintFinding, row: HookStatus, sketch: SimulatedHost, rules: Collection[str]
 ) -> tuple[Fix, SimulatedHost]:
-    """The finding's edits, where they end it and the hook stands no worse than before."""
+    """Return the finding's fix, if it resolves the finding and the hook's state gets no worse."""
     name, title = f"lint {finding.rule}", f"{finding.text} {finding.then}".strip()
     try:
         changes = tuple(_changes(finding.fix or (), sketch))
@@ -90,7 +90,7 @@ def _fixed_finding(
 
 
 def _changes(edits: Iterable[Edit], sketch: SimulatedHost) -> Iterator[Change]:
-    """A change for each edit: of a header's value, or of one in JSON."""
+    """Yield a change for each edit of a header or of JSON."""
     for edit in edits:
         old = sketch.read(edit.file)
         if edit.file.suffix.lower() == ".md":

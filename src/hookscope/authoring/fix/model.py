@@ -17,71 +17,72 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """What can be done about one shut gate. Making one writes nothing.
+    """What can be done about one failed gate. Making one writes nothing.
 
-    With `changes` it can be written; with `asks` it wants values first; else `hint` is shown and copied,
-    and never run, and `why_not` says why nothing is written; with `by_hand` it says what to do instead.
+    With `changes` it can be written; with `required_values` it needs values first. Otherwise `hint` is a
+    command to copy, never run, and `why_not` says why nothing is written; with `is_manual` it says what to
+    do instead.
     """
 
     gate: str
     title: str
     changes: tuple[Change, ...] = ()
-    asks: tuple[str, ...] = ()  # the names of the values that it wants
+    asks: tuple[str, ...] = ()  # names of the values it needs
     hint: str = ""
     why_not: str = ""
     by_hand: bool = False
-    shut: Gate | None = None  # the gate itself; None where the hook was none, and for lint
+    shut: Gate | None = None  # None for a rejected folder and for lint
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """All that can be done for one hook, and how it would stand then. Making it writes nothing."""
+    """All fixes for one hook, and the hook's status after them. Making one writes nothing."""
 
     name: str
-    before: HookStatus | None  # None: it was no hook at all
+    before: HookStatus | None  # None: it was a rejected folder
     after: HookStatus | None
     fixes: tuple[Fix, ...] = ()
     others: tuple[Effect, ...] = ()  # other hooks whose state it changes
     notices: str = ""  # when the host notices
-    remarks: tuple[LintFinding, ...] = ()  # of lint, that none of these fixes is about
+    remarks: tuple[LintFinding, ...] = ()  # lint findings that no fix here covers
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """What is written, one change a file."""
+        """The changes to write, one per file."""
         return combined_changes(change for fix in self.fixes for change in fix.changes)
 
     @property
     def asks(self) -> tuple[str, ...]:
-        """The values that are still wanted."""
+        """The values that are still missing."""
         return tuple(dict.fromkeys(name for fix in self.fixes for name in fix.asks))
 
     @property
     def opened(self) -> tuple[str, ...]:
-        """The checks that its changes open, all of each."""
+        """The gates that its changes fix completely."""
         shut = {gate.name for gate in self.still}
         named = (fix.gate for fix in self.fixes if fix.changes and fix.shut is not None)
         return tuple(dict.fromkeys(name for name in named if name not in shut))
 
     @property
     def ready(self) -> bool:
-        """Would it run then."""
+        """True if the hook would be ready afterwards."""
         return self.after is not None and self.after.state is State.READY
 
     @property
     def still(self) -> tuple[Gate, ...]:
-        """The gates that would stay shut."""
+        """The gates that would still fail."""
         return self.after.verdict.shut() if self.after is not None else ()
 
 
 @dataclass(frozen=True, slots=True)
 class FixValues:
-    """The values that the user has given, by name; one alone may go without its name."""
+    """Values that the user entered, by name; a single one may have no name."""
 
     named: Mapping[str, str] = field(default_factory=dict)
     plain: str | None = None
 
     def of(self, names: tuple[str, ...]) -> dict[str, str] | None:
-        """A value for each of these names; None where one is missing."""
+        """Return a value for each name; None if one is missing."""
         if self.plain is not None and len(names) == 1 and names[0] not in self.named:
             return {names[0]: self.plain}
         if any(name not in self.named for name in names):
@@ -93,7 +94,7 @@ NO_VALUES = FixValues()
 
 
 def status_after_repair(repair: Repair, view: Snapshot) -> HookStatus | None:
-    """The hook of a repair as a later look has it."""
+    """Return the status of a repaired hook in a later snapshot."""
     sought = repair.after or repair.before
     if sought is None:
         return view.inventory.find(repair.name)

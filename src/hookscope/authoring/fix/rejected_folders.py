@@ -1,4 +1,4 @@
-"""Fixes for folders that look like hooks and are none: file names and headers."""
+"""Fixes for folders that look like hooks but are rejected: file names and headers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hookscope.storage.edits.header_edit import (
 
 
 def reject_fixes(item: RejectedHook, sketch: SimulatedHost) -> Iterator[Fix]:
-    """What may make a hook of it, the likeliest first."""
+    """Yield fixes that may turn the folder into a hook, most likely first."""
     folder = item.path
     try:
         names = sorted(sketch.host.surroundings.files.names(folder))
@@ -66,7 +66,7 @@ def _headers(file: Path, name: str, sketch: SimulatedHost) -> Iterator[Fix]:
 
 
 def _handlers(folder: Path, names: list[str], sketch: SimulatedHost) -> Iterator[Fix]:
-    """A file that is surely its handler, under a name that the host looks for."""
+    """Yield renames of a file that is clearly the handler to names that the host looks for."""
     systems = (system for system in sketch.host.dialect.systems if isinstance(system, FolderSystem))
     shape = next(systems, None)
     wanted = (*shape.shape.handlers, *PYTHON_HANDLERS) if shape is not None else PYTHON_HANDLERS
@@ -81,7 +81,7 @@ def _handlers(folder: Path, names: list[str], sketch: SimulatedHost) -> Iterator
 
 
 def _fits(name: str, wanted: str) -> bool:
-    """Would the file be read as its own language under that name; what is JavaScript is TypeScript too."""
+    """Return whether the new name keeps the language. JavaScript is also valid TypeScript."""
     mine, other = _language(name), _language(wanted)
     return mine == other or (mine, other) == ("javascript", "typescript")
 

@@ -1,4 +1,4 @@
-"""The repair of one hook: gate after gate, each fix made on what the ones before it changed."""
+"""The repair of one hook: gate by gate, each fix based on the changes before it."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ RECIPES: Mapping[FixKind, Recipe] = {
     FixKind.BY_HAND_PATH: source_fixes.advise_path,
     FixKind.BY_HAND_SETTINGS: source_fixes.advise_settings,
 }
-FIRST = FixKind.MOVE_EVENTS  # moved metadata brings along what other gates ask about
+FIRST = FixKind.MOVE_EVENTS  # moving metadata may fix other gates too
 PROGRAM_GATES = "the file belongs to the program that brings it: mend a copy in the workspace"
-MOST = 16  # gates that are opened one after another
-GateId = tuple[str, bool]  # a gate of the host's list and one of its loader may have one name
+MOST = 16  # gates fixed one after another
+GateId = tuple[str, bool]  # name, reported: the host's list and its loader may share a gate's name
 
 
 def make_repair(
@@ -53,13 +53,13 @@ def make_repair(
     first: bool = False,
     rules: Collection[str] | None = None,
 ) -> Repair:
-    """What can be done about every shut gate, in their order. Reads files; writes nothing.
+    """Return fixes for all failed gates, in order. Reads files; writes nothing.
 
     Args:
         only: this gate alone.
-        first: no further than the first gate that can be opened, or that wants a value.
-        rules: mend too what these rules of lint have a safe fix for; with none of them, what any has. What
-            they have none for is remarked; so is all that lint finds where no check is shut.
+        first: stop after the first gate that can be fixed or needs a value.
+        rules: also apply the safe fixes of these lint rules; empty: of all rules. Findings without a
+            safe fix become remarks, as do all findings of a hook without failed gates.
     """
     sketch = SimulatedHost(view.host, view.inventory)
     fixes: list[Fix] = []
@@ -86,7 +86,10 @@ def make_repair(
         and row.hook.folder.source != BUNDLED
         and (rules is not None or open_before)
     ):
-        from hookscope.authoring.fix.lint_fixes import lint_fixes, lint_remarks  # here: most parse no scripts
+        from hookscope.authoring.fix.lint_fixes import (
+            lint_fixes,
+            lint_remarks,
+        )  # most repairs parse no scripts
 
         if rules is not None:
             more, sketch = lint_fixes(row, sketch, rules)
@@ -121,10 +124,10 @@ def find_repair(
 
 
 def last_failed_run(bench: Workbench, view: Snapshot, repair: Repair) -> ActivationLink | None:
-    """Return the hook's last run where that failed; None also where the journal cannot be read. Blocks."""
+    """Return the hook's last run if it failed; None also if the journal cannot be read. Blocks."""
     if repair.before is None:
         return None
-    from hookscope.app.runs.activation_chain import activation_chain  # a repair seldom needs the database
+    from hookscope.app.runs.activation_chain import activation_chain  # a repair rarely needs the database
 
     try:
         links = activation_chain(bench, view, repair.before)
@@ -134,7 +137,7 @@ def last_failed_run(bench: Workbench, view: Snapshot, repair: Repair) -> Activat
 
 
 def apply_repair(bench: Workbench, repair: Repair) -> None:
-    """Write all changes of a repair, or none; each is one step to undo. Raises Refusal."""
+    """Write all changes of a repair, or none; each is one undoable step. Raises Refusal."""
     bench.edits.write_all(repair.name, repair.changes)
 
 
@@ -156,7 +159,7 @@ def _id(gate: Gate) -> GateId:
 def _gate_fix(
     gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues
 ) -> tuple[Fix, SimulatedHost]:
-    """The first candidate that opens the gate, or leaves less of it; else words."""
+    """Return the first candidate that fixes the gate or part of it; else an instruction."""
     if gate.kind.fix in HEADER_RECIPES and row.hook.folder.source == BUNDLED:
         return Fix(gate.name, gate.reason or gate.name, why_not=PROGRAM_GATES), sketch
     recipe = fix_entry if is_entry_gate(gate, row) else RECIPES[gate.kind.fix]
@@ -189,7 +192,7 @@ def _opens(gate: Gate, then: HookStatus | RejectedHook | None) -> bool:
 
 
 def _rejected_fix(item: RejectedHook, sketch: SimulatedHost, steps: int = 3) -> tuple[Fix, SimulatedHost]:
-    """The first candidate after which the host finds a hook there; or two of them together."""
+    """Return the first candidate, or two together, after which the host finds a hook."""
     if item.source == BUNDLED:
         return Fix("found", item.reason, why_not=PROGRAM_GATES), sketch
     problem = ""
@@ -225,7 +228,7 @@ def _repair(
 
 
 def repaired_name(sought: HookStatus | RejectedHook) -> str:
-    """What it is called, or would be."""
+    """Return the name of the hook, or the name it would have."""
     return sought.hook.name if isinstance(sought, HookStatus) else sought.name or sought.path.name
 
 

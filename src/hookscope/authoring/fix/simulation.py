@@ -1,4 +1,4 @@
-"""A host scanned as if some changes were written: the disk is overlaid in memory."""
+"""A host scanned as if changes were written: an overlay over the disk, in memory."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from hookscope.values import dataclass
 
 
 class OverlaidFiles:
-    """A disk with other bytes, names and permissions here and there. Implements core's Files."""
+    """A disk with some files, names and permissions replaced. Implements model.machine's Files."""
 
     def __init__(self, files: Files, changes: Iterable[Change]) -> None:
         self._files = files
         self._bytes: dict[Path, bytes | None] = {}
-        self._from: dict[Path, Path] = {}  # new name → the file that has the bytes
+        self._from: dict[Path, Path] = {}  # new name → the file with the content
         self._runnable: set[str] = set()
         for change in changes:
             if change.modes is not None:
@@ -111,7 +111,7 @@ class SimulatedHost:
     changes: tuple[Change, ...] = ()
 
     def after(self, *more: Change) -> SimulatedHost:
-        """With more changes, each made on what the earlier ones have left."""
+        """Return the host with more changes, each based on the ones before it."""
         changes = (*combined_changes(self.changes), *more)
         files = OverlaidFiles(RealFiles(), changes)
         host = self.host
@@ -120,7 +120,7 @@ class SimulatedHost:
         return SimulatedHost(then, examine(discover(then), then), changes)
 
     def read(self, path: Path) -> bytes | None:
-        """The bytes of a file as it would be; None where there is none. Raises OSError."""
+        """Return a file's bytes after the changes; None if it does not exist. Raises OSError."""
         files = self.host.surroundings.files
         try:
             return files.read(path)
@@ -130,7 +130,7 @@ class SimulatedHost:
             return None
 
     def find(self, sought: HookStatus | RejectedHook) -> HookStatus | RejectedHook | None:
-        """The same thing as it would stand: a hook by its folder or name, what was none by its path."""
+        """Return the same item after the changes: a hook by folder or name, a rejected folder by path."""
         if isinstance(sought, HookStatus):
             return next((row for row in self.inventory.hooks if _same_change(row.hook, sought.hook)), None)
         row = next((row for row in self.inventory.hooks if row.hook.path == sought.path), None)

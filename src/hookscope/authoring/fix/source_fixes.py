@@ -1,7 +1,4 @@
-"""Fixes in a handler's source.
-
-a misspelt event is corrected, other errors get an instruction with their line.
-"""
+"""Fixes in a handler's source: a misspelt event is corrected, other errors get an instruction."""
 
 from __future__ import annotations
 
@@ -17,12 +14,12 @@ from hookscope.model.hook import FilePosition
 from hookscope.model.hook_status import Gate, HookStatus
 from hookscope.storage.edits.change import Change
 
-NAME_INVALID = "-name-invalid"  # how codes of such errors end
+NAME_INVALID = "-name-invalid"  # suffix of such error codes
 QUOTES = (b'"', b"'", b"`")
 
 
 def fix_event_names(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
-    """Each event that its handler names and the host never sends, where one alone can be meant."""
+    """Yield the correction of each event that is never sent and has exactly one replacement."""
     file = row.hook.handler
     source = sketch.read(file) if file is not None else None
     if file is None or source is None:
@@ -44,7 +41,7 @@ def fix_event_names(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: F
 
 
 def _replaced(source: bytes, key: bytes, near: bytes) -> bytes | None:
-    """The source with its one quoted text replaced; None where there are several, or none."""
+    """Return the source with its one quoted text replaced; None if there are several, or none."""
     there = [quote for quote in QUOTES for _ in range(source.count(quote + key + quote))]
     if len(there) != 1:
         return None
@@ -52,7 +49,7 @@ def _replaced(source: bytes, key: bytes, near: bytes) -> bytes | None:
 
 
 def source_place(place: FilePosition, sketch: SimulatedHost) -> str:
-    """`~/project/handler.ts:3`; of a folder its path."""
+    """Return `~/project/handler.ts:3`; for a folder its path."""
     here = sketch.host.surroundings
     facts = here.files.facts(place.file)
     line = f":{place.line}" if facts is None or facts.file else ""
@@ -60,7 +57,7 @@ def source_place(place: FilePosition, sketch: SimulatedHost) -> str:
 
 
 def advise_syntax(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
-    """A source that does not parse, or cannot be read."""
+    """Yield advice for a source that does not parse or cannot be read."""
     if gate.place is not None:
         why = (
             f"mend it at {source_place(gate.place, sketch)}, then look again; only its "
@@ -70,7 +67,7 @@ def advise_syntax(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: Fix
 
 
 def advise_build(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
-    """One error of a project, which stops all of it. Instructions that are not there are begun."""
+    """Yield advice for an error that stops the whole project. Missing instructions are created."""
     wanted = row.hook.build.wanted if row.hook.build is not None else None
     if wanted is not None:
         title = f"Begin {sketch.host.surroundings.short(wanted)}"
@@ -84,13 +81,13 @@ def advise_build(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixV
 
 
 def advise_load(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
-    """Code that failed when it was imported."""
+    """Yield advice for code that failed on import."""
     why = f"its code failed ({gate.reason}): `hookscope load {row.hook.name}` shows the line"
     yield Fix(gate.name, "Let its module load", why_not=why)
 
 
 def advise_path(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
-    """A handler outside of where it must lie. Moved by us, it might miss what it imports from there."""
+    """Yield advice for a handler in the wrong place. Moving it could break its imports."""
     short, hook = sketch.host.surroundings.short, row.hook
     where = hook.path or sketch.host.workspace
     outside = gate.missing[0] if gate.missing else str(hook.handler)
@@ -99,7 +96,7 @@ def advise_path(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixVa
 
 
 def advise_settings(gate: Gate, row: HookStatus, sketch: SimulatedHost, given: FixValues) -> Iterator[Fix]:
-    """Settings that the host refuses as a whole."""
+    """Yield advice for settings that the host refuses as a whole."""
     file = sketch.host.settings.file
     others = (one for one in sketch.inventory.problems if one.place is not None and one.place.file == file)
     told = [

@@ -1,4 +1,4 @@
-"""The header of a HOOK.md for rules: its values, the place of each, and what went wrong."""
+"""The header of a HOOK.md for lint rules: values, positions, and errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hookscope.formats.text_header import read_text_header
 from hookscope.values import dataclass
 
 HEADER_LIMIT = LARGEST_HEADER  # bytes of a HOOK.md that are read
-CONFLICT = re.compile(rb"^<{7}[ \t]", re.MULTILINE)  # as a merge leaves it where both sides have changed
+CONFLICT = re.compile(rb"^<{7}[ \t]", re.MULTILINE)  # an unresolved merge conflict
 METADATA = re.compile(rb"^metadata[ \t]*:", re.MULTILINE)
 
 
@@ -27,38 +27,38 @@ METADATA = re.compile(rb"^metadata[ \t]*:", re.MULTILINE)
 class LintHeader:
     """The header of one HOOK.md."""
 
-    source: bytes = b""  # the file as far as it was read
-    value: Mapping[str, Any] = field(default_factory=dict)  # empty without a header, and where it is broken
+    source: bytes = b""  # the bytes that were read
+    value: Mapping[str, Any] = field(default_factory=dict)  # empty without a valid header
     exists: bool = False
-    error: FormatError | None = None  # why YAML makes nothing of it
-    whole: bool = True  # False: the file goes on
-    quoted: bool = False  # is `metadata` one text, in which JSON stands
-    unread: bool = False  # there is a HOOK.md, and it cannot be read
+    error: FormatError | None = None  # why YAML cannot read it
+    whole: bool = True  # False: the file is longer
+    quoted: bool = False  # `metadata` is a text that holds JSON
+    unread: bool = False  # HOOK.md exists but cannot be read
 
     @property
     def empty(self) -> bool:
-        """Is there nothing at all in the file."""
+        """True if the file is empty."""
         return not self.unread and not self.source.strip(b"\xef\xbb\xbf \t\r\n")
 
     @property
     def conflict(self) -> int:
-        """The line at which a merge was left in the middle; 0: nowhere."""
+        """The line of an unresolved merge conflict; 0: none."""
         found = CONFLICT.search(self.source)
         return self.source.count(b"\n", 0, found.start()) + 1 if found else 0
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """What stands under `metadata`; empty where that is no mapping."""
+        """The mapping under `metadata`; empty if it is none."""
         block = self.value.get("metadata")
         return block if isinstance(block, dict) else {}
 
     def own(self, namespace: str) -> Mapping[str, Any]:
-        """What stands under `metadata.<namespace>`; empty where that is no mapping."""
+        """Return the mapping under `metadata.<namespace>`; empty if it is none."""
         value = self.metadata.get(namespace)
         return value if isinstance(value, dict) else {}
 
     def at(self, path: KeyPath) -> tuple[int, int]:
-        """Line and column of a value, else of the nearest thing around it that has a place."""
+        """Return line and column of a value, else of the nearest enclosing one with a position."""
         for end in range(len(path), 0, -1):
             span = locate_frontmatter(self.source, path[:end])
             if span is not None:
@@ -68,7 +68,7 @@ class LintHeader:
 
 
 def read_header(source: bytes) -> LintHeader:
-    """The header of the first `LIMIT` bytes or a few more of a HOOK.md. Never raises."""
+    """Return the header in the first `HEADER_LIMIT` bytes of a HOOK.md. Never raises."""
     whole = len(source) <= HEADER_LIMIT
     source = source if whole else _cut(source[:HEADER_LIMIT])
     try:
@@ -82,7 +82,7 @@ def read_header(source: bytes) -> LintHeader:
 
 
 def _cut(source: bytes) -> bytes:
-    """Without the end of a letter, and without a text behind the header that is none of ours."""
+    """Return the bytes without a broken last character, and without the text after the header."""
     source = source.decode("utf-8", "ignore").encode()
     try:
         header = cut_header(source)
@@ -92,7 +92,7 @@ def _cut(source: bytes) -> bytes:
 
 
 def _values_by_line(source: bytes, wanted: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The header's values as texts, `metadata` as the JSON5 that it holds: hosts read it so too."""
+    """Return the header's values as texts, `metadata` parsed as JSON5, as some hosts read it."""
     texts: dict[str, Any] = dict(read_text_header(source))
     if "metadata" in texts:
         try:

@@ -14,7 +14,7 @@ COMMENTS = ("#", "//", "/*")
 
 
 def ignored_in_header(header: LintHeader) -> tuple[str, ...]:
-    """The rules that the whole hook ignores. A single name counts as a list of one."""
+    """Return the rules that the whole hook ignores. A single name counts as a list of one."""
     own = header.metadata.get("hookscope")
     lint = own.get("lint") if isinstance(own, dict) else None
     listed = lint.get("ignore") if isinstance(lint, dict) else None
@@ -23,7 +23,7 @@ def ignored_in_header(header: LintHeader) -> tuple[str, ...]:
 
 
 def ignored_in_source(text: str) -> Mapping[int, frozenset[str]]:
-    """Line → the rules that it ignores. A comment on a line of its own speaks for the next one."""
+    """Return line → ignored rules. A comment on its own line applies to the next line."""
     found: dict[int, frozenset[str]] = {}
     if MARK not in text:
         return found

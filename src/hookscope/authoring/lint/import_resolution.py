@@ -1,4 +1,4 @@
-"""Imports of a handler that Node cannot resolve. Reads the disk only."""
+"""Imports of a handler that Node cannot resolve. Only reads the disk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hookscope.model.machine import Files, node_package_folders
 
 ENDINGS = (".ts", ".mts", ".cts", ".js", ".mjs", ".cjs", ".json")
 TYPED = {".js": ".ts", ".mjs": ".mts", ".cjs": ".cts"}
-MARKS = ("#", "@/", "~", "$")  # of aliases, which a package.json or a bundler knows
+MARKS = ("#", "@/", "~", "$")  # prefixes of aliases that a package.json or bundler defines
 NODE = """
 assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns
 domain events fs http http2 https inspector module net os path perf_hooks process punycode querystring
@@ -24,10 +24,10 @@ BUILT_IN = frozenset(NODE.split())
 def missing_imports(
     handler: Path, facts: HandlerFacts, files: Files, *, plain: bool
 ) -> Iterator[MissingImport]:
-    """Imports that fail, if what they bring is more than types. `plain`: the host mends no name."""
+    """Yield failing imports of more than types. `like_node`: the host corrects no import name."""
     for met in facts.imports:
         if met.kind == "type":
-            continue  # it is gone when the file runs
+            continue  # types are removed before the file runs
         if met.name.startswith((".", "/")):
             yield from _file(handler, met, files, plain=plain)
         elif not _is_package(handler, met.name, files):
@@ -35,7 +35,7 @@ def missing_imports(
 
 
 def is_misnamed(name: str, packages: Collection[str]) -> bool:
-    """Is it a host's package in somebody's scope, where that host has none."""
+    """Return whether a name is a host's package under a scope that the host does not have."""
     scope, _, rest = name.partition("/")
     own = rest.partition("/")[0]
     last_words = {package.rpartition("/")[2] for package in packages}
@@ -55,7 +55,7 @@ def _file(handler: Path, met: Occurrence, files: Files, *, plain: bool) -> Itera
 
 
 def _intended_file(wanted: Path) -> Iterator[Path]:
-    """`x.js` that is x.ts, `x` that is x.ts, `x` that is x/index.ts, as bundlers have it."""
+    """Yield what was meant, as bundlers resolve it: `x.js` for x.ts, `x` for x.ts or x/index.ts."""
     if wanted.suffix in TYPED:
         yield wanted.with_suffix(TYPED[wanted.suffix])
     for ending in ENDINGS:
@@ -65,7 +65,7 @@ def _intended_file(wanted: Path) -> Iterator[Path]:
 
 
 def _is_package(handler: Path, name: str, files: Files) -> bool:
-    """Is it a package that Node finds, or a name that says nothing of files."""
+    """Return whether Node finds the package, or the name is no file or package name."""
     first, _, rest = name.partition("/")
     if ":" in first or first in BUILT_IN or name.startswith(MARKS):
         return True
@@ -76,7 +76,7 @@ def _is_package(handler: Path, name: str, files: Files) -> bool:
 
 
 def _by_base_url(folder: Path, first: str, files: Files) -> bool:
-    """May the name be of a folder beside a tsconfig.json, which can say that names begin there."""
+    """Return whether a tsconfig.json beside a folder of this name may be a base URL."""
     return files.facts(folder / "tsconfig.json") is not None and files.facts(folder / first) is not None
 
 

@@ -57,31 +57,33 @@ __all__ = [
     "rule_titles",
 ]
 
-SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages"})  # and what begins with a dot
-DEEPEST = 8  # folders below one that is named
-SECONDS = 3.0  # for the script of one hook, while somebody waits
-MOST = 20_000  # folders that are looked at in one call
+SKIPPED_FOLDERS = frozenset(
+    {"node_modules", "__pycache__", "site-packages"}
+)  # besides names that begin with a dot
+DEEPEST = 8  # levels below a named folder
+SECONDS = 3.0  # seconds to parse one hook's script while the user waits
+MOST = 20_000  # folders searched in one call
 
 
 @dataclass(frozen=True, slots=True)
 class LintResult:
-    """What was linted under which rules."""
+    """The report of a lint, and the host whose rules applied."""
 
     host: Host
     report: LintReport
 
 
 def lint_hooks(bench: Workbench, paths: Sequence[Path] = (), rules: Collection[str] = ()) -> LintResult:
-    """Lint the hooks of the host in force, but for those that ship with Hookscope; with `paths`, those below
-    these folders under its rules. A path that is not there may be the name of one of its hooks.
+    """Lint the hooks of the host in force, without those shipped with Hookscope; with `paths`, the hooks
+    below these folders. A path that does not exist may be the name of a hook.
 
-    Reads files and parses them; imports and runs nothing. Raises Refusal for what is neither, and for a rule
-    that does not exist.
+    Reads and parses files; imports and runs nothing. Raises Refusal for an unknown path and for an unknown
+    rule.
     """
     for rule in rules:
         rule_named(rule)
     host = bench.open()
-    if not paths:  # what ships with us is nobody's to mend; named, it is linted like any other
+    if not paths:  # shipped hooks are linted only when named
         ours = shipped_hooks()
         every = read_subjects(discover(host), host_facts(host), host.surroundings.files)
         found = tuple(subject for subject in every if not subject.folder.is_relative_to(ours))
@@ -94,9 +96,9 @@ def lint_hooks(bench: Workbench, paths: Sequence[Path] = (), rules: Collection[s
 
 
 def lint_one(row: HookStatus, host: Host) -> LintReport:
-    """Lint one hook of an inventory. Blocks while its script is parsed; may be called from any thread."""
+    """Lint one hook. Blocks while its script is parsed; may be called from any thread."""
     files = host.surroundings.files
-    if isinstance(files, TrackedFiles):  # they are of the look, whose thread may be at them
+    if isinstance(files, TrackedFiles):  # they belong to a scan in another thread
         files = RealFiles()
     subject = read_subject(row.hook, host_facts(host), files)
     read = partial(read_scripts, seconds=SECONDS, workspace=[host.workspace])
@@ -104,7 +106,7 @@ def lint_one(row: HookStatus, host: Host) -> LintReport:
 
 
 def rule_named(name: str) -> tuple[Rule, RuleDocumentation]:
-    """A rule and its documentation. Raises Refusal that names the nearest one."""
+    """Return a rule and its documentation. Raises Refusal with the closest match."""
     if name not in RULES:
         near = closest_match(name, RULES)
         then = f"Did you mean {near}?" if near else "`hookscope lint --explain all` lists them."
@@ -113,12 +115,12 @@ def rule_named(name: str) -> tuple[Rule, RuleDocumentation]:
 
 
 def rule_titles() -> dict[str, str]:
-    """Every rule's id and title."""
+    """Return every rule's id and title."""
     return {name: rule_documentation(rule.text).title for name, rule in RULES.items()}
 
 
 def host_facts(host: Host) -> HostFacts:
-    """What the rules ask of a host."""
+    """Return the facts of a host that rules need."""
     dialect = host.dialect
     system = _folder_system(dialect)
     layout = dialect.layout
@@ -147,7 +149,7 @@ def host_facts(host: Host) -> HostFacts:
 
 
 def _read_besides(program: str) -> tuple[str, ...]:
-    """The older names under `metadata` that a program reads, which takes a text of JSON there too."""
+    """Return the older namespaces that a program reads; it also accepts metadata as JSON text."""
     system = _folder_system(DIALECTS[program]) if program in DIALECTS else None
     return system.shape.older_namespaces if system is not None else ()
 
@@ -156,11 +158,11 @@ def _folder_system(dialect: Dialect) -> FolderSystem | None:
     return next((system for system in dialect.systems if isinstance(system, FolderSystem)), None)
 
 
-# Folders that are named
+# Named folders
 
 
 def _requested_hooks(host: Host, named: Path) -> Iterable[LintSubject]:
-    """What stands at a path, or goes by that name. Raises Refusal."""
+    """Return the hooks at a path or with that name. Raises Refusal."""
     path = host.surroundings.absolute(named)
     if os.path.exists(path):
         return _plugin_hooks(host, path) or _hooks_below(host, path)
@@ -177,7 +179,7 @@ def _requested_hooks(host: Host, named: Path) -> Iterable[LintSubject]:
 
 
 def _plugin_hooks(host: Host, path: Path) -> list[LintSubject]:
-    """What there is in a folder that is a plugin itself; nothing of any other."""
+    """Return the hooks of a folder that is itself a plugin; none for any other folder."""
     shapes = (getattr(system, "shape", None) for system in host.dialect.systems if system.kind == "plugin")
     if not any(os.path.isfile(path / shape.manifest) for shape in shapes if shape is not None):
         return []
@@ -189,10 +191,10 @@ def _plugin_hooks(host: Host, path: Path) -> list[LintSubject]:
 
 
 def _hooks_below(host: Host, path: Path) -> Iterator[LintSubject]:
-    """What is a hook, or was meant to be one, in a folder or below it, or beside a file."""
+    """Yield what is a hook, or was meant to be one, in a folder, below it, or beside a file."""
     system = _folder_system(host.dialect)
     facts = host_facts(host)
-    if system is None:  # a host without HOOK.md folders has projects
+    if system is None:  # hosts without HOOK.md folders have projects
         workspace = _project_of(path)
         project = open_host(host.dialect, host.surroundings, replace(host.choices, workspace=workspace))
         yield from read_subjects(_modules_below(discover(project), path), facts, project.surroundings.files)
@@ -205,20 +207,20 @@ def _hooks_below(host: Host, path: Path) -> Iterator[LintSubject]:
 
 
 def _project_of(path: Path) -> Path:
-    """The project whose agent's file or folder this is; else the path itself, which is then a project."""
+    """Return the project that an agent's file or folder belongs to; else the path itself."""
     agents = (one for one in (path, *path.parents) if one.name == ROOT and one.parent.name != SUBAGENTS)
     return next((agent.parent for agent in agents if os.path.isdir(agent)), path)
 
 
 def _modules_below(inventory: Inventory, wanted: Path) -> Inventory:
-    """The modules of a project that stand below a folder, or are the very file that was named."""
+    """Return the project's modules below a folder, or the named file."""
     hooks = (row for row in inventory.hooks if row.hook.handler and row.hook.handler.is_relative_to(wanted))
     rejected = (one for one in inventory.rejected if one.path.is_relative_to(wanted))
     return replace(inventory, hooks=tuple(hooks), rejected=tuple(rejected))
 
 
 def _in_folder(inventory: Inventory, wanted: Path) -> Inventory:
-    """Without the hooks of the settings, and without those beside the one that was named."""
+    """Return the inventory without the settings' hooks and those beside the named one."""
     return replace(
         inventory,
         hooks=tuple(
@@ -231,7 +233,7 @@ def _in_folder(inventory: Inventory, wanted: Path) -> Inventory:
 
 
 def _collections(wanted: Path, handlers: Collection[str]) -> list[Path]:
-    """The folders whose children are hooks: each that has a child with a HOOK.md, from `wanted` down."""
+    """Return the folders that contain hook folders, from the target down."""
     if _is_hook(_names_in(wanted), handlers):
         return [wanted.parent]
     found: dict[Path, None] = {}
@@ -250,7 +252,7 @@ def _collections(wanted: Path, handlers: Collection[str]) -> list[Path]:
 
 
 def _folders_in(folder: Path) -> Iterator[Path]:
-    """Its folders by name, but for hidden ones and those that hold no hooks."""
+    """Yield the subfolders by name, without hidden ones and those that hold no hooks."""
     for name in sorted(_names_in(folder)):
         if not name.startswith(".") and name not in SKIPPED_FOLDERS and os.path.isdir(folder / name):
             yield folder / name

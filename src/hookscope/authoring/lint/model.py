@@ -1,4 +1,4 @@
-"""Rules, their findings, and the subject of a rule: one hook with its files read, and its host. Frozen."""
+"""Rules, findings, and the subject of a rule: one hook with its files read, and its host. Frozen."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from hookscope.values import dataclass
 
 
 class Severity(StrEnum):
-    """How much it matters. Errors alone make a lint fail."""
+    """How severe a finding is. Only errors make a lint fail."""
 
-    ERROR = "error"  # the hook, or a part of it, does not do what it says
-    WARNING = "warning"  # it may not, elsewhere or one day
+    ERROR = "error"  # the hook, or a part of it, does not work
+    WARNING = "warning"  # it may not work elsewhere or later
     HINT = "hint"  # worth knowing
 
 
 @dataclass(frozen=True, slots=True)
 class RuleMessage:
-    """What a rule says of a hook: one sentence, where, and the next step."""
+    """What a rule reports about a hook: one sentence, the position, and the next step."""
 
     severity: Severity
     place: FilePosition
     text: str
     then: str = ""
-    fix: tuple[Edit, ...] | None = None  # None: none is safe; the edits are of values in HOOK.md or JSON
+    fix: tuple[Edit, ...] | None = None  # None: no safe fix; edits of values in HOOK.md or JSON
 
 
 @dataclass(frozen=True, slots=True)
 class LintFinding:
-    """One thing that a rule found in one hook."""
+    """One finding of a rule in one hook."""
 
     rule: str
     severity: Severity
@@ -53,7 +53,7 @@ class LintFinding:
 
 @dataclass(frozen=True, slots=True)
 class NotLinted:
-    """A rule that could not look, at one file or at all, and why."""
+    """A rule that could not check a file, or any file, and why."""
 
     rule: str
     why: str
@@ -64,37 +64,39 @@ RuleCheck = Callable[["LintSubject"], Iterable[RuleMessage]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule. `check` is pure: the same subject, the same answer."""
+    """One rule. `check` is pure: the same subject gives the same result."""
 
     id: str
-    text: str  # its documentation, as `documented` reads it
+    text: str  # its documentation, parsed by `rule_documentation`
     check: RuleCheck
-    reads_source: bool = False  # does it want the facts of the handler's source
-    by_host: bool = False  # may its answer differ from host to host
+    reads_source: bool = False  # it needs the facts of the handler's source
+    by_host: bool = False  # its result depends on the host
 
     @property
     def docs(self) -> str:
-        """The command that explains it."""
+        """The command that explains the rule."""
         return f"hookscope lint --explain {self.id}"
 
 
 @dataclass(frozen=True, slots=True)
 class HostFacts:
-    """What rules ask of a host."""
+    """The facts of a host that rules need."""
 
     dialect: str
     product: str
     catalogue: Catalogue
     namespaces: tuple[str, ...] = ()  # under `metadata`, the first one preferred
     handlers: tuple[str, ...] = ()  # names of handler files, the first one wins
-    beyond: tuple[str, ...] = ()  # names that Hookscope alone runs
+    beyond: tuple[str, ...] = ()  # handler names that only Hookscope runs
     packages: tuple[str, ...] = ()  # the names of the host's own package
     variables: frozenset[str] = frozenset()  # that the host itself may set
-    later: Mapping[str, str] = field(default_factory=dict)  # events that its guide lacks → who sends them
-    later_plugin: Mapping[str, str] = field(default_factory=dict)  # the same, of hooks of plugins
-    program: str = ""  # of a guide: the dialect of the program that goes on where it ends
-    program_reads: tuple[str, ...] = ()  # names under `metadata` that this one reads besides
-    plain: bool = False  # does it load scripts as Node does, and mends nothing for them
+    later: Mapping[str, str] = field(
+        default_factory=dict
+    )  # events missing from its guide → the dialect that sends them
+    later_plugin: Mapping[str, str] = field(default_factory=dict)  # the same for plugin events
+    program: str = ""  # of a guide: the dialect of its program
+    program_reads: tuple[str, ...] = ()  # further namespaces that the program reads
+    plain: bool = False  # it loads scripts as Node does, and corrects no import
 
 
 NO_HEADER = LintHeader()
@@ -102,7 +104,7 @@ NO_HEADER = LintHeader()
 
 @dataclass(frozen=True, slots=True)
 class NodePackage:
-    """The package.json that decides how Node reads a `.js` file: the nearest one upwards."""
+    """The nearest package.json upwards, which decides how Node reads a `.js` file."""
 
     file: Path
     type: str = ""  # "module", "commonjs", or what it says; empty: nothing
@@ -110,15 +112,15 @@ class NodePackage:
 
 @dataclass(frozen=True, slots=True)
 class MissingImport:
-    """An import that nothing answers."""
+    """An import that cannot be resolved."""
 
     met: Occurrence
-    write: str = ""  # the file that was meant, as the import should name it
+    write: str = ""  # the correct import name, if known
 
 
 @dataclass(frozen=True, slots=True)
 class LintSubject:
-    """One hook, or what looks like one and is none."""
+    """One hook, or a folder that looks like one and is rejected."""
 
     name: str
     folder: Path
@@ -130,48 +132,48 @@ class LintSubject:
     text: str = ""  # of the handler
     facts: HandlerFacts | None = None
     unread: str = ""  # why there are no facts
-    absent: tuple[MissingImport, ...] = ()  # of a script with facts
+    absent: tuple[MissingImport, ...] = ()  # imports of a script that cannot be resolved
     package: NodePackage | None = None
-    hook: Hook | None = None  # None: its host takes it for no hook
+    hook: Hook | None = None  # None: its host rejects it
     rejected: RejectedHook | None = None
 
     @property
     def kind(self) -> EventKind:
-        """The kind of events that it hears; of a folder that is no hook, a folder's."""
+        """The kind of events that it receives; for a rejected folder, folder events."""
         return "folder" if self.hook is None else event_kind(self.hook)
 
     @property
     def namespace(self) -> str:
-        """The name that its metadata should stand under; empty where the host reads none."""
+        """The namespace its metadata should have; empty if the host reads none."""
         return self.host.namespaces[0] if self.host.namespaces else ""
 
     @property
     def base(self) -> KeyPath:
-        """The path of its metadata: under the host's name, the one that it uses where there are several."""
+        """The path of its metadata: the host's namespace, the used one if there are several."""
         used = (name for name in self.host.namespaces if self.header.own(name))
         return ("metadata", next(used, self.namespace))
 
     @property
     def own(self) -> Mapping[str, object]:
-        """Its metadata as written; empty where there is none for this host."""
+        """Its metadata as written; empty if there is none for this host."""
         return self.header.own(str(self.base[1]))
 
     @property
     def events(self) -> tuple[str, ...]:
-        """What it listens to, as the host reads it; empty where that is known after a load."""
+        """The events it subscribes to, as the host reads them; empty if only a load can tell."""
         return (self.hook.meta.events or ()) if self.hook is not None else ()
 
     def kind_of(self, key: str) -> EventKind:
-        """The kind of one of its events: a plugin may hear those of hook folders too."""
+        """Return the kind of one of its events: a plugin may receive folder events too."""
         crosses = self.hook is not None and key in self.hook.meta.of_folders
         return "folder" if crosses else self.kind
 
     def sends(self, key: str) -> bool:
-        """Does the host ever send an event that this hook would hear under that key."""
+        """Return whether the host ever sends an event that this hook receives under the key."""
         return self.host.catalogue.sends(key, self.kind_of(key))
 
     def heard(self) -> Iterator[EventType]:
-        """Every event of the catalogue that it hears: of a family, all that the host sends."""
+        """Yield every catalogue event that it receives; for a family, all that the host sends."""
         catalogue = self.host.catalogue
         for event in catalogue.events:
             family = event.key.partition(":")[0]
@@ -182,11 +184,11 @@ class LintSubject:
     # Places
 
     def in_header(self, *path: str | int) -> FilePosition:
-        """Where a value of the header stands, or where it would."""
+        """Return the position of a header value, or where it would be."""
         return FilePosition(self.manifest or self.folder, *self.header.at(path))
 
     def of_event(self, key: str) -> FilePosition:
-        """Where an event's name stands."""
+        """Return the position of an event's name."""
         written = self.own.get("events")
         if isinstance(written, list) and key in written:
             return self.in_header(*self.base, "events", written.index(key))
@@ -198,29 +200,29 @@ class LintSubject:
         return FilePosition(self.handler or self.folder, line, at - self.text.rfind("\n", 0, at))
 
     def in_handler(self, met: Occurrence | None = None) -> FilePosition:
-        """Where in its handler something was met; without a handler, its folder."""
+        """Return the position of an occurrence in the handler; without a handler, its folder."""
         file = self.handler or self.folder
         return FilePosition(file, met.line, met.column) if met is not None else FilePosition(file)
 
     # Fixes
 
     def edit(self, path: KeyPath, value: object, meaning: str) -> Edit:
-        """An edit of its HOOK.md's header."""
+        """Return an edit of its HOOK.md's header."""
         return Edit(self.manifest or self.folder / "HOOK.md", path, value, meaning)
 
 
 def error(place: FilePosition, text: str, then: str = "", fix: tuple[Edit, ...] | None = None) -> RuleMessage:
-    """A finding that keeps the hook from working. `then` is the next step, `fix` the edits that do it."""
+    """Return a message that the hook does not work. `next_step` is the advice, `fix` its edits."""
     return RuleMessage(Severity.ERROR, place, text, then, fix)
 
 
 def warning(
     place: FilePosition, text: str, then: str = "", fix: tuple[Edit, ...] | None = None
 ) -> RuleMessage:
-    """A finding that is probably not meant. As `error`."""
+    """Return a message about something that is probably not intended. Arguments as `error`."""
     return RuleMessage(Severity.WARNING, place, text, then, fix)
 
 
 def hint(place: FilePosition, text: str, then: str = "", fix: tuple[Edit, ...] | None = None) -> RuleMessage:
-    """A finding that could be better. As `error`."""
+    """Return a message about something that could be better. Arguments as `error`."""
     return RuleMessage(Severity.HINT, place, text, then, fix)

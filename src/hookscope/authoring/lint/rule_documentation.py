@@ -1,4 +1,4 @@
-"""A rule's documentation, read from its module's docstring: title, reason, and tested examples."""
+"""A rule's documentation, read from its module's docstring: title, reason, tested examples."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ SECTION = re.compile(r"^(Bad|Good|Host|Folder):[ \t]*(.*)$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class RuleExample:
-    """The files of one hook's folder: name → text."""
+    """The files of an example hook's folder: name → text."""
 
     files: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class RuleDocumentation:
-    """What a rule's text says."""
+    """The parts of a rule's documentation."""
 
     title: str
     why: str
@@ -32,7 +32,7 @@ class RuleDocumentation:
 
 
 def rule_documentation(text: str) -> RuleDocumentation:
-    """The documentation in its parts. Raises ValueError where one is missing: our own mistake."""
+    """Parse a rule's documentation. Raises ValueError if a part is missing: our own mistake."""
     text = cleandoc(text)
     marks = list(SECTION.finditer(text))
     parts: dict[str, str] = {}

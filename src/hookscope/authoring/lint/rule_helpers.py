@@ -1,4 +1,4 @@
-"""What several rules share: events that are never sent, guards, header keys, and edits of `requires`."""
+"""Helpers of several rules: unsent events, guards, header keys, and edits of `requires`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hookscope.model.hook import Edit
 
 
 def declare_requirement(subject: LintSubject, kind: str, name: str) -> tuple[Edit, ...] | None:
-    """The edit that adds `name` to `requires.<kind>`; None where something else stands there."""
+    """Return the edit that adds `name` to `requires.<kind>`; None if something else is there."""
     own, requires = subject.own, subject.own.get("requires")
     if not own or not isinstance(requires, Mapping | None) or subject.header.quoted:
         return None
@@ -25,18 +25,18 @@ def declare_requirement(subject: LintSubject, kind: str, name: str) -> tuple[Edi
 
 
 def dead_events(subject: LintSubject) -> tuple[UnsentEvent, ...]:
-    """The events of a hook that its host never sends, none twice."""
+    """Return the events of a hook that its host never sends, each once."""
     keys = (key for key in dict.fromkeys(subject.events) if not _is_sent(key, subject))
     return tuple(_dead_events(key, subject) for key in keys)
 
 
 def later_events(subject: LintSubject) -> tuple[str, ...]:
-    """Events that its host's guide does not have, and its program does."""
+    """Return events missing from the host's guide that its program sends."""
     return tuple(key for key in dict.fromkeys(subject.events) if _is_later(key, subject))
 
 
 def doubtful_events(subject: LintSubject) -> tuple[UnsentEvent, ...]:
-    """Events of a type whose actions are anybody's own, whose names look like slips all the same."""
+    """Return events of open types whose names still look like typos."""
     catalogue = subject.host.catalogue
     own = [key for key in dict.fromkeys(subject.events) if _is_delivered(key, subject)]
     strange = (_dead_events(key, subject) for key in own if key not in catalogue.by_key and key != ALL_EVENTS)
@@ -44,7 +44,7 @@ def doubtful_events(subject: LintSubject) -> tuple[UnsentEvent, ...]:
 
 
 def is_all_dead(subject: LintSubject) -> bool:
-    """Does the host send none of its events: it never runs."""
+    """Return whether the host sends none of its events, so that it never runs."""
     return bool(subject.events) and not any(_is_sent(key, subject) for key in subject.events)
 
 
@@ -57,12 +57,12 @@ def _is_later(key: str, subject: LintSubject) -> bool:
 
 
 def later_senders(subject: LintSubject) -> Mapping[str, str]:
-    """The events that its guide lacks, with who sends them to hooks of its kind."""
+    """Return the events missing from its guide, with the program that sends them."""
     return subject.host.later_plugin if subject.kind == "plugin" else subject.host.later
 
 
 def _is_delivered(key: str, subject: LintSubject) -> bool:
-    """Folders have no wildcards, not even in a type whose actions are anybody's own."""
+    """Return whether the event reaches the hook. Folder hooks have no wildcards, even in open types."""
     return subject.sends(key) and not (subject.kind == "folder" and key.endswith("*"))
 
 
@@ -71,7 +71,7 @@ def _dead_events(key: str, subject: LintSubject) -> UnsentEvent:
 
 
 def is_whole_key(met: Occurrence, subject: LintSubject) -> bool:
-    """Is a value that a guard names a whole key. An action may hold a colon too: `compact:before`."""
+    """Return whether a guard compares with a whole key. Actions may hold a colon: `compact:before`."""
     if ":" not in met.name or met.kind not in ("type", "action"):
         return False
     if met.kind == "type":
@@ -90,7 +90,7 @@ METADATA_KEYS = frozenset(  # below the host's name
 )
 REQUIRES_KEYS = frozenset(REQUIREMENTS)
 
-# At the top they are no key; what to do with those that are none anywhere.
+# Keys that are invalid at the top; advice for those that are invalid everywhere.
 EVENTS_KEY = "Events stand in `events` below the host's metadata."
 MISPLACED_KEYS = {
     **dict.fromkeys(METADATA_KEYS - TOP_KEYS, ""),

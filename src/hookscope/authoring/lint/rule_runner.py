@@ -1,4 +1,4 @@
-"""Runs all rules over all subjects: findings that authors do not ignore, and what could not be checked."""
+"""Runs all rules over all subjects, without ignored findings, and reports what was not checked."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ORDER = tuple(Severity)
 
 @dataclass(frozen=True, slots=True)
 class LintReport:
-    """What a lint found. Findings by hook, then by severity, file and line."""
+    """The result of a lint. Findings are sorted by hook, severity, file and line."""
 
     subjects: tuple[LintSubject, ...] = ()
     findings: tuple[LintFinding, ...] = ()
@@ -30,16 +30,16 @@ class LintReport:
 
     @property
     def failed(self) -> bool:
-        """Is there an error. Warnings alone do not fail a lint."""
+        """True if there is an error. Warnings alone do not fail a lint."""
         return any(finding.severity is Severity.ERROR for finding in self.findings)
 
     def count(self, severity: Severity) -> int:
-        """How many findings are of that severity."""
+        """Return the number of findings with this severity."""
         return sum(finding.severity is severity for finding in self.findings)
 
 
 def run_rules(subjects: Iterable[LintSubject], only: Collection[str] = ()) -> LintReport:
-    """Every rule over every subject; with `only`, the rules of those ids."""
+    """Run every rule, or only the named ones, over every subject."""
     subjects = tuple(subjects)
     rules = [rule for rule in RULES.values() if not only or rule.id in only]
     findings = [finding for subject in subjects for finding in _run_rule(subject, rules)]
@@ -66,7 +66,7 @@ def _finding(rule: Rule, subject: LintSubject, said: RuleMessage) -> LintFinding
 
 
 def _rules_not_run(subjects: Iterable[LintSubject], rules: Iterable[Rule]) -> Iterator[NotLinted]:
-    """Rules of the source say where they had none to look at: once for each reason."""
+    """Yield the source rules that had no source to check, once per reason."""
     files: dict[str, list[FilePosition]] = {}
     for subject in subjects:
         if subject.facts is None and subject.handler is not None:

@@ -6,17 +6,17 @@ from hookscope.app.snapshot import Snapshot
 from hookscope.model.run import Result, Run
 from hookscope.model.text import one_line
 
-MOST = 5  # handlers that are read: each is parsed while somebody waits
+MOST = 5  # handlers that are parsed while the user waits
 
 
 def silent_handler_reasons(run: Run, view: Snapshot) -> list[str]:
-    """A sentence for each mistake of a handler that showed nothing. Blocks while scripts are parsed."""
+    """Return a note for each lint error of handlers without visible effect. Blocks while parsing."""
     quiet = {result.call.hook for result in run.results if _is_silent(result)}
     rows = [row for row in view.inventory.hooks if row.hook in quiet and row.hook.kind == "folder"]
     if not rows:
         return []
     from hookscope.authoring.lint.linting import lint_one
-    from hookscope.authoring.lint.model import Severity  # here: most handlers show what they did
+    from hookscope.authoring.lint.model import Severity  # most handlers have a visible effect
 
     return [
         f"note: {one_line(row.hook.name)} ran and did nothing that shows: "

@@ -1,4 +1,4 @@
-"""Reads the files of hooks for the rules, through the host's own file access."""
+"""Reads the files of hooks for lint rules, through the host's own file access."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LARGEST_PACKAGE = 262_144  # bytes
 
 
 def read_subjects(inventory: Inventory, host: HostFacts, files: Files) -> tuple[LintSubject, ...]:
-    """Everything in an inventory that is a hook, or was meant to be one, but for its source's facts.
+    """Return everything that is, or was meant to be, a hook, without the facts of its source.
 
     Never raises.
     """
@@ -41,7 +41,7 @@ def read_subjects(inventory: Inventory, host: HostFacts, files: Files) -> tuple[
 
 
 def read_subject(hook: Hook, host: HostFacts, files: Files) -> LintSubject:
-    """One hook with its files read, but for the facts of its source."""
+    """Return one hook with its files read, without the facts of its source."""
     handler = hook.handler
     folder = hook.path if hook.kind == "folder" and hook.path else (handler or Path()).parent
     return replace(
@@ -93,7 +93,7 @@ def _header_of(manifest: Path, files: Files) -> LintHeader:
 
 
 def _text_of(handler: Path, files: Files) -> tuple[str, str]:
-    """The handler's text, or why there is none."""
+    """Return the handler's text, or why there is none."""
     source = _bytes_of(handler, LARGEST + 1, files)
     if source is None:
         return "", "it cannot be read"
@@ -104,7 +104,7 @@ def _text_of(handler: Path, files: Files) -> tuple[str, str]:
 
 def _bytes_of(path: Path, limit: int, files: Files) -> bytes | None:
     facts = files.facts(path)
-    if facts is None or not facts.file:  # a pipe would be read for ever
+    if facts is None or not facts.file:  # reading a pipe would never end
         return None
     try:
         return files.read(path, limit)[:limit]
@@ -113,7 +113,7 @@ def _bytes_of(path: Path, limit: int, files: Files) -> bytes | None:
 
 
 def _package_above(handler: Path, files: Files) -> NodePackage | None:
-    """The nearest package.json upwards. One that cannot be read says nothing, as to Node it does not."""
+    """Return the nearest package.json upwards. An unreadable one sets no type, as for Node."""
     for folder in handler.parents:
         source = _bytes_of(folder / PACKAGE, LARGEST_PACKAGE, files)
         if source is not None:
@@ -132,7 +132,7 @@ def _package_above(handler: Path, files: Files) -> NodePackage | None:
 def with_handler_facts(
     subjects: Iterable[LintSubject], scripts: ScriptReader, files: Files
 ) -> tuple[LintSubject, ...]:
-    """The subjects with the facts of their handlers. Scripts are parsed together, by one child."""
+    """Return the subjects with their handlers' facts. One child process parses all scripts."""
     subjects = tuple(subjects)
     wanted = [
         ScriptSource(str(subject.handler), subject.text, _is_typescript(subject))

@@ -1,4 +1,4 @@
-"""Events of a new hook: the requested ones, or a good first one. Pure."""
+"""Events of a new hook: the requested ones, or a suitable default. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hookscope.model.run import EventKind
 from hookscope.model.text import nearest_word, one_line
 from hookscope.values import dataclass
 
-GUARDED_EVENTS = "before_tool_call"  # what a first plugin hook guards
+GUARDED_EVENTS = "before_tool_call"  # the event of a first plugin hook
 FIRST_EVENTS: Mapping[EventKind, tuple[str, ...]] = {
     "folder": (),
     "plugin": (GUARDED_EVENTS,),
@@ -26,29 +26,29 @@ TELLING_FIELDS = (
     "from",
     "to",
     "toolName",
-)  # fields that say most, best first
+)  # the most telling fields, best first
 
 
 @dataclass(frozen=True, slots=True)
 class HandledEvent:
-    """One event that the new hook listens to, and what a first handler can make of it."""
+    """One event that the new hook subscribes to, and what its first handler reads of it."""
 
     key: str
     when: str
-    fires: str  # the event that tries it out: of a family, or of all events, one of them
-    field: str  # a text of its context that the handler reads; empty: none that all hosts carry
-    context: Mapping[str, Any]  # of the saved event: the whole example, as `fire KEY` has it
+    fires: str  # the event to fire: for a family or all events, one of them
+    field: str  # a text of the context that the handler reads; empty: none that all hosts send
+    context: Mapping[str, Any]  # of the saved event: the whole example, as in `fire KEY`
     session: str
-    delivers: bool  # does everybody who sends it show what is pushed
+    delivers: bool  # every host that sends it shows pushed messages
 
     @property
     def value(self) -> str:
-        """What the handler reads of the saved event."""
+        """The value that the handler reads from the saved event."""
         return str(self.context[self.field])
 
 
 def default_event(kind: EventKind, readers: TargetHosts) -> str:
-    """The event that most of the hosts send, and show the messages of; the first of the catalogue."""
+    """Return the event that most target hosts send, and whose messages they show."""
     catalogue = readers.first.catalogue
     known = [one.key for one in catalogue.events if one.kind == kind and not one.family]
     for key in FIRST_EVENTS[kind]:
@@ -63,7 +63,7 @@ def default_event(kind: EventKind, readers: TargetHosts) -> str:
 
 
 def check_events(keys: Sequence[str], kind: EventKind, readers: TargetHosts) -> tuple[str, ...]:
-    """The keys in the hosts' spelling. Raises Refusal for one that no chosen host sends."""
+    """Return the keys in the hosts' spelling. Raises Refusal for one that no chosen host sends."""
     found = []
     for key in keys:
         key = readers.first.catalogue.canonical(key)
@@ -95,7 +95,7 @@ def _never_sent(key: str, kind: EventKind, readers: TargetHosts) -> Refusal:
 
 
 def unsent_notes(keys: Sequence[str], kind: EventKind, readers: TargetHosts) -> tuple[str, ...]:
-    """A sentence for each event that is nowhere listed, and for each host that never sends one of them."""
+    """Return a note for each unlisted event, and for each host that never sends one of them."""
     said = []
     for key in keys:
         catalogue = readers.first.catalogue
@@ -112,7 +112,7 @@ def unsent_notes(keys: Sequence[str], kind: EventKind, readers: TargetHosts) -> 
 
 
 def handled_event(key: str, kind: EventKind, readers: TargetHosts) -> HandledEvent:
-    """What a first handler can read of this event, wherever it is sent."""
+    """Return what a first handler can read from this event at every host that sends it."""
     sending = [one for one in readers.all if one.catalogue.sends(key, kind)]
     fires = _example_event(key, kind, sending[0])
     known = [event for one in sending if (event := one.catalogue.find(fires)) is not None]
@@ -135,7 +135,7 @@ def _delivers(reader: TargetHost, key: str) -> bool:
 
 
 def _example_event(key: str, kind: EventKind, reader: TargetHost) -> str:
-    """The event itself; of a family, or of all events, one that is sent."""
+    """Return the event itself; for a family or all events, one that is sent."""
     catalogue = reader.catalogue
     if key == ALL_EVENTS:
         return next(one for one in FIRST_EVENTS[kind] if catalogue.sends(one, kind))
@@ -146,7 +146,7 @@ def _example_event(key: str, kind: EventKind, reader: TargetHost) -> str:
 
 
 def _field(known: Sequence[EventType]) -> str:
-    """A text that every sender's example has, the most telling one."""
+    """Return the most telling text field that every sender's example has."""
     texts = [{name for name, value in one.context.items() if isinstance(value, str)} for one in known]
     both = set.intersection(*texts) if texts else set()
     ranked = [name for name in TELLING_FIELDS if name in both]

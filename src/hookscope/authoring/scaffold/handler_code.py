@@ -1,4 +1,4 @@
-"""Source code of a new handler: Python, TypeScript or JavaScript. It holds only names that were checked."""
+"""Source code of a new handler: Python, TypeScript or JavaScript. It holds only checked names."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from hookscope.values import dataclass
 
 PUSHED_MESSAGE = "What is pushed is shown to the user."
 PRINTED_MESSAGE = "Nobody is shown the messages of this event: what is printed goes to the log of the host."
-WORSE_HANDLING = ("rm -rf", "mkfs", "git push --force")  # what a guard lets no tool do
+WORSE_HANDLING = ("rm -rf", "mkfs", "git push --force")  # commands that the guard blocks
 
 
 def type_and_action(key: str) -> tuple[str, str]:
-    """Type and action of a key; no action: any."""
+    """Return type and action of a key; an empty action means any."""
     family, _, action = key.partition(":")
     return family, action
 
 
 def python_handler(name: str, events: Sequence[HandledEvent]) -> str:
-    """`handler.py` of a HOOK.md folder."""
+    """Return `handler.py` of a HOOK.md folder."""
     return "\n".join(['"""What this hook does."""', "", "", *_python_handler(name, events)]) + "\n"
 
 
@@ -64,7 +64,7 @@ def _python_about(event: HandledEvent) -> str:
 
 
 def python_plugin(name: str, events: Sequence[HandledEvent]) -> str:
-    """`plugin.py`."""
+    """Return `plugin.py`."""
     lines = ['"""What this plugin does."""', ""]
     if any(event.key == GUARDED_EVENTS for event in events):
         lines += ["import json", "", f"NEVER = {_python_list(WORSE_HANDLING)}", ""]
@@ -99,7 +99,7 @@ def _python_function(key: str) -> str:
 
 
 def python_module(name: str, events: Sequence[HandledEvent]) -> str:
-    """A module of `agent/hooks`."""
+    """Return a Python module of `agent/hooks`."""
     lines = ['"""What this hook does."""', "", "from hookscope import define_hook", ""]
     for event in events:
         lines += ["", *_python_event(name, event), ""]
@@ -136,12 +136,12 @@ type HookEvent = {
 
 @dataclass(frozen=True, slots=True)
 class ScriptCode:
-    """With types, or without."""
+    """Writes scripts with types (TypeScript) or without (JavaScript)."""
 
     typed: bool
 
     def handler(self, name: str, events: Sequence[HandledEvent]) -> str:
-        """`handler.ts` of a HOOK.md folder."""
+        """Return `handler.ts` of a HOOK.md folder."""
         head = SCRIPT_EVENT if self.typed else ""
         return head + "\n".join(self._handler(name, events)) + "\n"
 
@@ -170,7 +170,7 @@ class ScriptCode:
         yield "}"
 
     def plugin(self, name: str, events: Sequence[HandledEvent]) -> str:
-        """`index.ts`."""
+        """Return `index.ts` of a plugin."""
         lines = []
         if any(event.key == GUARDED_EVENTS for event in events):
             lines += [f"const NEVER = {json.dumps(WORSE_HANDLING)};", ""]
@@ -193,7 +193,7 @@ class ScriptCode:
         yield "  });"
 
     def module(self, name: str, events: Sequence[HandledEvent], package: str) -> str:
-        """A module of `agent/hooks`."""
+        """Return a module of `agent/hooks`."""
         lines = [
             f'import {{ defineHook }} from "{package}/hooks";',
             "",

@@ -17,9 +17,9 @@ ScriptLanguage = Literal["python", "typescript", "javascript"]
 KINDS: tuple[ScaffoldKind, ...] = get_args(ScaffoldKind)
 LANGUAGES: tuple[ScriptLanguage, ...] = get_args(ScriptLanguage)
 WORKSPACE, MANAGED = "workspace", "managed"
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")  # what every host takes, and every disk
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")  # valid at every host and on every file system
 EVENT = re.compile(r"\*|[A-Za-z][\w.:-]{0,99}")
-RESERVED = frozenset({"index"})  # a module of Eve, beside what no pack may be called
+RESERVED = frozenset({"index"})  # a module of Eve; also invalid: pack names
 KIND_OF_SYSTEM: dict[ScaffoldKind, EventKind] = {
     "hook": "folder",
     "pack": "folder",
@@ -30,19 +30,19 @@ KIND_OF_SYSTEM: dict[ScaffoldKind, EventKind] = {
 
 @dataclass(frozen=True, slots=True)
 class ScaffoldRequest:
-    """What somebody wants to have made. Empty: chosen for them."""
+    """What the user wants to create. Empty fields are chosen for them."""
 
     name: str
     kind: ScaffoldKind | None = None  # None: a hook of the first dialect's first kind
     events: tuple[str, ...] = ()
     language: ScriptLanguage | None = None
-    dialects: tuple[str, ...] = ()  # of whom it is to be read; none: the one in force
+    dialects: tuple[str, ...] = ()  # target dialects; none: the one in force
     where: str = ""  # workspace, managed, or a folder
     description: str = ""
 
 
 def check_name(name: str) -> None:
-    """Raises Refusal for a name that some host, or some disk, would not take."""
+    """Raise Refusal for a name that some host or file system would not accept."""
     if not NAME.fullmatch(name):
         rule = "A name begins with a letter and has letters, digits, - and _ behind it, 64 at most."
         raise Refusal(f"{one_line(name, 60)!r} cannot be a hook's name.", rule, code=2)
@@ -51,13 +51,13 @@ def check_name(name: str) -> None:
 
 
 def check_description(text: str) -> None:
-    """Raises Refusal for a text that no header of single lines can hold."""
+    """Raise Refusal for a text that a one-line header cannot hold."""
     if text != one_line(text, 300) or "`" in text:
         raise Refusal("The description wants one line of at most 300 characters, without backquotes.", code=2)
 
 
 def kind_named(text: str) -> ScaffoldKind:
-    """The kind of that name; of a product whose hooks are modules, `stream`. Raises Refusal."""
+    """Return the kind with this name; a product with module hooks means `stream`. Raises Refusal."""
     for kind in KINDS:
         if text == kind:
             return kind

@@ -1,4 +1,4 @@
-"""Files beside the code of a new hook: HOOK.md, manifests, package.json, README, the saved event. Pure."""
+"""Files of a new hook beside its code: HOOK.md, manifests, package.json, README, saved event. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def hook_md_text(
     events: Sequence[HandledEvent],
     file: str,
 ) -> str:
-    """A HOOK.md. Its metadata is JSON in one line, which the readers of all hosts read."""
+    """Return a HOOK.md. Its metadata is JSON on one line, which every host reads."""
     own = {namespace: {"events": list(keys)} for namespace, keys in metadata.items()}
     when = "\n".join(f"- `{event.key}`: {event.when}" for event in events)
     return f"""\
@@ -47,7 +47,7 @@ and `{file}` is what runs.
 
 
 def _header_text(text: str) -> str:
-    """As it stands where YAML reads it so, else in quotes: readers of single lines see both."""
+    """Return the text as is if YAML reads it unchanged, else in quotes: line-based readers accept both."""
     try:
         if read_yaml(f"x: {text}\n".encode()) == {"x": text}:
             return text
@@ -61,7 +61,7 @@ def _document_text(description: str) -> str:
 
 
 def default_description(events: Sequence[HandledEvent], kind: EventKind) -> str:
-    """A description, where nobody gave one."""
+    """Return a description for a request without one."""
     keys = [event.key for event in events]
     if keys == [GUARDED_EVENTS]:
         return "Keeps tools from destructive commands"
@@ -72,7 +72,7 @@ def default_description(events: Sequence[HandledEvent], kind: EventKind) -> str:
 def package_json(
     name: str, description: str = "", own: Mapping[str, Mapping[str, object]] | None = None, *, esm: bool
 ) -> str:
-    """A package.json. `own`: what it says to hosts, each under its key."""
+    """Return a package.json. `own`: each host's block under its key."""
     said: dict[str, Any] = {"name": name.lower(), "version": "0.1.0"}
     if description:
         said["description"] = description
@@ -82,19 +82,19 @@ def package_json(
 
 
 def module_package_json() -> str:
-    """The package.json that makes a `.js` beside it an ES module."""
+    """Return the package.json that makes a `.js` beside it an ES module."""
     return '{ "type": "module" }\n'
 
 
 def plugin_manifest(name: str, description: str) -> str:
-    """A plugin's manifest: OpenClaw wants a schema of its settings, and this plugin has none."""
+    """Return a plugin's manifest. OpenClaw requires a settings schema; this plugin has no settings."""
     schema = {"type": "object", "additionalProperties": False, "properties": {}}
     said = {"id": name, "description": description, "version": "0.1.0", "configSchema": schema}
     return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
 
 
 def readme_text(name: str, description: str, folder: str) -> str:
-    """The README of a pack."""
+    """Return the README of a pack."""
     return f"""\
 # {name}
 
@@ -111,11 +111,11 @@ def readme_text(name: str, description: str, folder: str) -> str:
 
 
 def saved_event_text(name: str, event: HandledEvent, kind: EventKind, *, pushed: bool) -> str:
-    """A saved event with what its run is expected to be, other hooks or not."""
+    """Return a saved event whose expectations hold whatever other hooks exist."""
     document: dict[str, Any] = {"event": event.fires}
     context = escaped_value(dict(event.context))
     if WORKSPACE_FIELD in context:
-        context[WORKSPACE_FIELD] = f"${{{WORKSPACE}}}"  # no path of this machine: others test it too
+        context[WORKSPACE_FIELD] = f"${{{WORKSPACE}}}"  # portable: others run this test too
     if kind == "folder":
         context[CFG] = f"${{{CFG}}}"
     if event.fires == GUARDED_EVENTS and event.key == GUARDED_EVENTS:

@@ -58,14 +58,14 @@ AGENT_FOLDER = "agent"
 
 @dataclass(frozen=True, slots=True)
 class ScaffoldPlace:
-    """The folder that the new one is put into, and the workspace that its saved event belongs to."""
+    """The folder for the new hook, and the workspace of its saved event."""
 
     parent: Path
     workspace: Path
 
 
 def scaffold_workspace(host: Host) -> Path:
-    """The workspace in force. The current folder where its host has none yet: so it becomes one."""
+    """Return the workspace; the current folder if the host has none yet, so that it becomes one."""
     here = host.surroundings.cwd
     files = host.surroundings.files
     nowhere = host.choices.workspace is None and files.facts(host.workspace) is None
@@ -73,7 +73,7 @@ def scaffold_workspace(host: Host) -> Path:
 
 
 def scaffold_place(wish: ScaffoldRequest, kind: ScaffoldKind, host: Host) -> ScaffoldPlace:
-    """Raises Refusal where no such folder can be had."""
+    """Return where the new hook goes. Raises Refusal if no such folder is available."""
     workspace = scaffold_workspace(host)
     if wish.where not in ("", WORKSPACE, MANAGED):
         parent = host.surroundings.absolute(wish.where)
@@ -111,23 +111,23 @@ SUFFIX: dict[ScriptLanguage, str] = {"python": ".py", "typescript": ".ts", "java
 
 @dataclass(frozen=True, slots=True)
 class ScaffoldPlan:
-    """What would be written. Making it writes nothing."""
+    """The files that would be written. Making one writes nothing."""
 
     wish: ScaffoldRequest
     kind: ScaffoldKind
     language: ScriptLanguage
     readers: TargetHosts
     events: tuple[HandledEvent, ...]
-    root: Path  # the folder that is the new one's own, or its module
-    main: Path  # where its author goes on writing
+    root: Path  # the new hook's own folder, or its module
+    main: Path  # the file to edit first
     files: tuple[tuple[Path, bytes], ...]
-    saved: Path | None  # the saved event, where a host looks in that folder
+    saved: Path | None  # the saved event, if a host scans that folder
     where: ScaffoldPlace
     notes: tuple[str, ...]
 
     @property
     def change(self) -> Change:
-        """All of it as one change."""
+        """All files as one change."""
         meaning = f"new {self.kind} {self.wish.name}"
         first, *rest = (Change(path, meaning, None, content, is_code=True) for path, content in self.files)
         above = {folder for path, _ in self.files for folder in path.parents}
@@ -136,10 +136,10 @@ class ScaffoldPlan:
 
 
 def plan_scaffold(wish: ScaffoldRequest, host: Host, inventory: Inventory) -> ScaffoldPlan:
-    """What fulfils a wish here. `host` is the one in force, `inventory` what was found in it.
+    """Return the plan of a request for the host in force and its inventory.
 
-    Raises Refusal for a name that cannot be given or is taken, for events that nobody sends, and for a
-    language that no chosen host looks for.
+    Raises Refusal for an invalid or existing name, for events that no host sends, and for a language that
+    no chosen host looks for.
     """
     check_name(wish.name)
     check_description(wish.description)
@@ -197,7 +197,7 @@ def _with_files(made: ScaffoldPlan) -> ScaffoldPlan:
 
 
 def _hook_files(made: ScaffoldPlan, folder: Path, *, esm: bool = True) -> ScaffoldPlan:
-    """HOOK.md and handler in a folder; `esm`: with the package.json that a `.js` needs."""
+    """Add HOOK.md and handler in a folder; `esm`: with the package.json that a `.js` needs."""
     name, events, readers = made.wish.name, made.events, made.readers
     file = handler_name(made.language, readers)
     if made.language == "python":
@@ -214,9 +214,9 @@ def _hook_files(made: ScaffoldPlan, folder: Path, *, esm: bool = True) -> Scaffo
 
 
 def metadata_of(events: tuple[HandledEvent, ...], readers: TargetHosts) -> dict[str, list[str]]:
-    """Namespace → events: those that some of its readers gets sent; all of them where there are none.
+    """Return namespace → events that a target host sends; all events if it sends none.
 
-    Then its host calls the hook silent, and not broken: it is read, and has nothing to hear.
+    The host then reports the hook as silent, not broken: it reads it, and sends it nothing.
     """
     found: dict[str, list[str]] = {}
     for one in readers.chosen:
@@ -278,7 +278,7 @@ def _module_files(made: ScaffoldPlan) -> ScaffoldPlan:
 
 
 def _instructions(made: ScaffoldPlan, readers: Iterable[TargetHost]) -> dict[Path, Dialect]:
-    """What the project lacks without which one of these hosts builds none of it, each with that host."""
+    """Return the files without which one of these hosts builds nothing, each with that host."""
     found = {}
     for one in readers:
         if isinstance(one.system, StreamSystem):
@@ -288,7 +288,7 @@ def _instructions(made: ScaffoldPlan, readers: Iterable[TargetHost]) -> dict[Pat
 
 
 def _check_free(made: ScaffoldPlan, inventory: Inventory, host: Host, kind: EventKind) -> None:
-    """Raises Refusal where something stands there already, or a hook of that name is in force."""
+    """Raise Refusal if a file exists already, or a hook with that name is in force."""
     name, short = made.wish.name, host.surroundings.short
     if made.kind != "stream" and os.path.lexists(made.root):
         raise Refusal(f"There is {short(made.root)} already.", "Nothing was written; choose another name.")
@@ -310,7 +310,7 @@ def _check_free(made: ScaffoldPlan, inventory: Inventory, host: Host, kind: Even
 
 
 def _precedence_note(made: ScaffoldPlan, other: Hook, host: Host) -> str:
-    from hookscope.authoring.fix.simulation import SimulatedHost  # here: few names are taken
+    from hookscope.authoring.fix.simulation import SimulatedHost  # rarely needed
 
     at = f"{host.surroundings.short(other.path or other.folder.path)} ({other.folder.source})"
     then = SimulatedHost(host, Inventory()).after(*made.change.parts)

@@ -21,39 +21,39 @@ if TYPE_CHECKING:
     from hookscope.app.workbench import Workbench
 
 OWN_SWITCHES = ("enabled", "selected")
-SWITCH = "switch"  # that of all hooks
+SWITCH = "switch"  # the switch of all hooks
 
 
 @dataclass(frozen=True, slots=True)
 class ScaffoldStatus:
-    """The new one under one dialect."""
+    """The new hook under one dialect."""
 
     dialect: str
-    row: HookStatus | None  # None: this host does not find it there
+    row: HookStatus | None  # None: this host does not find it
     shut: tuple[Gate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ScaffoldResult:
-    """What was written, and what is to be done next."""
+    """What was written, and the next steps."""
 
     sketched: ScaffoldPlan
-    trusted: Path | None  # the folder that may run now
+    trusted: Path | None  # the folder that is trusted now
     stands: tuple[ScaffoldStatus, ...]
-    next: tuple[str, ...]  # commands, in their order
+    next: tuple[str, ...]  # commands, in order
     notes: tuple[str, ...]
 
 
 def plan_new(bench: Workbench, view: Snapshot, wish: ScaffoldRequest) -> ScaffoldPlan:
-    """What a wish comes to. Writes nothing; raises Refusal."""
+    """Return the plan of a request. Writes nothing; raises Refusal."""
     return plan_scaffold(wish, view.host, view.inventory)
 
 
 def write_scaffold(bench: Workbench, sketch: ScaffoldPlan, *, trust: bool | None = None) -> ScaffoldResult:
-    """Write it, as one change that can be taken back, and look again. Raises Refusal; then nothing is there.
+    """Write a plan as one undoable change, and scan again. Raises Refusal; nothing is written then.
 
-    `trust`: whether it may run from now on. None: where its folder was not there before: what lies in it is
-    ours, and its author's to go on with.
+    `trust`: whether it may run from now on. None: only if its folder is new, since everything in it is
+    then Hookscope's own.
     """
     folder = _to_trust(sketch)
     trust = not os.path.lexists(folder) if trust is None else trust
@@ -69,13 +69,13 @@ def write_scaffold(bench: Workbench, sketch: ScaffoldPlan, *, trust: bool | None
 
 
 def _to_trust(sketch: ScaffoldPlan) -> Path:
-    """Its own folder; of a module, the folder that it stands in."""
+    """Return its own folder; for a module, the folder that contains it."""
     return sketch.root.parent if sketch.kind == "stream" else sketch.root
 
 
 def _workbench_of(bench: Workbench, sketch: ScaffoldPlan, dialect: str) -> Workbench:
-    """The same machine under that dialect, at the workspace that the new one belongs to."""
-    from hookscope.app.workbench import Workbench  # here: it knows us
+    """Return a workbench under that dialect, at the workspace of the new hook."""
+    from hookscope.app.workbench import Workbench
 
     options = replace(bench.options, dialect=dialect)
     if os.path.isdir(sketch.where.workspace):
@@ -94,7 +94,7 @@ def _status_of(bench: Workbench, sketch: ScaffoldPlan, dialect: str) -> Scaffold
 def _next_commands(
     bench: Workbench, sketch: ScaffoldPlan, stands: tuple[ScaffoldStatus, ...]
 ) -> Iterator[str]:
-    """The commands that open what is shut, then the one that tries it out."""
+    """Yield the commands that fix failed gates, then the one that tries the hook."""
     first = next((one for one in stands if one.row is not None), None)
     if sketch.saved is None or first is None or first.row is None:
         yield f"hookscope lint {_shell_path(bench, sketch.root)}"
@@ -107,9 +107,9 @@ def _next_commands(
 
 
 def _gate_commands(one: ScaffoldStatus, bench: Workbench, sketch: ScaffoldPlan) -> Iterator[str]:
-    """What opens the other checks of one host."""
+    """Yield the commands that fix the other gates of one host."""
     more, name = _options(bench, sketch, one.dialect), sketch.wish.name
-    shut = {gate.name for gate in one.shut} - {"trusted", "sent"}  # what is never sent is noted
+    shut = {gate.name for gate in one.shut} - {"trusted", "sent"}  # unsent events are in the notes
     switched = set(OWN_SWITCHES)
     if checked_dialect(one.dialect).switching.also_true:
         switched.add(SWITCH)
@@ -120,7 +120,7 @@ def _gate_commands(one: ScaffoldStatus, bench: Workbench, sketch: ScaffoldPlan) 
 
 
 def _options(bench: Workbench, sketch: ScaffoldPlan, dialect: str) -> str:
-    """What a command has to be told, so that it looks where this one did."""
+    """Return the options that make a command use the same host and workspace."""
     given = bench.options
     said = ""
     if given.dialect is not None or dialect != bench.dialect.name:
@@ -131,6 +131,6 @@ def _options(bench: Workbench, sketch: ScaffoldPlan, dialect: str) -> str:
 
 
 def _shell_path(bench: Workbench, path: Path) -> str:
-    """A path as one types it here."""
+    """Return a path as typed in the current folder."""
     here = bench.setup.surroundings.cwd
     return quote(str(path.relative_to(here) if path.is_relative_to(here) else path))

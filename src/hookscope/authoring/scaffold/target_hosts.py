@@ -1,4 +1,4 @@
-"""Target hosts of a new hook: the chosen dialects, their programs, and the names to offer in a form."""
+"""Target hosts of a new hook: the chosen dialects, their programs, and names to offer in a form."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ ENDINGS: dict[ScriptLanguage, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class TargetHost:
-    """A dialect, and its system of the kind that is made."""
+    """A dialect, and its hook system of the requested kind."""
 
     dialect: Dialect
     system: FolderSystem | PluginSystem | StreamSystem
 
     @property
     def name(self) -> str:
-        """The dialect's."""
+        """The dialect's name."""
         return self.dialect.name
 
     @property
     def catalogue(self) -> Catalogue:
-        """The events of its host."""
+        """The events of the host."""
         return self.dialect.catalogue()
 
     @property
     def namespace(self) -> str:
-        """Below `metadata` of a HOOK.md; empty where there is none."""
+        """The namespace below `metadata` of a HOOK.md; empty if there is none."""
         return self.system.shape.namespace if isinstance(self.system, FolderSystem) else ""
 
     @property
     def runs_python(self) -> bool:
-        """Is a Python handler not marked as one that only Hookscope runs."""
+        """True if the host itself runs Python handlers."""
         if isinstance(self.system, StreamSystem):
             return not self.system.marks_python
         return not self.system.shape.marks_python
@@ -56,31 +56,31 @@ class TargetHost:
 
 @dataclass(frozen=True, slots=True)
 class TargetHosts:
-    """The chosen ones, in their order; and the programs behind the guides among them."""
+    """The chosen hosts in order, and the programs behind the guides among them."""
 
     chosen: tuple[TargetHost, ...]
     behind: tuple[TargetHost, ...]
 
     @property
     def all(self) -> tuple[TargetHost, ...]:
-        """Those that were chosen, and those behind them."""
+        """The chosen hosts, and the programs behind them."""
         return (*self.chosen, *self.behind)
 
     @property
     def first(self) -> TargetHost:
-        """The one that was named first."""
+        """The host that was named first."""
         return self.chosen[0]
 
 
 def default_kind(names: Sequence[str], kind: ScaffoldKind | None) -> ScaffoldKind:
-    """What is made where nobody says: a hook, in the form that the first dialect has. Raises Refusal."""
+    """Return the default kind: a hook in the form of the first dialect. Raises Refusal."""
     if kind is not None:
         return kind
     return "hook" if "folder" in checked_dialect(names[0]).kinds else "stream"
 
 
 def checked_dialect(name: str) -> Dialect:
-    """Raises Refusal for a dialect that there is none of."""
+    """Return the named dialect. Raises Refusal for an unknown one."""
     try:
         return dialect_named(name)
     except UnknownDialect as error:
@@ -88,9 +88,9 @@ def checked_dialect(name: str) -> Dialect:
 
 
 def target_hosts(names: Sequence[str], kind: ScaffoldKind, *, asked: bool) -> TargetHosts:
-    """Those of these dialects that have such hooks. Raises Refusal where none has.
+    """Return those of these dialects that have such hooks. Raises Refusal if one has none.
 
-    `asked`: somebody named them. Else the first guide that has such hooks stands in for one that has not.
+    `explicit`: the user named them. Otherwise the first guide with such hooks replaces dialects without.
     """
     dialects = [checked_dialect(name) for name in dict.fromkeys(names)]
     of_events = KIND_OF_SYSTEM[kind]
@@ -119,12 +119,12 @@ def _hosts_with_kind(
 
 
 def _reads_kind(dialect: Dialect, of_events: EventKind, kind: ScaffoldKind) -> bool:
-    """A host that names no key for packages of its own knows no packs either."""
+    """Return whether a dialect has such hooks. A host without a package key has no packs."""
     return of_events in dialect.kinds and (kind != "pack" or bool(package_key(dialect)))
 
 
 def package_key(dialect: Dialect) -> str:
-    """What a package.json says to this host stands under this key; empty: it reads none."""
+    """Return this host's key in a package.json; empty if it reads none."""
     found = (system.shape.package_key for system in dialect.systems if isinstance(system, PluginSystem))
     return next(found, "")
 
@@ -132,7 +132,10 @@ def package_key(dialect: Dialect) -> str:
 def chosen_language(
     wanted: ScriptLanguage | None, readers: TargetHosts
 ) -> tuple[ScriptLanguage, tuple[str, ...]]:
-    """The wanted language; else Python, or TypeScript where a chosen program runs no Python. With notes."""
+    """Return the requested language, else Python, or TypeScript if a chosen program runs no Python.
+
+    Also returns notes about hosts that run no Python.
+    """
     if wanted is None:
         return (
             "python" if all(one.runs_python for one in readers.chosen) else "typescript"
@@ -141,7 +144,7 @@ def chosen_language(
 
 
 def _no_python_notes(readers: TargetHosts, *, chosen: bool) -> tuple[str, ...]:
-    """Who runs no Python, said where Python is what is written."""
+    """Return a note about programs that run no Python, if Python is written."""
     if not chosen and not all(one.runs_python for one in readers.chosen):
         return ()
     without = [one.dialect.product for one in readers.all if not one.runs_python]
@@ -153,7 +156,7 @@ def _no_python_notes(readers: TargetHosts, *, chosen: bool) -> tuple[str, ...]:
 
 
 def handler_name(language: ScriptLanguage, readers: TargetHosts) -> str:
-    """The file that every chosen host looks for. Raises Refusal where there is none."""
+    """Return a file name that every chosen host looks for. Raises Refusal if there is none."""
     systems = [one.system for one in readers.chosen if isinstance(one.system, FolderSystem)]
     first = (*systems[0].shape.handlers, *PYTHON_HANDLERS)
     for candidate in first:
@@ -169,12 +172,12 @@ def handler_name(language: ScriptLanguage, readers: TargetHosts) -> str:
 
 
 def dialect_names() -> tuple[str, ...]:
-    """The names of all dialects, guides and shipped ones, in their order."""
+    """Return the names of all dialects, guides and shipped ones, in order."""
     return tuple(DIALECTS)
 
 
 def offered_events(dialects: Sequence[str], kind: ScaffoldKind | None, *, asked: bool) -> tuple[str, ...]:
-    """The events that the first of these hosts sends to such hooks; none where nobody has such hooks."""
+    """Return the events that the first host sends to such hooks; none if no host has such hooks."""
     try:
         kind = default_kind(dialects, kind)
         catalogue = target_hosts(dialects, kind, asked=asked).first.catalogue

@@ -32,23 +32,24 @@ from hookscope.storage.edits.change import Change
 from hookscope.storage.edits.user_files import WriteChange, write_user_file
 from hookscope.values import dataclass
 
-EXACT_KEYS = ("context", "result")  # paths whose values are expected as they are
+EXACT_KEYS = ("context", "result")  # expectations that take values unchanged
 BY_HAND = "Write it by hand, or give `expect:` a line of its own."
 
 
 @dataclass(frozen=True, slots=True)
 class _AcceptedEvent:
-    """What an event of a file expects from now on."""
+    """The new expectations of one event in a file."""
 
-    path: KeyPath  # of the event: nothing, or the step of a sequence
-    misses: tuple[UnmetExpectation, ...]  # those that are replaced; none: all is a first draft
+    path: KeyPath  # of the event: empty, or the step of a sequence
+    misses: tuple[UnmetExpectation, ...]  # unmet expectations to replace; none: a first draft
     wanted: Mapping[str, Any]
-    written: bool  # does it have the word `expect`
+    written: bool  # the event has an `expect` key
 
 
 def draft_expectations(run: Run, files: Sequence[str] | None, hidden: ExpectationMasker) -> Mapping[str, Any]:
-    """The first expectations of an event that has none: errors, messages, who ran, if it was blocked, and
-    the files where they are known."""
+    """Return first expectations for an event without any: errors, messages, called hooks, the verdict of
+    plugin events, and the files if known.
+    """
     wanted: dict[str, Any] = {
         "errors": len(run.failed),
         "messages": _patterns(run.messages, hidden),
@@ -62,10 +63,10 @@ def draft_expectations(run: Run, files: Sequence[str] | None, hidden: Expectatio
 def acceptance_change(
     item: SavedEventResult, hiding: ExpectationMasking = NO_EXPECTATION_MASKING
 ) -> Change | None:
-    """The edit that makes what happened expected; None where nothing is to be written.
+    """Return the edit that makes the run the expectation; None if nothing changes.
 
-    Only what was missed is replaced; a file without expectations gets a draft. `hiding` keeps secrets out
-    of it. Raises Refusal where the event did not run as it should, or the file cannot be edited with
+    Only unmet expectations are replaced; a file without expectations gets a draft. `masking` keeps secrets
+    out of it. Raises Refusal if the event did not run as it should, or the file cannot be edited with
     certainty.
     """
     hidden = hiding.over(one.run for one in (item, *item.steps) if one.run is not None)
@@ -97,7 +98,7 @@ def _check_whole(item: SavedEventResult, what: str) -> None:
 
 
 def _read_test_file(file: Path) -> tuple[bytes, str, Mapping[str, Any]]:
-    """The file's bytes, its text, and what it says. Raises Refusal."""
+    """Return the file's bytes, text and document. Raises Refusal."""
     try:
         source = read_regular(file)
         document = read_yaml(source)
@@ -129,7 +130,7 @@ def _event_acceptance(
 def _step_acceptances(
     item: SavedEventResult, document: Mapping[str, Any], hidden: ExpectationMasker
 ) -> list[_AcceptedEvent]:
-    """What the steps that missed expect from now on. Raises Refusal for one that cannot be accepted."""
+    """Return the new expectations of unmet steps. Raises Refusal for one that cannot be accepted."""
     written = document.get("steps")
     if not isinstance(written, list) or len(written) < len(item.steps):
         raise Refusal(f"{item.file} is not the sequence any more that was fired.", "Fire it again.")
@@ -149,7 +150,7 @@ def _step_acceptances(
 
 
 def _replaced_at(value: Any, path: KeyPath, new: Any) -> Any:
-    """The plain value with another one at that path."""
+    """Return the value with the part at a path replaced."""
     if not path:
         return new
     step, rest = path[0], path[1:]
@@ -163,7 +164,7 @@ def accept(
     writing: WriteChange = write_user_file,
     hiding: ExpectationMasking = NO_EXPECTATION_MASKING,
 ) -> bool:
-    """Write it; False where nothing was to be written. Raises Refusal; then the file is as it was."""
+    """Write the acceptance; return False if nothing changes. Raises Refusal; nothing is written then."""
     change = acceptance_change(item, hiding)
     if change is not None:
         writing(change)
@@ -182,7 +183,7 @@ def _with_new_values(
 
 
 def _value(miss: UnmetExpectation, hidden: ExpectationMasker) -> Any:
-    """What is expected instead. Raises Refusal for what cannot be."""
+    """Return the new expected value. Raises Refusal if it cannot be expected."""
     if miss.got is ABSENT:
         raise Refusal(f"{miss.what} is not there any more.", "Take its line out of `expect:`.")
     if miss.got is UNKNOWN:
@@ -201,13 +202,13 @@ def _patterns(texts: Any, hidden: ExpectationMasker) -> list[str]:
 
 
 def _edits(source: bytes, text: str, asked: _AcceptedEvent) -> Iterator[tuple[int, int, str]]:
-    """Where the text is replaced, and by what: every missed value where it stands."""
+    """Yield the text edits: each unmet value is replaced in its place."""
     wanted, path = asked.wanted, (*asked.path, "expect")
     place = locate_yaml(source, path)
     if place is None or not asked.written:
         yield _added(source, text, asked)
         return
-    if not asked.misses:  # there is the word, and nothing behind it
+    if not asked.misses:  # `expect:` without a value
         gap = len(text[: place.start]) - len(text[: place.start].rstrip(" "))
         yield place.start - gap, place.end, f" {yaml_value(wanted)}"
         return
@@ -216,7 +217,7 @@ def _edits(source: bytes, text: str, asked: _AcceptedEvent) -> Iterator[tuple[in
         span = locate_yaml(source, (*path, name, inner) if inner else (*path, name))
         now = yaml_value(wanted[name][inner] if inner else wanted[name])
         if span is not None:
-            level = span.line > place.line and span.column == place.column  # a list no deeper than its key
+            level = span.line > place.line and span.column == place.column  # a list at its key's indentation
             yield span.start, span.end, f"  {now}" if level else now
         elif text[place.start] == "{":
             yield place.start + 1, place.start + 1, f"{name}: {now}, "
@@ -225,13 +226,13 @@ def _edits(source: bytes, text: str, asked: _AcceptedEvent) -> Iterator[tuple[in
 
 
 def _added(source: bytes, text: str, asked: _AcceptedEvent) -> tuple[int, int, str]:
-    """`expect:` where there was none: at the end of a file, behind what a step fires."""
+    """Return a new `expect:`: at the end of the file, or after the event of a step."""
     lines = "".join(f"  {key}: {yaml_value(item)}\n" for key, item in asked.wanted.items())
     if not asked.path:
         return len(text), len(text), f"{'' if text.endswith(chr(10)) else chr(10)}expect:\n{lines}"
     whole, fired = locate_yaml(source, asked.path), locate_yaml(source, (*asked.path, "event"))
     if whole is None or fired is None:
-        return len(text), len(text), ""  # then the text does not say what is wanted, and is not written
+        return len(text), len(text), ""  # the result will not match, and is not written
     if text[whole.start] == "{":
         return fired.end, fired.end, f", expect: {yaml_value(asked.wanted)}"
     end = text.find("\n", fired.end)

@@ -18,17 +18,17 @@ from hookscope.values import dataclass
 
 
 class Placeholder(str):
-    """What is told in a value's place. It is itself alone: a text of the same letters is a value."""
+    """A text in place of a value. It differs from a value with the same letters."""
 
     __slots__ = ()
 
 
 ABSENT = Placeholder("nothing")
 UNKNOWN = Placeholder("not known: the run was not on copies")
-PATTERNS = ("messages", "output", "ran", "files")  # lists of texts in which * ? [ have a meaning
+PATTERNS = ("messages", "output", "ran", "files")  # lists of patterns with * ? [
 WILD = re.compile(r"[*?[]")
-ANY = "*"  # in the place of a value: any other fits
-FILES = "files"  # what is expected of the disk: such events are fired on copies
+ANY = "*"  # in place of a value: matches any
+FILES = "files"  # expected files: such events are fired in a sandbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,10 @@ ExpectationCheck = Callable[[Any, Run], Iterator[UnmetExpectation]]
 def unmet_expectations(
     expect: Mapping[str, Any], run: Run, files: Sequence[str] | None = None
 ) -> tuple[UnmetExpectation, ...]:
-    """Where the run is not what was expected, in the order of the expectations.
+    """Return the unmet expectations of a run, in their order.
 
-    Without `errors` none is expected. `files` as of `files_of`. Raises Refusal for an expectation that
-    nobody knows, or of the wrong type: a test that checks nothing is worse than none.
+    Without `errors`, no errors are expected. `files`: see `changed_files`. Raises Refusal for an unknown
+    expectation or one of the wrong type: a test that checks nothing is worse than none.
     """
     told = {"errors": 0, **expect}
     checks: Mapping[str, ExpectationCheck] = {**CHECKS, FILES: partial(_files, files)}
@@ -63,11 +63,11 @@ def unmet_expectations(
 
 
 def changed_files(run: Run, workspace: Path, home: Path) -> tuple[str, ...] | None:
-    """The files that a run on copies has written, changed or deleted, sorted, as expectations name them:
-    from the workspace, else from `~`. None for a run that was not on copies: nobody looked.
+    """Return the files that a sandboxed run wrote, changed or deleted, sorted, as expectations name them:
+    relative to the workspace, else to `~`. None for a run outside a sandbox: nothing was checked.
 
-    Without walls, originals in the workspace count that have changed meanwhile: no expectation holds that a
-    handler broke past its copy.
+    Without isolation, originals in the workspace that changed meanwhile count too: no expectation holds
+    for a handler that wrote past its copy.
     """
     if run.guarded is None:
         return None
@@ -79,7 +79,7 @@ def changed_files(run: Run, workspace: Path, home: Path) -> tuple[str, ...] | No
 
 
 def literal_pattern(text: str) -> str:
-    """The pattern that fits this text alone."""
+    """Return the pattern that matches only this text."""
     return WILD.sub(r"[\g<0>]", text)
 
 
@@ -105,7 +105,7 @@ def _errors(wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
 
 
 def _error_line(result: Result) -> str:
-    """The innermost line of the hook's own code that the error came through."""
+    """Return the innermost line of the hook's own code in the error's stack trace."""
     code = result.call.target
     if result.error is None or not isinstance(code, Code):
         return ""
@@ -139,7 +139,7 @@ def _messages(wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
 
 
 def _output(wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
-    """Each pattern fits a line that the hook has printed."""
+    """Yield patterns that match no line printed by the hook."""
     for name, patterns in _mapping("output", wanted).items():
         texts = _texts("output", patterns)
         got = [line for one in _results_of(str(name), run) for line in (one.stdout + one.stderr).splitlines()]
@@ -158,7 +158,7 @@ def _ran(wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
 
 
 def _in_order(what: str, wanted: Sequence[str], got: Sequence[str]) -> Iterator[UnmetExpectation]:
-    """Each text fits its pattern, and there are as many."""
+    """Yield a difference unless each text matches its pattern and the counts are equal."""
     pairs = [(one, got[at] if at < len(got) else None) for at, one in enumerate(wanted)]
     fits = [text is not None and fnmatchcase(text, pattern) for pattern, text in pairs]
     if all(fits) and len(got) == len(wanted):
@@ -171,7 +171,7 @@ def _in_order(what: str, wanted: Sequence[str], got: Sequence[str]) -> Iterator[
 
 
 def _files(files: Sequence[str] | None, wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
-    """Every pattern fits a file, and every file a pattern; their order means nothing."""
+    """Yield a difference unless every pattern matches a file and every file a pattern, in any order."""
     counted = isinstance(wanted, int) and not isinstance(wanted, bool)
     patterns = [] if counted else _texts("files", wanted)
     if files is None:
@@ -202,7 +202,7 @@ def _result(wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
 
 
 def _fits(found: Any, wanted: Any) -> bool:
-    """Is it this value; where that has `*` for a value, any is right."""
+    """Return whether a value is as expected; `*` in place of a value matches any."""
     if json_equal(found, wanted):
         return True
     match wanted:
@@ -221,7 +221,7 @@ def _fits(found: Any, wanted: Any) -> bool:
 
 
 def _value_at(value: Any, path: str) -> Any:
-    """`history[0].text` of a value; the word for nothing where it is not there."""
+    """Return `history[0].text` of a value; ABSENT if it does not exist."""
     for part in path.replace("[", ".").replace("]", "").split("."):
         if isinstance(value, Mapping) and part in value:
             value = value[part]
@@ -250,7 +250,7 @@ def _blocked(wanted: Any, run: Run) -> Iterator[UnmetExpectation]:
 
 
 def was_blocked(run: Run) -> bool:
-    """Did a handler keep its host from going on."""
+    """Return whether a handler blocked the host's action."""
     return run.ending.verdict.startswith(("blocked", "cancelled", "turn cancelled", "failed closed"))
 
 

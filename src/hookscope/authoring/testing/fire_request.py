@@ -1,4 +1,4 @@
-"""A fire request: an event key or saved event, a hook to force, faults to inject, and the plan for it."""
+"""A fire request: an event key or saved event, a hook to force, injected faults; and its plan."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ if TYPE_CHECKING:
     from hookscope.app.workbench import Workbench
 
 
-# Shut by what the hook's header or its neighbours say: its own handler is whole, and may be called.
+# Gates about the header or other hooks: the handler itself is intact and may be called.
 HEADER_GATES = frozenset({"events", "fields", "reached"})
 
 
 async def forced_plan(bench: Workbench, view: Snapshot, event: Event, name: str) -> Plan:
-    """The plan of a fire at this one hook, which is called whether it would run or not.
+    """Return the plan for this one hook, which is called whether it would run or not.
 
-    Where it would not, `Plan.forced` has its calls, and their results say `forced`. Of several copies it is
-    the one that wins. A module with handlers of its own (plugin, stream) is imported in its worker and
-    called if it declares the event.
+    If it would not run, `Plan.forced` holds its calls, and their results are marked `forced`. Of several
+    copies the winner is called. A module with handlers of its own (plugin, stream) is imported in its
+    worker, and called if it declares the event.
 
-    Raises Refusal where there is nothing that may be called: the hook is not there, shadowed, broken,
-    untrusted, of another kind than the event, or in a language that nothing here runs.
+    Raises Refusal if nothing can be called: the hook is unknown, shadowed, broken, untrusted, of another
+    kind than the event, or in a language that does not run here.
     """
     plan = bench.plan(view, event, only=name)
     if plan.calls:
@@ -59,7 +59,7 @@ async def forced_plan(bench: Workbench, view: Snapshot, event: Event, name: str)
 
 
 def _check_forced(row: HookStatus, event: Event, view: Snapshot) -> None:
-    """Raises Refusal where its handler cannot or must not be called."""
+    """Raise Refusal if the hook's handler cannot or must not be called."""
     hook = row.hook
     if row.state is State.SHADOWED:
         raise _cannot_force(hook, row.verdict.why(), "The copy that wins can be.")
@@ -92,7 +92,7 @@ def _failure_of(gate: Gate) -> bool:
 async def _forced_calls(
     bench: Workbench, view: Snapshot, hook: Hook, event: Event
 ) -> tuple[Registration, ...]:
-    """Its handlers under those keys of this event that it has. Raises Refusal where its module has none."""
+    """Return its handlers for this event's keys. Raises Refusal if its module has none."""
     host = view.host
     keys = host.dialect.system_of(event.kind).keys(event)
     if handler_code(hook, host).shape not in DECLARING_SHAPES:
@@ -119,7 +119,7 @@ FAULT_FORMS = "--break wants HOOK=exception, hang, slow[:SECONDS], junk or exit[
 
 
 def parse_faults(texts: Iterable[str]) -> dict[str, InjectedFault]:
-    """By hook, from texts such as `guard=slow:2`. Raises Refusal."""
+    """Return faults by hook, from texts such as `guard=slow:2`. Raises Refusal."""
     breakages: dict[str, InjectedFault] = {}
     for text in texts:
         name, _, fault = text.rpartition("=")
@@ -135,14 +135,13 @@ def parse_faults(texts: Iterable[str]) -> dict[str, InjectedFault]:
 
 
 def plan_with_faults(view: Snapshot, plan: Plan, breakages: Mapping[str, InjectedFault]) -> Plan:
-    """The plan with a fault in place of these hooks' handlers: in the real worker, under the real limits.
+    """Return the plan with faults in place of these hooks' handlers, in real workers and under real limits.
 
-    Names are those of hooks, or of their settings keys. Nothing of it counts against a hook: no
-    quarantine, no worker of its own. They are broken for the events that this one causes too. Results and
-    the run say what was broken, and journal and JSON have it as `broken`. A hang is ended after 2 s unless
-    the user has set a limit for all handlers.
+    Names are hook names or settings keys. Faults do not count against a hook: no quarantine, no worker of
+    its own. They also apply to events that this one causes. Results and the run report the fault, in JSON
+    and journal as `broken`. A hang ends after 2 s unless the user has set a limit for all handlers.
 
-    Raises Refusal for a hook that is not there, or that this plan does not call.
+    Raises Refusal for an unknown hook, or one that this plan does not call.
     """
     by_name = {_hook_name(view, name): breakage for name, breakage in breakages.items()}
     for name in by_name:
@@ -158,7 +157,7 @@ def _hook_name(view: Snapshot, name: str) -> str:
 
 
 def _check_fault(name: str, plan: Plan) -> None:
-    """Raises Refusal where there is nothing of that hook to break."""
+    """Raise Refusal if the plan has no call of that hook to replace."""
     calls = [call for call in plan.calls if call.name == name]
     if any(not isinstance(call.target, Code) for call in calls):
         what = f"{name} is a function of this program: there is no worker to break."
@@ -171,15 +170,13 @@ def _check_fault(name: str, plan: Plan) -> None:
 
 AskTrust = Callable[
     ["Snapshot", Sequence[TrustTarget]], bool
-]  # the user, about folders; was any of them allowed
-RequestedEvent = (
-    str | Mapping[str, Any]
-)  # an event key, the file of a saved event, or what stands in such a file
+]  # asks the user to trust folders; returns whether any was trusted
+RequestedEvent = str | Mapping[str, Any]  # an event key, the file of a saved event, or its content
 
 
 @dataclass(frozen=True, slots=True)
 class FireRequest:
-    """What shall be otherwise than the event says, and than its host would call."""
+    """Changes to the event, and to the hooks that its host would call."""
 
     session: str | None = None
     context: Mapping[str, object] | None = None
@@ -193,9 +190,9 @@ class FireRequest:
 async def plan_request(
     bench: Workbench, what: RequestedEvent, wish: FireRequest, trusts: AskTrust | None = None
 ) -> tuple[Snapshot, Plan]:
-    """The plan of one event that is to be fired; the view has what only a load can tell.
+    """Return the plan of one event to fire, and a snapshot with everything that only a load can tell.
 
-    `trusts` is asked about folders that wait for trust: did it allow any. Raises Refusal.
+    `ask_trust` is asked about untrusted folders, and returns whether it trusted any. Raises Refusal.
     """
     view = bench.look()
     event = _requested_event(bench, view, what, wish)
@@ -217,7 +214,7 @@ def _requested_event(bench: Workbench, view: Snapshot, what: RequestedEvent, wis
         event = event_to_fire(bench, view, saved_event_in(YamlSection(Path("event"), b"", what)))
     elif is_saved_event(what):
         if not os.path.exists(what):
-            from hookscope.authoring.testing.test_runs import closest_file  # here: most files are there
+            from hookscope.authoring.testing.test_runs import closest_file  # rarely needed
 
             then = closest_file(view.host.workspace, Path(what), (EVENTS_FOLDER,))
             raise Refusal(f"There is no file {what}.", then, code=2)

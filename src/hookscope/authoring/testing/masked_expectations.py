@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExpectationMasking:
-    """What hides secrets in expectations. `variables` are those that fill them when they are read."""
+    """Masks secrets in expectations. `variables` fill the expectations when they are read."""
 
     redaction: Redaction = NOTHING_KNOWN
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def over(self, runs: Iterable[Run]) -> ExpectationMasker:
-        """The same for what these runs did."""
+        """Return the masker for the values of these runs."""
         return ExpectationMasker(
             masker_of_runs(runs, self.redaction.secrets, self.redaction.keys), self.variables
         )
@@ -47,7 +47,7 @@ class ExpectationMasker:
     variables: Mapping[str, str] = field(repr=False)
 
     def pattern(self, text: str) -> str:
-        """Return the pattern that matches this text, whatever its nameless secrets are."""
+        """Return the pattern that matches this text, whatever its unnamed secrets are."""
         parts, end = [], 0
         for one in self.veil.found(text):
             before, secret = text[end : one.start], text[one.start : one.end]
@@ -58,9 +58,9 @@ class ExpectationMasker:
         return "".join([*parts, escaped_value(literal_pattern(text[end:]))])
 
     def value(self, value: Any, *, secret: bool = False) -> Any:
-        """Return the plain value with `${NAME}` for its secrets; `*` for what has one without a name.
+        """Return the value with `${NAME}` for its secrets; `*` for a value with an unnamed secret.
 
-        `secret`: a key above it says that it is one.
+        `secret`: a key above it marks it as secret.
         """
         return self._value(value, self.veil.value(value, secret=secret))
 
@@ -71,7 +71,7 @@ class ExpectationMasker:
             case str():
                 return escaped_value(value)
             case Mapping():
-                if value.keys() != masked.keys():  # a key has one
+                if value.keys() != masked.keys():  # a key holds a secret
                     return ANY
                 return {name: self._value(item, masked[name]) for name, item in value.items()}
             case list() | tuple():
@@ -96,20 +96,20 @@ class ExpectationMasker:
         return "".join([*parts, escaped_value(text[end:])])
 
     def _name(self, name: str, secret: str) -> str:
-        """The variable that has this value, the one of that name if it has; empty where none has."""
+        """Return the variable with this value, preferably of this name; empty if there is none."""
         if self.variables.get(name) == secret:
             return name
         return next((one for one, value in self.variables.items() if value == secret), "")
 
 
 def expectation_masking_of(bench: Workbench) -> ExpectationMasking:
-    """What hides the secrets that this workbench knows of. Reads settings and variables. Raises Refusal."""
+    """Return the masking for this workbench's secrets. Reads settings and variables. Raises Refusal."""
     host = bench.open()
     return ExpectationMasking(bench.redaction_of(host), bench.filler.variables_of(host).values)
 
 
 def without_secrets(item: SavedEventResult, redaction: Redaction = NOTHING_KNOWN) -> SavedEventResult:
-    """Return what a test came to as it may be written into a report."""
+    """Return a test's result with secrets masked, for a report."""
     runs = [one.run for one in (item, *item.steps) if one.run is not None]
     texts = [item.problem, *item.left, *item.notes]
     return _without_secrets(item, masker_of_runs(runs, redaction.secrets, redaction.keys, texts))

@@ -1,4 +1,4 @@
-"""Recorded events: shown, fired again at today's hooks, and saved as tests."""
+"""Events recorded by taps: shown, fired again at today's hooks, and saved as tests."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from hookscope.runtime.firing import Firing
 
 
-SHORT_ID_LENGTH = 8  # characters of an id that people see, and type
-SHORTEST_ID_PREFIX = 4  # characters by which an event may be named
+SHORT_ID_LENGTH = 8  # characters of an id that are shown
+SHORTEST_ID_PREFIX = 4  # characters that an id prefix needs
 SETTINGS_MEMBER = "cfg"
 
 
 def event_from_recorded(heard: RecordedEvent, host: Host) -> Event:
-    """The event as it was, to be fired now; the settings in force stand where they stood.
+    """Return the recorded event, to be fired now with the current settings in place of its own.
 
-    Raises Refusal where the dialect in force has no such events.
+    Raises Refusal if the dialect in force has no such events.
     """
     if heard.kind == "loaded" or heard.kind not in host.dialect.kinds:
         raise Refusal(
@@ -59,14 +59,14 @@ def event_from_recorded(heard: RecordedEvent, host: Host) -> Event:
 
 
 def marked_as_real(event: Event, heard: RecordedEvent) -> Event:
-    """The event of now, with a mark that its handlers can see: which real event it was, and when."""
+    """Return the event with a mark for its handlers: which recorded event it was, and when."""
     return event_with_mark(event, {"real": heard.id, "at": iso(heard.at)})
 
 
 def select_recorded(view: Snapshot, names: Sequence[str], newest: int = 1) -> tuple[RecordedEvent, ...]:
-    """The real events of those ids; where none is named the newest ones, oldest of them first.
+    """Return the recorded events with these ids; without ids the newest, oldest first.
 
-    Raises Refusal where there is none, or a name fits several; OSError.
+    Raises Refusal if there is none, or an id is ambiguous; OSError.
     """
     spool = spool_path(view.host)
     if names:
@@ -90,14 +90,14 @@ def _recorded_by_id(spool: Path, name: str) -> RecordedEvent:
 
 
 def context_summary(heard: RecordedEvent) -> str:
-    """One line of what it holds."""
+    """Return the context as one line."""
     told = one_line(json.dumps(heard.context, ensure_ascii=False), 400)
     return told if heard.context else ""
 
 
 @dataclass(frozen=True, slots=True)
 class SavedRecordedEvent:
-    """Where a real event was kept, and the variables that stand for its secrets."""
+    """The file of a saved recorded event, and the variables that replace its secrets."""
 
     file: Path
     variables: tuple[str, ...]
@@ -106,7 +106,7 @@ class SavedRecordedEvent:
 def save_recorded(
     heard: RecordedEvent, view: Snapshot, redaction: Redaction, file: Path | None = None
 ) -> SavedRecordedEvent:
-    """Keep it as a saved event, named after its key and id where no file is. Raises Refusal."""
+    """Save a recorded event, by default under a name from its key and id. Raises Refusal."""
     event = event_from_recorded(heard, view.host)
     name = re.sub(r"[^\w.-]+", "-", heard.key).strip("-.") or "event"
     place = file or view.host.workspace / EVENTS_FOLDER / f"{name}-{short_id(heard)}.yaml"
@@ -116,22 +116,22 @@ def save_recorded(
 
 
 def short_id(heard: RecordedEvent) -> str:
-    """As much of the id as people see."""
+    """Return the part of the id that is shown."""
     return heard.id[:SHORT_ID_LENGTH]
 
 
 @dataclass(frozen=True, slots=True)
 class RefiredEvent:
-    """A real event, and what came of it here."""
+    """A recorded event that was fired again, and its run."""
 
     heard: RecordedEvent
     plan: Plan
     run: Run
-    left: tuple[str, ...]  # sentences: who should have run and could not
+    left: tuple[str, ...]  # a sentence for each handler that could not run
 
     @property
     def well(self) -> bool:
-        """Did everybody run who should, and end well."""
+        """True if every handler that should run did, and none failed."""
         failed = self.run.failed or self.run.cancelled or self.run.ending.failure is not None
         return not (self.left or failed)
 
@@ -145,9 +145,10 @@ async def fire_recorded(
     dry: bool = False,
     told: Callable[[Firing], object] | None = None,
 ) -> RefiredEvent | Plan:
-    """Fire it now, marked as replayed; with `dry` only the plan. `told` hears of the firing, to cancel it.
+    """Fire a recorded event now, marked as replayed; with `dry` return only the plan.
 
-    On copies with `sandbox`. Raises Refusal; OSError where the copies cannot be made.
+    `on_start` gets the firing, to cancel it. `sandbox`: on copies. Raises Refusal; OSError if the copies
+    cannot be made.
     """
     view = bench.look()
     event = marked_as_real(event_from_recorded(heard, view.host), heard)

@@ -1,4 +1,4 @@
-"""Replays a run of the journal, whole or from one handler on, and shows the differences."""
+"""Replays a run of the journal, whole or from one handler on, and compares it."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ WHOLE_RUN = "A replay without --from fires all of it."
 
 @dataclass(frozen=True, slots=True)
 class ReplayStart:
-    """Where a replay begins: behind `done`, with `rest` to be compared with what comes."""
+    """Where a replay begins: after `earlier_results`; `later_results` are compared with the new run."""
 
-    event: Event  # as it was then, with the words by which its handlers were found
-    changed: tuple[str, str]  # type and action as handlers had left them
+    event: Event  # as recorded, with the type and action that selected its handlers
+    changed: tuple[str, str]  # type and action as earlier handlers left them
     done: tuple[Result, ...]
     rest: tuple[Result, ...]
 
 
 def replay_start(run: Run, wanted: str) -> ReplayStart:
-    """The run from its handler of that number on, counted from 1, or from the first of that name.
+    """Return the start of a replay at a handler: a number from 1, or the first with that name.
 
-    The event is the recorded one with what the handlers before it changed, as the journal has it.
+    The event is the recorded one with the changes of the handlers before it, as the journal has them.
 
-    Raises Refusal where there is no such handler, where handlers of this kind share no event, or where
-    what was recorded cannot be laid on.
+    Raises Refusal if there is no such handler, if handlers of this kind share no event, or if the recorded
+    changes cannot be applied.
     """
     if run.event.kind != "folder":
         raise Refusal(
@@ -100,7 +100,7 @@ def _event_at_start(event: Event, document: dict[str, Any], run: int) -> Event:
         raise Refusal(what, WHOLE_RUN)
     moment = event.timestamp
     if document["timestamp"] != to_document(HookEvent("", "", timestamp=moment))["timestamp"]:
-        with suppress(AttributeError, TypeError, ValueError):  # if it is no moment, the event kept its own
+        with suppress(AttributeError, TypeError, ValueError):  # not a time: the event kept its own
             moment = from_iso(document["timestamp"])
     return replace(
         event,
@@ -112,9 +112,9 @@ def _event_at_start(event: Event, document: dict[str, Any], run: int) -> Event:
 
 
 def plan_from_start(plan: Plan, start: ReplayStart) -> Plan:
-    """The plan of now without the calls before the place to start at; those stay as they were recorded.
+    """Return the current plan without the calls before the start; those stay as recorded.
 
-    Raises Refusal where that handler is not called any more.
+    Raises Refusal if that handler is no longer called.
     """
     first = start.rest[0].call
     place = _nth_call(plan.calls, first, sum(_same_handler(result.call, first) for result in start.done))
@@ -140,33 +140,34 @@ def _same_handler(one: Registration, other: Registration) -> bool:
     return (one.name, one.key) == (other.name, other.key)
 
 
-MOST_RUNS = 10_000  # runs that are looked at, and fired again, at once
-FEW_RUNS = 50  # more than are wanted: some were replays
+MOST_RUNS = 10_000  # runs searched, and replayed, at once
+FEW_RUNS = 50  # extra runs to read: some were replays
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayResult:
-    """An earlier run and its event's run of now."""
+    """An earlier run, and the new run of its event."""
 
     past: PastRun
     before: Run
     run: Run
-    different: tuple[RunDifference, ...]  # what is not as before; times are not compared
-    left: tuple[str, ...] = ()  # sentences: who should have run and could not
-    changed: tuple[ChangedHandler, ...] = ()  # handlers whose files are not what they were then
+    different: tuple[RunDifference, ...]  # times are not compared
+    left: tuple[str, ...] = ()  # a sentence for each handler that could not run
+    changed: tuple[ChangedHandler, ...] = ()  # handlers whose files have changed since
 
     @property
     def same(self) -> bool:
-        """Did all happen as before, with nobody left out?"""
+        """True if everything happened as before, and every handler could run."""
         return not (self.different or self.left or self.run.cancelled)
 
 
 def runs_to_replay(
     bench: Workbench, numbers: Sequence[int], wanted: RunFilter, last: int | None = None
 ) -> tuple[PastRun, ...]:
-    """The runs of those numbers; where none is named those that are wanted and were no replays, oldest first.
+    """Return the runs with these numbers; without numbers those that match the filter and are no replays,
+    oldest first.
 
-    With `last` only so many, the newest. Raises Refusal where there is none, or there are too many; OSError.
+    `last`: only so many, the newest. Raises Refusal if there is none, or there are too many; OSError.
     """
     view = bench.look()
     if numbers:
@@ -174,7 +175,7 @@ def runs_to_replay(
     journal = bench.record.journal(view.host)
     for limit in (
         (MOST_RUNS + 1,) if last is None else (last + FEW_RUNS, MOST_RUNS + 1)
-    ):  # most often few are enough
+    ):  # usually a few are enough
         newest = journal.select(wanted, limit)
         past = (past_run(stored, view.host) for stored in newest)
         fit = [one for one in past if one is not None and not is_replay(one)]
@@ -193,31 +194,31 @@ def runs_to_replay(
 
 
 def is_replay(past: PastRun) -> bool:
-    """Was its event fired again already when it ran."""
+    """Return whether the run was itself a replay."""
     event = past.plan.event
     return any(REPLAY_MARK in place for place in (event.context, event.ctx, event.meta))
 
 
 def _forced_hook(run: Run | None) -> str | None:
-    """The hook that was called by force, as far as it is known."""
+    """Return the hook that was forced, if known."""
     results = run.results if run is not None else ()
     return next((result.call.name for result in results if result.forced), None)
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedReplay:
-    """An earlier run that can be fired again now."""
+    """An earlier run that is ready to be fired again."""
 
     view: Snapshot
     plan: Plan
-    before: Run  # what the new run is compared with
-    guarded: bool  # on copies, as then
+    before: Run  # the run to compare with
+    guarded: bool  # the run was sandboxed
 
 
 async def prepare_replay(
     bench: Workbench, past: PastRun, *, only: str | None = None, start: str | None = None
 ) -> PreparedReplay:
-    """Plan it anew, marked; `start` as in `again`. Raises Refusal."""
+    """Plan an earlier run again, marked as a replay; `start` as in `replay_run`. Raises Refusal."""
     view = bench.look()
     then = replay_start(_finished_run(past), start) if start is not None else None
     before = _finished_run(past)
@@ -238,18 +239,23 @@ async def replay_run(
     dry: bool = False,
     told: Callable[[Firing], object] | None = None,
 ) -> ReplayResult | Plan:
-    """Fire it again, as things are now; with `dry` only the plan. `told` hears of the firing, to cancel it.
+    """Fire an earlier run again with the current hooks; with `dry` return only the plan.
 
-    With `start`, the number or the name of a handler, those before it are left out: the event is as it was
-    when its turn came. It goes to whom it went then: who was left out by request stays so, and who was called
-    by force is again, but where `only` names another. On copies with `sandbox`, and where it was fired so.
-    Raises Refusal; OSError where the copies cannot be made.
+    Args:
+        only: replay at this hook alone; otherwise at the same hooks as before. Hooks excluded then stay
+            excluded, and a forced hook is forced again.
+        start: the number or name of a handler; those before it are skipped, and the event is as it was
+            at that handler.
+        sandbox: on copies, as also for a run that was sandboxed.
+        on_start: gets the firing, to cancel it.
+
+    Raises Refusal; OSError if the copies cannot be made.
     """
     if dry:
         view = bench.look()
         then = replay_start(_finished_run(past), start) if start is not None else None
         event = marked_event(past.plan.event if then is None else then.event, past)
-        loads = event.kind != "folder"  # to force such a hook imports its module
+        loads = event.kind != "folder"  # forcing such a hook imports its module
         return await _replay_plan(bench, view, event, past, then, only, forces=not loads)
     ready = await prepare_replay(bench, past, only=only, start=start)
     view, plan, before = ready.view, ready.plan, ready.before
@@ -267,7 +273,7 @@ async def replay_run(
 
 
 def _finished_run(past: PastRun) -> Run:
-    """The run, to its end. Raises Refusal for one that has none."""
+    """Return the run. Raises Refusal if it did not end."""
     if past.run is None:
         raise Refusal(
             f"Run {past.id} was interrupted: its program ended before it did.",
@@ -297,7 +303,7 @@ async def _replay_plan(
 
 
 def _with_same_targets(bench: Workbench, view: Snapshot, event: Event, then: Plan) -> Plan:
-    """The plan of now without those whom the plan of then left out by request: they are not what changed."""
+    """Return the current plan without the hooks that the earlier plan excluded by request."""
     chosen = {item.name for item in then.not_run if item.left_out == "chosen" and item.reason == EXCLUDED}
     at = _targeted_hooks(then)
     if at is not None and len(at) == 1 and any(row.hook.name in at for row in view.inventory.hooks):
@@ -310,7 +316,7 @@ def _with_same_targets(bench: Workbench, view: Snapshot, event: Event, then: Pla
 
 
 def _targeted_hooks(plan: Plan) -> frozenset[str] | None:
-    """The hooks that it was fired at, where others were left out for them; None: at all that listen."""
+    """Return the hooks that the plan was limited to; None: all subscribers."""
     if not any(item.left_out == "unasked" for item in plan.not_run):
         return None
     waiting = (item.name for item in plan.not_run if item.listens and not item.left_out)
@@ -318,9 +324,9 @@ def _targeted_hooks(plan: Plan) -> frozenset[str] | None:
 
 
 def differences_between(bench: Workbench, before: Run, after: Run) -> tuple[RunDifference, ...]:
-    """What is different between two runs, of now or of the journal: secrets are masked in both.
+    """Return the differences between two runs, new or from the journal. Secrets are masked in both.
 
-    Of a replay from a handler on, those before it are not missed.
+    In a replay from a handler on, the handlers before it are not reported as missing.
     """
     hidden, name = bench.redaction, bench.dialect.name
     one, other = (as_recorded(run, name, hidden.secrets, hidden.keys) for run in (before, after))
@@ -335,14 +341,16 @@ def differences_between(bench: Workbench, before: Run, after: Run) -> tuple[RunD
 
 
 def marked_event(event: Event, past: PastRun) -> Event:
-    """The event of now, with a mark that its handlers can see: which run it was, and when."""
+    """Return the event with a mark for its handlers: which run it was, and when."""
     as_recorded = event.timestamp == past.plan.event.timestamp
-    now = replace(event, timestamp=datetime.now(UTC)) if as_recorded else event  # a handler had set another
+    now = (
+        replace(event, timestamp=datetime.now(UTC)) if as_recorded else event
+    )  # a handler had set another time
     return event_with_mark(now, {"run": past.id, "at": iso(past.at)})
 
 
 def event_with_mark(event: Event, mark: Mapping[str, Any]) -> Event:
-    """The event, marked as one that was before: in the context, or beside it."""
+    """Return the event marked as a replay: in its context, or beside it."""
     match event.kind:
         case "folder":
             return replace(event, context={**event.context, REPLAY_MARK: mark})

@@ -1,4 +1,4 @@
-"""Writes saved events: a fired event as a new file, and a draft over the event that its file holds."""
+"""Writes saved events: a fired event as a new file, and a draft over the event of its file."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from hookscope.storage.edits.user_files import WriteChange, write_user_file
 from hookscope.storage.journal.redaction import NOTHING_KNOWN, Redaction
 from hookscope.values import dataclass
 
-BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")  # fine in JSON, not in YAML
-PLAIN = re.compile(r"[A-Za-z_][\w.:/-]*")  # needs no quotes in a file of ours, where keys are always text
+BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")  # valid in JSON, not in YAML
+PLAIN = re.compile(r"[A-Za-z_][\w.:/-]*")  # needs no quotes in our files, where keys are always text
 NOT_TEXT = "Take out what is no text: half of a surrogate pair, NaN or Infinity."
 YAML_WORDS = {"true", "false", "null"}
 
 
 def saved_event_path(name: str, workspace: Path, cwd: Path) -> Path:
-    """Where an event of that name is saved: a file as it is named, else one of the workspace.
+    """Return where an event is saved: the named file, else a file of the workspace.
 
     Raises Refusal for a name that leads out of the folder of saved events.
     """
@@ -51,16 +51,16 @@ def save_event(
     expect: Mapping[str, Any] | None = None,
     writing: WriteChange = write_user_file,
 ) -> tuple[str, ...]:
-    """Write it, and never over another; the variables that stand for its secrets.
+    """Write the event as a new file; return the variables that replace its secrets.
 
-    The workspace's folder and the settings in force stand as `${workspace}` and `${cfg}`; other settings
-    are left out, and so is all that the template of its key says too, but the context. Raises Refusal where
-    there is such a file, or no file can hold the event.
+    The workspace's folder and the current settings are written as `${workspace}` and `${cfg}`; other
+    settings are left out, as is everything equal to the template of its key except the context. Raises
+    Refusal if the file exists, or no file can hold the event.
 
     Args:
-        redaction: knows secrets that nothing in the event tells.
-        expect: what the file shall say of its run.
-        writing: what writes the file.
+        redaction: knows secrets that nothing in the event reveals.
+        expect: the expectations of its run.
+        write: writes the file.
     """
     here = local_values(event.context, template.context)
     context = {name: value for name, value in event.context.items() if name not in (*here, CFG)}
@@ -81,14 +81,14 @@ def save_event(
     source = "".join(f"{line}\n" for line in yaml_lines(document)).encode("utf-8", "replace")
     if not reads_as(source, document):
         raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.", NOT_TEXT)
-    if os.path.exists(file):  # unlike Path.exists it takes a name that no disk can hold
+    if os.path.exists(file):  # unlike Path.exists it accepts invalid names
         raise Refusal(f"There is {file} already.", "Save under another name.")
     writing(Change(file, f"save {event.key} as {file.name}", None, source))
     return tuple(variable_name(secret.name) for secret in veil.secrets)
 
 
 def local_values(context: Mapping[str, Any], template: Mapping[str, Any]) -> dict[str, str]:
-    """What a context has of this machine, as a template filled in here does, and how a file says it."""
+    """Return the context's values that belong to this machine, as a file writes them."""
     words = {WORKSPACE_FIELD: f"${{{WORKSPACE}}}", CFG: f"${{{CFG}}}"}
     return {
         name: word for name, word in words.items() if name in context and _same_value(name, context, template)
@@ -100,7 +100,7 @@ def _same_value(name: str, context: Mapping[str, Any], template: Mapping[str, An
 
 
 def yaml_lines(document: Mapping[str, Any]) -> list[str]:
-    """The lines of a saved event: a line for each name of a mapping, its value in one."""
+    """Return the lines of a saved event: one per member of a mapping, its value on one line."""
     lines: list[str] = []
     for name, value in document.items():
         if isinstance(value, Mapping):
@@ -117,25 +117,25 @@ def _yaml_word(text: str) -> str:
 
 
 def yaml_value(value: Any) -> str:
-    """A value in one line: JSON, which is YAML too but for some characters."""
+    """Return a value on one line: JSON, which is also YAML except for some characters."""
     written = json.dumps(value, ensure_ascii=False)
     return BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
 
 
 def reads_as(source: bytes, document: Mapping[str, Any]) -> bool:
-    """Is that what the source says, read as YAML. What cannot be read says nothing."""
+    """Return whether the source, read as YAML, is this document."""
     try:
         return json_equal(read_yaml(source), document)
     except FormatError:
         return False
 
 
-DRAFT_PARTS = ("session", "context", "ctx")  # what is rewritten; everything else in a file is its author's
+DRAFT_PARTS = ("session", "context", "ctx")  # parts that are rewritten; the rest belongs to the author
 
 
 @dataclass(frozen=True, slots=True)
 class SavedDraft:
-    """What an event's file says, nothing filled in. `ctx` is laid over that of the event's template."""
+    """An event's file before variables are filled in. `ctx` is merged into the template's."""
 
     key: str
     session: str | None = None  # None: as in the template
@@ -144,7 +144,7 @@ class SavedDraft:
 
 
 def read_draft(file: Path) -> SavedDraft:
-    """The event of a file as it is written. Raises Refusal for what is no saved event."""
+    """Return the event of a file as written. Raises Refusal if it is no saved event."""
     saved = read_saved(file)
     return SavedDraft(saved.key, saved.session, saved.context, saved.ctx)
 
@@ -155,9 +155,9 @@ def create_saved_event(
     writing: WriteChange = write_user_file,
     redaction: Redaction = NOTHING_KNOWN,
 ) -> tuple[str, ...]:
-    """Write a draft as a new file, and never over another; the variables that stand for its secrets.
+    """Write a draft as a new file; return the variables that replace its secrets.
 
-    Raises Refusal where there is such a file, or no file can hold the event.
+    Raises Refusal if the file exists, or no file can hold the event.
     """
     wanted, hidden = _draft_document(draft, redaction)
     source = "".join(f"{line}\n" for line in yaml_lines(wanted)).encode("utf-8", "replace")
@@ -175,10 +175,10 @@ def overwrite_saved_event(
     writing: WriteChange = write_user_file,
     redaction: Redaction = NOTHING_KNOWN,
 ) -> tuple[str, ...]:
-    """Write a draft over the event that its file holds; the variables that stand for its secrets.
+    """Write a draft over the event of its file; return the variables that replace its secrets.
 
-    Only the values that are others now are replaced where they stand, `expect:` and comments beside them
-    stay. Raises Refusal, and then the file is as it was.
+    Only changed values are replaced, in their place; `expect:` and comments stay. Raises Refusal; the file
+    is unchanged then.
     """
     before = saved_document(file)
     wanted, hidden = _draft_document(draft, redaction)
@@ -192,7 +192,7 @@ def overwrite_saved_event(
 
 
 def _draft_document(draft: SavedDraft, redaction: Redaction) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """What the file of a draft says, and the variables in it that stand for secrets."""
+    """Return a draft's document, and the variables in it that replace secrets."""
     veil = redaction.veil(draft.context, draft.ctx, draft.session or "")
     document: dict[str, Any] = {"event": draft.key}
     if draft.session is not None:
@@ -204,15 +204,14 @@ def _draft_document(draft: SavedDraft, redaction: Redaction) -> tuple[dict[str, 
 
 
 def draft_with_context(event: Event, template: Event, context: Mapping[str, Any]) -> SavedDraft:
-    """An event as a file would say it, with `context` in place of its own: what its template says too is
-    left out."""
+    """Return an event as a file has it, with another context; values of its template are left out."""
     ctx = {name: value for name, value in event.ctx.items() if template.ctx.get(name) != value}
     session = event.session_key if event.session_key != template.session_key else None
     return SavedDraft(event.key, session, context, ctx)
 
 
 def _rewritten(source: bytes, before: Mapping[str, Any], wanted: Mapping[str, Any]) -> bytes:
-    """The source with every part replaced that is another now, from the last to the first."""
+    """Return the source with every changed part replaced, last part first."""
     text = text_of(source)
     spans = {name: locate_yaml(source, (name,)) for name in ("event", *DRAFT_PARTS)}
     edits: list[tuple[int, int, str]] = []
@@ -236,7 +235,7 @@ def _rewritten(source: bytes, before: Mapping[str, Any], wanted: Mapping[str, An
 
 
 def _in_place(text: str, span: Span, value: Any) -> str:
-    """A value in the style of the one that stands there: a line for each name, or all on one."""
+    """Return a value in the style of the existing one: one line per member, or a single line."""
     if value is None:
         return "{}"
     indent = text[text.rfind("\n", 0, span.start) + 1 : span.start]
@@ -246,7 +245,7 @@ def _in_place(text: str, span: Span, value: Any) -> str:
 
 
 def _with_lines(text: str, lines: list[str]) -> str:
-    """New parts stand before `expect:`, else at the end."""
+    """Return the text with new parts inserted before `expect:`, else at the end."""
     block = "".join(f"{line}\n" for line in lines)
     at = 0 if text.startswith("expect:") else text.find("\nexpect:") + 1
     if at or text.startswith("expect:"):
@@ -255,7 +254,7 @@ def _with_lines(text: str, lines: list[str]) -> str:
 
 
 def _reads_as_draft(source: bytes, document: Mapping[str, Any]) -> bool:
-    """Is that what the source says; a part that is empty is as good as one that is absent."""
+    """Return whether the source is this document; an empty part equals a missing one."""
     try:
         read = read_yaml(source)
     except FormatError:

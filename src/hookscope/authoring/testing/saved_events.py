@@ -24,25 +24,25 @@ EVENT_KEYS = ("name", "tags", "notes", "event", "session", "at", "context", "ctx
 
 @dataclass(frozen=True, slots=True)
 class SavedEvent:
-    """What a saved event says, before anything is filled in."""
+    """A saved event before variables are filled in."""
 
     file: Path
     key: str
     session: str | None = None  # None: the template's
-    at: str | None = None  # its moment; None: that of the fire
+    at: str | None = None  # the event's time; None: the time of the fire
     context: Mapping[str, Any] = field(default_factory=dict)
-    over: bool = False  # the context is laid over the template's
-    ctx: Mapping[str, Any] = field(default_factory=dict)  # laid over the template's
+    over: bool = False  # the context is merged into the template's
+    ctx: Mapping[str, Any] = field(default_factory=dict)  # merged into the template's
     expect: Mapping[str, Any] = field(default_factory=dict)
-    name: str = ""  # for people; the file's where it says none
+    name: str = ""  # for people; defaults to the file's name
     tags: tuple[str, ...] = ()
     notes: str = ""
-    place: str = ""  # where it stands, for errors; empty: the file as a whole
+    place: str = ""  # position for errors; empty: the whole file
 
 
 @dataclass(frozen=True, slots=True)
 class SavedEventRow:
-    """A saved event in a list of them, or what keeps its file from being one."""
+    """A saved event in a list, or why its file is not one."""
 
     file: Path
     name: str
@@ -50,17 +50,17 @@ class SavedEventRow:
     session: str | None = None
     tags: tuple[str, ...] = ()
     notes: str = ""
-    expects: bool = False  # it says what it expects of its run
+    expects: bool = False  # it has expectations
     problem: str = ""  # a sentence
 
 
 def is_saved_event(text: str) -> bool:
-    """Does the command line name a file, and not an event key."""
+    """Return whether a command-line argument names a file, not an event key."""
     return text.endswith(YAML_ENDINGS)
 
 
 def read_saved(file: Path) -> SavedEvent:
-    """The event in a file, as it stands there. Raises Refusal."""
+    """Return the event in a file, as written. Raises Refusal."""
     return saved_event_in(_event_section(file))
 
 
@@ -69,7 +69,7 @@ def _event_section(file: Path) -> YamlSection:
 
 
 def saved_event_in(section: YamlSection) -> SavedEvent:
-    """The event in a file or in a part of one. Raises Refusal."""
+    """Return the event in a file or a part of one. Raises Refusal."""
     if "steps" in section.value and "event" not in section.value:
         raise Refusal(f"{section.file} is a sequence.", "`hookscope sequence FILE` fires it.", code=2)
     section.check_keys(EVENT_KEYS, "An event")
@@ -91,10 +91,10 @@ def saved_event_in(section: YamlSection) -> SavedEvent:
 
 
 def event_to_fire(bench: Workbench, view: Snapshot, saved: SavedEvent) -> Event:
-    """The event to be fired now: variables and times filled in, secrets among them noted.
+    """Return the event to fire now: variables and times filled in, its secrets collected.
 
-    What the file leaves out is as in the event's template, but for the context. `${now}` is the event's
-    own moment, which `at` sets. Raises Refusal.
+    What the file omits comes from the event's template, except the context. `${now}` is the event's own
+    time, which `at` sets. Raises Refusal.
     """
     event = bench.template(view, saved.key)
     variables, where = bench.filler.variables(view), saved.place or str(saved.file)
@@ -110,9 +110,9 @@ def event_to_fire(bench: Workbench, view: Snapshot, saved: SavedEvent) -> Event:
 
 
 def expectations_of(bench: Workbench, view: Snapshot, saved: SavedEvent, event: Event) -> Mapping[str, Any]:
-    """What the file expects of this very event's run: variables and times filled in as in the event.
+    """Return the expectations of this event's run, filled in as the event is.
 
-    Where patterns are wanted, a value stands for itself: its `*` fits a `*` alone. Raises Refusal.
+    In patterns a variable's value is literal: its `*` matches only `*`. Raises Refusal.
     """
     if "${" not in repr(saved.expect):
         return saved.expect
@@ -138,7 +138,7 @@ def _texts_in(written: Sequence[Any], values: Sequence[Any]) -> list[Any]:
 
 
 def parse_moment(at: object, where: str) -> datetime:
-    """An ISO time, of UTC where it does not say. Raises Refusal."""
+    """Return an ISO time, in UTC by default. Raises Refusal."""
     try:
         moment = datetime.fromisoformat(str(at))
         return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).astimezone(UTC)
@@ -148,20 +148,21 @@ def parse_moment(at: object, where: str) -> datetime:
 
 
 def read_saved_event(bench: Workbench, view: Snapshot, file: Path) -> Event:
-    """The event in a file, to be fired now: as `event_of`. Raises Refusal."""
+    """Return the event in a file, to be fired now; see `event_to_fire`. Raises Refusal."""
     return event_to_fire(bench, view, read_saved(file))
 
 
 def saved_document(file: Path) -> Mapping[str, Any]:
-    """What the file of a saved event says, nothing filled in: `event` is a text, `context` and `ctx` are
-    mappings, or nothing. Raises Refusal."""
+    """Return the document of a saved event, nothing filled in: `event` is a text; `context` and `ctx` are
+    mappings or missing. Raises Refusal.
+    """
     section = _event_section(file)
     saved_event_in(section)
     return section.value
 
 
 def saved_listing(workspace: Path) -> tuple[SavedEventRow, ...]:
-    """All saved events of a workspace, in order of their files. Never raises."""
+    """Return all saved events of a workspace, sorted by file. Never raises."""
     return tuple(_saved_event_row(file) for file in files_below(workspace / EVENTS_FOLDER))
 
 

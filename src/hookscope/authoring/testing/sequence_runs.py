@@ -1,4 +1,4 @@
-"""Runs of sequences: step after step, with their delays, on one set of workers."""
+"""Runs of sequences: step by step, with their delays, on one set of workers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SequenceStepRun:
 
 @dataclass(frozen=True, slots=True)
 class SequenceResult:
-    """A sequence that is over: with fewer steps than it has where it was cancelled, or ended by a failure."""
+    """A finished sequence; with fewer steps if it was cancelled or stopped after a failure."""
 
     sequence: EventSequence
     steps: tuple[SequenceStepRun, ...]
@@ -44,15 +44,15 @@ class SequenceResult:
 
     @property
     def passed(self) -> bool:
-        """Was every step fired, and did each do what was expected of it."""
+        """True if every step was fired and met its expectations."""
         whole = len(self.steps) == len(self.sequence.steps) and not self.cancelled
         return whole and all(one.done.passed for one in self.steps)
 
 
 class SequenceRun:
-    """A sequence on its way: iterate `steps` for each as it is over, or await `run` for all. Once.
+    """A running sequence: iterate `steps`, or await `run` for all. Once.
 
-    The workers are the workbench's: what a handler keeps in its memory at one step is there at the next.
+    It uses the workbench's workers: what a handler keeps in memory at one step is there at the next.
     """
 
     def __init__(
@@ -64,10 +64,11 @@ class SequenceRun:
         sandbox: bool = False,
         stop: bool = False,
     ) -> None:
-        """
+        """Prepare the run of a sequence.
+
         Args:
-            delays: wait as the steps say; else none waits.
-            sandbox: each step on copies of its own, thrown away after it.
+            delays: wait between steps; False: do not wait.
+            sandbox: each step on copies of its own, removed after it.
             stop: fire nothing after a step that did not pass.
         """
         self._bench, self.sequence = bench, sequence
@@ -76,18 +77,18 @@ class SequenceRun:
         self._firing: Firing | None = None
 
     def cancel(self) -> None:
-        """Stop the running handler, or the waiting, and fire nothing more; what was fired is the answer."""
+        """Cancel the running handler or delay, and fire no more steps. Finished steps are kept."""
         self._cancelled.set()
         if self._firing is not None:
             self._firing.cancel()
 
     @property
     def cancelled(self) -> bool:
-        """Was it asked to stop?"""
+        """True once `cancel` was called."""
         return self._cancelled.is_set()
 
     async def steps(self) -> AsyncIterator[SequenceStepRun]:
-        """Fire them, and tell each as it is over."""
+        """Fire the steps, and yield each when it has ended."""
         for step in self.sequence.steps:
             await self._wait(step.after if self._delays else 0)
             if self.cancelled:
@@ -101,7 +102,7 @@ class SequenceRun:
                 return
 
     async def run(self) -> SequenceResult:
-        """Fire them all."""
+        """Fire all steps."""
         steps = [one async for one in self.steps()]
         return SequenceResult(self.sequence, tuple(steps), self.cancelled)
 
@@ -119,7 +120,7 @@ class SequenceRun:
 
 
 def plan_sequence(bench: Workbench, sequence: EventSequence) -> tuple[Plan, ...]:
-    """Who would run at each step. Runs nothing. Raises Refusal for the first step that cannot be fired."""
+    """Return the plan of each step. Runs nothing. Raises Refusal for the first invalid step."""
     view = bench.look()
     plans = []
     for number, step in enumerate(sequence.steps, start=1):
@@ -139,10 +140,10 @@ async def run_test_file(
     *,
     sandbox: bool = False,
 ) -> SavedEventResult:
-    """Fire the saved event of a file, or its sequence, and compare with what it expects.
+    """Fire the saved event or sequence of a file, and compare it with its expectations.
 
-    A file that says nothing of use is an answer, not an error. `told` hears of what is fired, to cancel it.
-    With `sandbox` each event is fired on copies of its own.
+    An invalid file is a result, not an error. `on_start` gets what is fired, to cancel it. `sandbox`: each
+    event on copies of its own.
     """
     section = None
     try:

@@ -1,4 +1,4 @@
-"""Sequences: events one after another with the time between them, from a file or as a host sends them."""
+"""Sequences: events with the time between them, from a file or as a host sends them."""
 
 from __future__ import annotations
 
@@ -35,30 +35,30 @@ class SequenceStep:
     """One event of a sequence."""
 
     event: SavedEvent
-    after: float = 0.0  # seconds since the step before it was over
+    after: float = 0.0  # seconds after the end of the previous step
 
 
 @dataclass(frozen=True, slots=True)
 class EventSequence:
-    """What a sequence says, before anything is filled in."""
+    """A sequence before variables are filled in."""
 
     name: str
     file: Path
     steps: tuple[SequenceStep, ...]
     notes: str = ""
-    source: str = ""  # where its order is from
+    source: str = ""  # source of its order
     tags: tuple[str, ...] = ()
-    ships: bool = False  # with Hookscope, as what the host does
+    ships: bool = False  # shipped with Hookscope: what the host sends
 
     @property
     def expects(self) -> bool:
-        """Does any step say what it expects of its run."""
+        """True if any step has expectations."""
         return any(step.event.expect for step in self.steps)
 
 
 @dataclass(frozen=True, slots=True)
 class SequenceRow:
-    """A sequence in a list of them, or what keeps its file from being one."""
+    """A sequence in a list, or why its file is not one."""
 
     name: str
     file: Path
@@ -67,17 +67,17 @@ class SequenceRow:
 
 
 def is_sequence(section: YamlSection) -> bool:
-    """Does a file hold a sequence, and not one event."""
+    """Return whether a file holds a sequence, not one event."""
     return "steps" in section.value and "event" not in section.value
 
 
 def read_sequence(file: Path) -> EventSequence:
-    """The sequence in a file, as it stands there, with the files that it names. Raises Refusal."""
+    """Return the sequence in a file, as written, with the files it names. Raises Refusal."""
     return sequence_in(read_section(file, "sequence: it wants a mapping with `steps:`"), file.stem)
 
 
 def sequence_in(section: YamlSection, name: str) -> EventSequence:
-    """The sequence in a file or in a part of one; `name` where it says none. Raises Refusal."""
+    """Return the sequence in a file or a part of one; `name` is the default. Raises Refusal."""
     section.check_keys(SEQUENCE_KEYS, "A sequence")
     session = section.text("session")
     steps = tuple(
@@ -123,7 +123,7 @@ def _step(section: YamlSection, session: str | None, number: int) -> SequenceSte
 
 
 def _delay(section: YamlSection) -> float:
-    """Seconds. Raises Refusal."""
+    """Return the delay in seconds. Raises Refusal."""
     written = section.value.get("after")
     if written is None:
         return 0.0
@@ -134,7 +134,7 @@ def _delay(section: YamlSection) -> float:
 
 
 def sequences_of(workspace: Path, dialect: Dialect) -> tuple[SequenceRow, ...]:
-    """The sequences of a workspace, then those that ship with the dialect. Never raises."""
+    """Return the workspace's sequences, then those shipped for the dialect. Never raises."""
     own = [_sequence_row(file) for file in files_below(workspace / SEQUENCES_FOLDER)]
     return (*own, *(SequenceRow(one.name, one.file, one) for one in shipped_sequences(dialect)))
 
@@ -148,7 +148,7 @@ def _sequence_row(file: Path) -> SequenceRow:
 
 
 def shipped_sequences(dialect: Dialect) -> tuple[EventSequence, ...]:
-    """What the host of a dialect sends one after another, as far as sources tell."""
+    """Return what the dialect's host sends in sequence, as far as sources show."""
     return tuple(one for name in dialect.sequences for one in _shipped(name))
 
 
@@ -162,7 +162,7 @@ def _shipped(name: str) -> Iterator[EventSequence]:
 
 
 def sequence_named(text: str, workspace: Path, dialect: Dialect, cwd: Path) -> EventSequence:
-    """The sequence of a file, or of a name: the workspace's first. Raises Refusal."""
+    """Return the sequence of a file or name, the workspace's first. Raises Refusal."""
     if is_saved_event(text):
         return read_sequence(cwd / text)
     rows = sequences_of(workspace, dialect)

@@ -1,7 +1,4 @@
-"""Saved events and sequences as tests.
-
-each is fired, and its run compared with the expectations in its file.
-"""
+"""Saved events and sequences as tests: each is fired, and its run compared with the expectations."""
 
 from __future__ import annotations
 
@@ -35,23 +32,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SavedEventResult:
-    """One saved event that was fired, or one sequence of them."""
+    """The result of a fired saved event, or of a sequence of them."""
 
     file: Path
     run: Run | None  # None: it could not be fired, and `problem` says why
     misses: tuple[UnmetExpectation, ...] = ()
-    left: tuple[str, ...] = ()  # sentences: who should have run and could not
+    left: tuple[str, ...] = ()  # a sentence for each handler that could not run
     problem: str = ""
-    files: tuple[str, ...] | None = None  # what it wrote, where it ran on copies; see `files_of`
-    expects: bool = True  # does the file say what it expects
-    accepted: bool = False  # what it did is what its file expects now
+    files: tuple[str, ...] | None = None  # what it wrote, if sandboxed; see `changed_files`
+    expects: bool = True  # the file has expectations
+    accepted: bool = False  # the run was accepted as the new expectation
     steps: tuple[SavedEventResult, ...] = ()  # of a sequence, which has no run of its own
-    sequence: bool = False  # is it one; it has no steps where its file cannot be read
-    notes: tuple[str, ...] = ()  # what its handlers did after they had answered, and the like
+    sequence: bool = False  # True even without steps, if its file cannot be read
+    notes: tuple[str, ...] = ()  # notes of the run, such as background work
 
     @property
     def passed(self) -> bool:
-        """Did everybody run who should, and did the run do what was expected, or is now."""
+        """True if every handler that should run did, and the run met its expectations or was accepted."""
         if self.steps:
             return not self.problem and (self.accepted or all(step.passed for step in self.steps))
         missed = self.misses and not self.accepted
@@ -59,20 +56,20 @@ class SavedEventResult:
 
     @property
     def took(self) -> float | None:
-        """Seconds in handlers; None where nothing was fired."""
+        """Seconds spent in handlers; None if nothing was fired."""
         runs = [item.run for item in (self, *self.steps) if item.run is not None]
         return sum(run.took for run in runs) if runs else None
 
     @property
     def why(self) -> tuple[str, ...]:
-        """Why it did not pass, for people: a line for each thing, items of lists indented below theirs."""
+        """Why it did not pass: one line per difference, items of lists indented below."""
         sentences = (self.problem, *self.left) if self.problem else self.left
         sentences = (*sentences, *self._kept_out())
         own = (*(one_line(sentence, 400) for sentence in sentences), *_lines(self.misses))
         return (*own, *self._of_steps())
 
     def _kept_out(self) -> Iterator[str]:
-        """Listeners that something was expected of and that did not run, where nothing else tells of them."""
+        """Yield subscribers with expectations that did not run, unless reported otherwise."""
         told = " ".join(self.left)
         for item in self.run.not_run if self.run is not None and self.misses else ():
             is_told = (
@@ -94,7 +91,7 @@ class SavedEventResult:
 
 
 def _expected_of_hook(miss: UnmetExpectation, name: str) -> bool:
-    """Was it of this hook that something else was expected."""
+    """Return whether the unmet expectation is about this hook."""
     part, _, hook = miss.what.partition(".")
     listed = part == "ran" and isinstance(miss.expected, list) and name in miss.expected
     return listed or (part in ("messages", "output") and hook == name)
@@ -107,7 +104,7 @@ def _lines(misses: Sequence[UnmetExpectation]) -> Iterator[str]:
 
 
 def _compared(miss: UnmetExpectation) -> str:
-    """Of lists whose items follow the lengths, where they tell."""
+    """Return expected and actual value; for lists that follow item by item, their lengths."""
     expected, got = miss.expected, miss.got
     if miss.lines and isinstance(expected, list) and isinstance(got, list):
         same = len(expected) == len(got)
@@ -121,10 +118,9 @@ def _short_value(value: object) -> str:
 
 
 def saved_event_paths(workspace: Path, named: Sequence[Path]) -> list[Path]:
-    """The files that are named, and those below folders that are; none named: all of the workspace, saved
-    events and sequences.
+    """Return the named files and those below named folders; by default all saved events and sequences.
 
-    Raises Refusal where there is none.
+    Raises Refusal if there is none.
     """
     for place in named:
         if not os.path.exists(place):
@@ -143,7 +139,7 @@ def saved_event_paths(workspace: Path, named: Sequence[Path]) -> list[Path]:
 def closest_file(
     workspace: Path, place: Path, folders: Sequence[Path] = (EVENTS_FOLDER, SEQUENCES_FOLDER)
 ) -> str:
-    """The file of these folders that was perhaps meant: a saved event, a sequence."""
+    """Return a hint with the closest saved event or sequence in these folders."""
     known = {file.stem: file for folder in folders for file in _test_files_below(workspace / folder)}
     near = nearest_word(place.stem, known)
     if near is None:
@@ -152,7 +148,7 @@ def closest_file(
 
 
 def _test_files_below(place: Path) -> Iterator[Path]:
-    if os.path.isdir(place):  # unlike Path.is_dir it takes a name that no disk can hold
+    if os.path.isdir(place):  # unlike Path.is_dir it accepts invalid names
         yield from files_below(place)
     elif place.suffix in YAML_ENDINGS or os.path.exists(place):
         yield place
@@ -165,11 +161,11 @@ async def run_saved_event(
     sandbox: bool = False,
     told: Callable[[Firing], object] | None = None,
 ) -> tuple[SavedEventResult, Plan | None]:
-    """Fire a saved event and compare; with the plan that was fired. What cannot be fired is an answer.
+    """Fire a saved event and compare its run; return the result and the plan. Refusals become results.
 
     Args:
-        sandbox: on copies, as where it expects files.
-        told: hears of the firing, to cancel it.
+        sandbox: on copies, as always when the event expects files.
+        on_start: gets the firing, to cancel it.
     """
     file, plan = saved.file, None
     try:
@@ -197,7 +193,7 @@ async def run_saved_event(
 def compare_run(
     file: Path, expect: Mapping[str, Any], run: Run, view: Snapshot, left: tuple[str, ...] = ()
 ) -> SavedEventResult:
-    """A run beside what the file of its event expects. Raises Refusal for what nobody can expect."""
+    """Return a run compared with its expectations. Raises Refusal for an invalid expectation."""
     host = view.host
     files = changed_files(run, host.workspace, host.surroundings.home)
     return SavedEventResult(

@@ -128,6 +128,6 @@ def _compare_machines(options: Options, names: Sequence[str], text: str, differe
 
 
 async def _fire_at_hosts(firing: HostRuns) -> tuple[RunAtHost, ...]:
-    """Ctrl-C cancels the run on its way; what is known is still the answer."""
+    """Fire at each host. Ctrl-C cancels the current run; finished runs are still the answer."""
     with cancel_on_interrupt(firing.cancel):
         return await firing.run()

@@ -33,7 +33,7 @@ def command(options: Options, trust: bool) -> Answer:
         raise Refusal(
             f"What came is not the Debug Adapter Protocol: {why}.", "Is this what the editor starts?"
         )
-    raise click.exceptions.Exit(0)  # the answers were told as they came
+    raise click.exceptions.Exit(0)  # the session has sent its own answers
 
 
 def _run_report(run: Run, plan: Plan, view: Snapshot) -> str:

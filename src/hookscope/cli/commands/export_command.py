@@ -93,7 +93,7 @@ def command(
 def _selected_runs(
     journal: Journal, numbers: Sequence[int], wanted: RunFilter, limit: int | None
 ) -> Iterator[StoredRun]:
-    """Those of the numbers in that order, else those that are wanted, oldest first."""
+    """Return the runs with these numbers in that order, else the runs that match, oldest first."""
     from hookscope.app.runs.past_runs import runs_numbered
 
     if numbers:
@@ -116,11 +116,14 @@ def _html_page(journal: Journal, run: StoredRun, redaction: Redaction) -> Iterat
 
 
 def _write_export(target: str, texts: Iterable[str]) -> int:
-    """Write them all; how many they were. A file is there whole, or not at all. Raises Refusal, OSError."""
+    """Write the texts and return their number. The file appears whole or not at all.
+
+    Raises Refusal, OSError.
+    """
     if target == STANDARD_OUTPUT:
         return sum(1 for text in texts if sys.stdout.write(text) >= 0)
     path = Path(os.path.realpath(target))
-    device = os.path.exists(path) and not os.path.isfile(path)  # unlike Path's, for any name
+    device = os.path.exists(path) and not os.path.isfile(path)  # os.path accepts any name, unlike Path
     aside = path if device else path.with_name(f".{path.name}.{os.getpid()}")
     try:
         file = aside.open("w", encoding="utf-8", newline="\n")

@@ -67,7 +67,7 @@ EndedRuns: TypeAlias = Sequence[tuple[Run, Plan]]
 
 @dataclass(frozen=True, slots=True)
 class RepetitionReport:
-    """What all runs together say: under its name in the document, and for people."""
+    """A report on several runs: its name in the document, the document, and the text."""
 
     name: str
     document: Document
@@ -76,7 +76,7 @@ class RepetitionReport:
 
 @dataclass(frozen=True, slots=True)
 class RepeatedFiring:
-    """Fires of one plan, and what they say together."""
+    """Repeated firings of one plan, and the report on all of them."""
 
     bench: Workbench
     view: Snapshot
@@ -86,13 +86,13 @@ class RepeatedFiring:
     shuffling: OrderRuns | None
 
     def firings(self) -> AsyncGenerator[Firing]:
-        """Raises OSError where copies cannot be made."""
+        """Yield the firings. Raises OSError if the copies for the sandbox cannot be made."""
         if self.shuffling is not None:
             return self.shuffling.firings()
         return repeated_firings(self.bench, self.view, self.plan, self.times, sandbox=self.sandbox)
 
     def told(self, done: EndedRuns, here: Machine) -> RepetitionReport:
-        """Of the runs that there are."""
+        """Return the report on the finished runs."""
         if self.shuffling is not None:
             found = self.shuffling.told()
             text = repetition_output.order_text(done, found, here, copies=self.sandbox)
@@ -105,7 +105,10 @@ class RepeatedFiring:
 def repeated_firing(
     bench: Workbench, view: Snapshot, plan: Plan, times: int | None, *, seed: int | None, sandbox: bool
 ) -> RepeatedFiring | None:
-    """None where an event is fired once. Raises Refusal where there is nothing to shuffle."""
+    """Return the repetition; None if the event is fired once.
+
+    Raises Refusal if there is nothing to shuffle.
+    """
     if times is None:
         return None
     shuffling = None
@@ -212,7 +215,7 @@ def command(
         "--json-lines": json_lines,
     }
     fire_arguments.check_option_combinations({name for name, there in given.items() if there})
-    lingers = wait if repeat is None else None  # a host does not wait between two events
+    lingers = wait if repeat is None else None  # a host does not wait between events
     bench = answers.workbench_for(options, trust_all=trust, timeout=timeout, lingers=lingers, compares=False)
     wish = FireRequest(
         session,
@@ -260,27 +263,29 @@ def _is_success(run: Run) -> bool:
 
 @dataclass(slots=True)
 class FireResults:
-    """What came of all that was asked for. Grows while events are fired."""
+    """The results of all requested events. Grows while events are fired."""
 
     done: list[tuple[Run, Plan]] = field(default_factory=list)
-    left: dict[str, None] = field(default_factory=dict)  # sentences: who should have run and could not
-    said: list[str] = field(default_factory=list)  # sentences that change no answer
+    left: dict[str, None] = field(
+        default_factory=dict
+    )  # sentences on handlers that should have run and could not
+    said: list[str] = field(default_factory=list)  # sentences that do not change the exit code
     several: RepeatedFiring | None = None
 
     @property
     def runs(self) -> list[Run]:
-        """Those that came to an end, in order."""
+        """The finished runs, in order."""
         return [run for run, _ in self.done]
 
 
 async def _fire_all(bench: Workbench, what: Sequence[str], asked: FireArguments) -> FireResults:
-    """Fire one after another, until one is cancelled."""
+    """Fire the events one after another, until one is cancelled."""
     fired = FireResults()
     trusts = partial(ask_for_trust, bench) if asked.ask else None
     try:
         for item in what:
             view, plan = await plan_request(bench, item, asked.wish, trusts)
-            if not (asked.sandbox or asked.debug):  # those have workers of their own
+            if not (asked.sandbox or asked.debug):  # they have their own workers
                 await bench.expect(view, plan)
             fired.said += [
                 text for text in answers.unreadable_settings_warnings(view.host) if text not in fired.said
@@ -320,7 +325,7 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: FireArguments)
 async def _run_to_end(
     firing: Firing, plan: Plan, asked: FireArguments, by_hand: Stepper | NamedStops | None, here: Machine
 ) -> Run:
-    """One run. Ctrl-C cancels it, and what is known is still the answer."""
+    """Follow one run to its end. Ctrl-C cancels it, and what is known is still the answer."""
     with cancel_on_interrupt(firing.cancel):
         if isinstance(by_hand, Stepper):
             await step_through(firing, by_hand, plan, here)
@@ -341,7 +346,7 @@ async def _started_firings(
     by_hand: Stepper | NamedStops | None,
     several: RepeatedFiring | None,
 ) -> AsyncGenerator[Firing]:
-    """One firing; with --repeat one after another."""
+    """Yield one firing; with --repeat one after another."""
     try:
         if several is not None:
             async with aclosing(several.firings()) as begun:
@@ -358,7 +363,7 @@ async def _started_firings(
 async def _start_firing(
     bench: Workbench, view: Snapshot, plan: Plan, by_hand: Stepper | NamedStops | None, *, sandbox: bool
 ) -> Firing:
-    """Raises OSError where copies for the `sandbox` cannot be made."""
+    """Start a firing. Raises OSError if the copies for the `sandbox` cannot be made."""
     if isinstance(by_hand, NamedStops):
         return await bench.fire_debugged(view, plan, by_hand.debugger, sandbox=sandbox)
     return await bench.fire_guarded(view, plan, by_hand) if sandbox else bench.fire(view, plan, by_hand)

@@ -78,23 +78,23 @@ def command(
 
 
 def _typed_options(gate: str | None, lint: bool, rules: tuple[str, ...]) -> list[str]:
-    """The options of this command, as they were typed."""
+    """Return the options of this command as they were typed."""
     typed = ["--gate", gate] if gate is not None else []
     typed += ["--lint"] if lint else []
     return typed + [word for rule in rules for word in ("--rule", rule)]
 
 
 def _check_rules(rules: tuple[str, ...]) -> None:
-    """Raises Refusal for a rule that there is none of."""
+    """Raise Refusal for an unknown rule."""
     if rules:
-        from hookscope.authoring.lint.linting import rule_named  # here: most fixes lint nothing
+        from hookscope.authoring.lint.linting import rule_named  # most fixes need no lint
 
         for rule in rules:
             rule_named(rule)
 
 
 def _check_gate(repair: Repair, gate: str | None) -> None:
-    """Raises Refusal for a check that the hook does not have."""
+    """Raise Refusal for a gate that the hook does not have."""
     names = [one.name for one in repair.before.verdict.gates] if repair.before is not None else []
     if gate is not None and repair.before is not None and gate not in names:
         listed = ", ".join(dict.fromkeys(names))
@@ -102,7 +102,7 @@ def _check_gate(repair: Repair, gate: str | None) -> None:
 
 
 def _parse_values(values: tuple[str, ...], repair: Repair) -> FixValues:
-    """Values with names and one without. Raises Refusal for one that nothing asks for."""
+    """Return the values by name. Raises Refusal for a value that no fix asks for."""
     named: dict[str, str] = {}
     for text in values:
         name, sign, value = text.partition("=")
@@ -112,6 +112,6 @@ def _parse_values(values: tuple[str, ...], repair: Repair) -> FixValues:
             named[repair.asks[0]] = text
         else:
             wanted = ", ".join(f"--value {name}=…" for name in repair.asks) or "no value"
-            what = f"--value {name}=…" if sign else "A --value without a name"  # it may be a secret
+            what = f"--value {name}=…" if sign else "A --value without a name"  # the value may be a secret
             raise Refusal(f"{what} is not asked for.", f"Asked for: {wanted}.", code=2)
     return FixValues(named)

@@ -103,7 +103,7 @@ async def _fuzz_hooks(
 
 
 async def _run_fuzz(fuzz: Fuzzer) -> FuzzResult:
-    """Ctrl-C ends the search, and what is known is still the answer."""
+    """Run the search. Ctrl-C ends it, and what is known is still the answer."""
     try:
         with cancel_on_interrupt(fuzz.stop):
             return await fuzz.run()

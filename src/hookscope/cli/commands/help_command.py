@@ -43,7 +43,7 @@ def command(ctx: click.Context, topic: str | None, as_json: bool) -> int:
 
 
 def chapter_text(chapter: Chapter) -> str:
-    """The chapter for a terminal; elsewhere as it was written."""
+    """Return a chapter formatted for the terminal; elsewhere its source."""
     written = f"# {chapter.title}\n\n{chapter.text}"
     if not sys.stdout.isatty():
         return written

@@ -25,7 +25,7 @@ def command(options: Options, name: str, places: bool, shape: str) -> Answer:
     bench = answers.workbench_for(options)
     view = bench.look()
     row = bench.hook(view, name)
-    from hookscope.app.runs.activation_chain import activation_chain  # here: it loads the database
+    from hookscope.app.runs.activation_chain import activation_chain  # it imports the database
     from hookscope.app.runs.activation_links import chain_problem, gates_with_links
 
     aside = answers.unreadable_settings_warnings(view.host)

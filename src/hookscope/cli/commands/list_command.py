@@ -28,12 +28,12 @@ def command(options: Options, shape: str, eligible: bool, verbose: bool) -> Answ
 
 
 def _list_text(view: Snapshot, verbose: bool, found: Inventory) -> str:
-    from hookscope.cli.render import hook_output  # here: JSON sets no tables
+    from hookscope.cli.render import hook_output  # JSON needs no tables
 
     return hook_output.hook_list_text(view, verbose=verbose, found=found)
 
 
 def only_eligible(view: Snapshot) -> Snapshot:
-    """The same look, without the hooks whose requirements are not met and without what is none."""
+    """Return the snapshot without rejected hooks and hooks whose requirements are not met."""
     hooks = tuple(row for row in view.inventory.hooks if row.verdict.eligible)
     return replace(view, inventory=replace(view.inventory, hooks=hooks, rejected=()))

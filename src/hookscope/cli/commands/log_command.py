@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 OUTCOME_SIGNS = {"ok": "✓", "failed": "✗", "cancelled": "⊘", "interrupted": "☠", "running": "»"}
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
-POLL_SECONDS = 0.25  # seconds between two looks for new runs
+POLL_SECONDS = 0.25  # seconds between two checks for new runs
 
-DEFAULT_LIMIT = 20  # runs, where nobody says how many
+DEFAULT_LIMIT = 20  # runs, without --limit
 CONTEXT_LENGTH_LIMIT = 4000  # characters of a context
 
 PARAMETERS = (
@@ -84,7 +84,7 @@ def command(
         return _runs_of_file(Path(file), wanted, limit, given)
     journal = bench.record.journal(bench.open())
     try:
-        newest = journal.recent(1)  # asked first: what comes meanwhile is followed
+        newest = journal.recent(1)  # read first: later runs are followed
         runs = journal.select(wanted, limit)[::-1]
         entries = () if any(given.values()) else journal.entries(limit)[::-1]
         if follow:
@@ -97,7 +97,7 @@ def command(
 
 
 def _runs_in_full(bench: Workbench, numbers: Sequence[int], file: str | None) -> Answer:
-    """These runs, of the journal or of an exported file."""
+    """Return the answer for these runs, from the journal or an exported file."""
     from hookscope.app.runs.past_runs import RunFile, file_runs_numbered, runs_numbered
 
     host = bench.open()
@@ -119,7 +119,7 @@ def _runs_in_full(bench: Workbench, numbers: Sequence[int], file: str | None) ->
 
 
 def _runs_of_file(path: Path, wanted: RunFilter, limit: int, given: Mapping[str, Any]) -> Answer:
-    """The last of a file's runs that are wanted."""
+    """Return the answer for the last matching runs of a file."""
     from hookscope.app.runs.past_runs import RunFile
 
     source = RunFile(path)
@@ -148,7 +148,7 @@ def _log_answer(
 def _follow_journal(
     journal: Journal, runs: Sequence[StoredRun], newest: int, wanted: RunFilter, as_json: bool
 ) -> None:
-    """Print what is there, then every run that is wanted when it has ended. Ends by Ctrl-C only."""
+    """Print the runs so far, then each matching run when it ends. Ends by Ctrl-C only."""
     for run in _runs_as_they_end(journal, [run for run in runs if run.id <= newest], newest, wanted):
         click.echo(json.dumps(logged_run_document(run)) if as_json else run_line(run))
         sys.stdout.flush()
@@ -173,15 +173,18 @@ def _runs_as_they_end(
 
 
 def _was_recreated(journal: Journal, newest: int) -> bool:
-    """Has the file gone of which that is a run: ids are never given twice in one, and it keeps the last."""
+    """Return True if the journal file that held run `newest` is gone.
+
+    Ids are never reused within one file, and it keeps its last run.
+    """
     last = journal.recent(1)
     return newest > 0 and (not last or last[0].id < newest)
 
 
 def logged_run_document(run: StoredRun) -> dict[str, object]:
-    """One run of `log --json`: when, what came of it, what held then, and the document of `fire --json`.
+    """Return one run of `log --json`: its time, outcome, environment and the document of `fire --json`.
 
-    `settings` is a digest, and what it stands for is beside the runs.
+    `settings` is a digest; the settings themselves are beside the runs.
     """
     from hookscope.storage.journal.exported_runs import exported_run_document
 
@@ -195,7 +198,7 @@ def logged_run_document(run: StoredRun) -> dict[str, object]:
 
 
 def logged_run_text(run: StoredRun, host: Host) -> str:
-    """A run: when and under which rules, the event, and what `fire` told of it."""
+    """Return a run as text: its time and dialect, the event, and the text of `fire`."""
     from hookscope.app.runs.past_runs import run_and_plan
 
     event = run.event
@@ -216,7 +219,7 @@ def logged_run_text(run: StoredRun, host: Host) -> str:
 
 
 def entry_document(entry: JournalEntry) -> dict[str, object]:
-    """A load or a change in `log --json`."""
+    """Return a load or a change for `log --json`."""
     return {
         "at": iso(entry.at),
         "kind": entry.kind,
@@ -228,7 +231,7 @@ def entry_document(entry: JournalEntry) -> dict[str, object]:
 
 
 def log_lines(runs: Sequence[StoredRun], entries: Sequence[JournalEntry]) -> list[str]:
-    """Runs, loads and changes in order of time."""
+    """Return runs, loads and changes as lines, in order of time."""
     told = [(run.started, run_line(run)) for run in runs] + [
         (entry.at, entry_line(entry)) for entry in entries
     ]
@@ -237,14 +240,14 @@ def log_lines(runs: Sequence[StoredRun], entries: Sequence[JournalEntry]) -> lis
 
 
 def entry_line(entry: JournalEntry) -> str:
-    """One line of `log` for a load or a change."""
+    """Return the line of `log` for a load or a change."""
     when = in_local_time(entry.at).strftime(TIME_FORMAT)
     about = f"{one_line(entry.subject)}: {one_line(entry.text)}"
     return f"{'':>5}  {when}  {fit_to_width(one_line(entry.kind), 22)}  {about}"
 
 
 def run_line(run: StoredRun) -> str:
-    """Number, time, event, outcome, and which handlers failed."""
+    """Return number, time, event, outcome and the failed handlers of a run."""
     results = run.document.get("results") or []
     failed = [result["hook"] for result in results if result["status"] != "ok"]
     took = "" if run.took is None else duration(run.took)

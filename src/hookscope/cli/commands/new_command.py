@@ -90,7 +90,7 @@ def command(
 
 
 def _hook_kind(kind: str | None, pack: bool, plugin: bool) -> ScaffoldKind | None:
-    """Raises Refusal where several are named."""
+    """Return the kind to create. Raises Refusal if several are named."""
     named: list[ScaffoldKind] = [kind_named(kind)] if kind is not None else []
     named += ["pack"] if pack else []
     named += ["plugin"] if plugin else []
@@ -100,8 +100,8 @@ def _hook_kind(kind: str | None, pack: bool, plugin: bool) -> ScaffoldKind | Non
 
 
 def _open_editor(file: Path, workspace: Path) -> tuple[str, ...]:
-    """Its author's editor, until it ends; what kept it from opening, as a sentence."""
-    editor = editor_of(os.environ)  # one that is assumed chooses no program
+    """Run the user's editor until it ends; return a note if it could not be opened."""
+    editor = editor_of(os.environ)  # a what-if environment must not choose a program
     if not editor:
         return (f"No editor is named: set VISUAL or EDITOR. The place is {file}",)
     if not sys.stdin.isatty():

@@ -29,7 +29,7 @@ from hookscope.sessions.simulation import Simulation, SimulationResult
 if TYPE_CHECKING:
     from hookscope.model.trust import TrustTarget
 
-FIRST_MESSAGE = "hi"  # what is said where nobody says anything
+FIRST_MESSAGE = "hi"  # the message without arguments
 PARAMETERS = (
     click.Argument(["messages"], metavar="[MESSAGE...]", nargs=-1),
     click.Option(
@@ -81,12 +81,12 @@ def command(
 
 
 def is_success(played: SimulationResult) -> bool:
-    """No hook has failed, and the last turn has not."""
+    """Return True if no hook and no turn has failed."""
     return not played.failed and played.failure is None and played.rest == "waiting"
 
 
 def _read_script(replies: Sequence[str], script: str | None) -> ReplyScript | None:
-    """Raises Refusal where both are given, or the file holds no script."""
+    """Return the model's replies. Raises Refusal if both options are given, or the file is no script."""
     if replies and script is not None:
         raise Refusal("--reply and --script both say what the model answers.", "Give one of them.", code=2)
     if script is not None:
@@ -97,7 +97,10 @@ def _read_script(replies: Sequence[str], script: str | None) -> ReplyScript | No
 async def _play_session(
     bench: Workbench, wanted: SessionRequest, late: list[str], wait: float
 ) -> tuple[SimulationResult, LoadReport, Sequence[TrustTarget]]:
-    """Ctrl-C cancels it, and what was played is still the answer. `late` gets what comes behind it."""
+    """Simulate the session. Ctrl-C cancels it, and the events so far are still the answer.
+
+    Appends to `late` what handlers did after the session had ended.
+    """
     try:
         engine, report = await session_engine(bench)
         folders = untrusted_folders(bench.look())

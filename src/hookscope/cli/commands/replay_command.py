@@ -49,7 +49,7 @@ PARAMETERS = (
 
 @dataclass(frozen=True, slots=True)
 class ReplayArguments:
-    """What the command line asks of every run."""
+    """The command line's arguments, for every run."""
 
     only: str | None
     start: str | None

@@ -67,7 +67,7 @@ def command(
     wanted = [sequence_named(name, host.workspace, host.dialect, cwd) for name in names]
     plans = [
         plan_sequence(bench, sequence) for sequence in wanted
-    ]  # a mistake in the last step fires no first one
+    ]  # an error in the last step must stop the first one
     keys = dict.fromkeys(plan.event.key for several in plans for plan in several)
     strange = [told for key in keys if (told := undocumented_event_note(view, key))]
     if dry:
@@ -102,8 +102,10 @@ async def _fire_sequences(
     sandbox: bool,
     wait: float,
 ) -> tuple[list[SequenceResult], tuple[str, ...]]:
-    """One after another, until one is cancelled; with `stop`, until one has failed. And in sentences what
-    handlers did behind the last."""
+    """Fire sequences one after another, until one is cancelled or, with `stop`, has failed.
+
+    Also returns notes on what handlers did after the last step.
+    """
     over: list[SequenceResult] = []
     late: tuple[str, ...] = ()
     try:

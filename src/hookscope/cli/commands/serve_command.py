@@ -72,7 +72,7 @@ def command(
             "A console in a browser needs the package textual-serve.",
             f"`{install_command('serve')}` brings it.",
         )
-    bench = answers.workbench_for(options)  # errors in options are reported here, not in the page
+    bench = answers.workbench_for(options)  # reports errors in options here, not in the page
     from hookscope.integrations.serve.server import ServeOptions, browser_opener, serve_consoles
 
     def tell(address: ServerAddress) -> None:
@@ -90,4 +90,4 @@ def command(
 
         wish = ServeOptions(host, port, token, token_file, public_url, sessions)
         asyncio.run(serve_consoles(options, wish, tell, open_page if opens else None))
-    raise click.exceptions.Exit(0)  # the answer was told when there was one
+    raise click.exceptions.Exit(0)  # the address has been printed

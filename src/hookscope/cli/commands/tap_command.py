@@ -6,7 +6,7 @@ import click
 
 from hookscope.cli.lazy_group import LazyGroup
 
-# Name → the line in `--help`. A command's module in `cli/tap` has its name.
+# Name → the line in `--help`.
 TAP_COMMANDS = {
     "install": "Put the tap into the host's own folder of hooks.",
     "status": "Whether it stands, what else the host wants, what was recorded.",
@@ -19,7 +19,7 @@ TAP_COMMANDS = {
 
 
 class TapGroup(LazyGroup):
-    """What the tap can do, a module each."""
+    """The subcommands of `tap`, imported on use."""
 
     commands_by_name = TAP_COMMANDS
     module = "hookscope.cli.commands.tap_subcommands"

@@ -109,7 +109,7 @@ def tap_status(options: Options) -> Answer:
     )
 
 
-POLL_SECONDS = 0.25  # seconds between two looks for new events
+POLL_SECONDS = 0.25  # seconds between two checks for new events
 
 
 @answers.command(
@@ -141,7 +141,7 @@ def tap_events(options: Options, limit: int, event: str | None, follow: bool, as
 
 
 def _follow_events(spool: Path, limit: int, key: str | None, as_json: bool) -> None:
-    """Print what is there, then every event as it comes. Ends by Ctrl-C only."""
+    """Print the events so far, then each new event. Ends by Ctrl-C only."""
     for events in _events_as_they_come(spool, limit, key):
         for heard in events:
             if heard.kind != "loaded" and key in (None, heard.key):

@@ -59,7 +59,7 @@ PARAMETERS = (
 
 @dataclass(frozen=True, slots=True)
 class TestArguments:
-    """What the command line asks of every round."""
+    """The command line's arguments, for every round."""
 
     options: Options
     what: Sequence[Path]
@@ -113,7 +113,7 @@ def _workbench(asked: TestArguments) -> Workbench:
 
 
 def _run_round(asked: TestArguments, bench: Workbench) -> tuple[Answer, bool]:
-    """One round, and whether Ctrl-C ended it. Raises Refusal where there is nothing to test."""
+    """Run one round; also return whether Ctrl-C ended it. Raises Refusal if there is nothing to test."""
     host = bench.open()
     files = saved_event_paths(host.workspace, asked.what)
     if asked.junit is not None:
@@ -135,13 +135,13 @@ def _run_round(asked: TestArguments, bench: Workbench) -> tuple[Answer, bool]:
 
 
 def _watch_rounds(asked: TestArguments, as_json: bool) -> NoReturn:
-    """Test, then again whenever hooks, settings or saved events were saved. Ends by Ctrl-C only."""
+    """Test, then again whenever hooks, settings or saved events are saved. Ends by Ctrl-C only."""
     changes: SimpleQueue[frozenset[Path]] = SimpleQueue()
     watch = Watch(changes.put)
     try:
         while True:
             began = time_ns()
-            bench = _workbench(asked)  # a new one each time: settings and modules are read anew
+            bench = _workbench(asked)  # a new one each round: settings and modules are read again
             host = bench.open()
             watched = _watched_files(asked, host)
             watch.watch(watched, began)
@@ -172,9 +172,10 @@ def _watched_files(asked: TestArguments, host: Host) -> WatchedPaths:
 def _wait_for_save(
     changes: SimpleQueue[frozenset[Path]], asked: TestArguments, host: Host, watched: WatchedPaths
 ) -> frozenset[Path]:
-    """Wait until something was saved that an author writes; what handlers write is none of it.
+    """Wait until a file that an author writes was saved; files that handlers write do not count.
 
-    Nothing where other things matter than are watched: a folder came, perhaps before the watch stood.
+    Returns nothing if the paths to watch have changed: a folder was created, perhaps before the
+    watch started.
     """
     while True:
         try:
@@ -205,7 +206,7 @@ def _accept_outcome(bench: Workbench, item: SavedEventResult, refused: list[str]
 
 
 def _newly_accepted_errors(item: SavedEventResult) -> Iterator[str]:
-    """Errors that were not expected, and are from now on: a mistake is easily accepted with the rest."""
+    """Yield a note for each error that is newly accepted: bugs are easily accepted by mistake."""
     for one in (item, *item.steps):
         if one.run is None or (one.expects and not any(miss.what == "errors" for miss in one.misses)):
             continue

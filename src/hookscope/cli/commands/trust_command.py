@@ -14,7 +14,7 @@ from hookscope.model.refusal import Refusal
 from hookscope.model.text import printable
 from hookscope.model.trust import EVERYTHING_BELOW, folder_target, trust_target
 
-LINK_LIMIT = 5  # links that are named one by one
+LINK_LIMIT = 5  # links to name one by one
 
 
 @answers.command(
@@ -33,7 +33,7 @@ def command(options: Options, folder: str, everything_below: bool) -> Answer:
     workspace, and the root of all folders, unless --everything-below allows them. What a link inside DIR
     leads out to is not below it: the answer names it, with the command that allows it.
     """
-    if not folder:  # a variable that is not set, most likely
+    if not folder:  # probably an unset variable
         raise Refusal("An empty text names no folder.", "`hookscope trust .` is of this one.", code=2)
     bench = answers.workbench_for(options)
     _check_folder(bench, folder)
@@ -72,7 +72,7 @@ def command(options: Options, folder: str, everything_below: bool) -> Answer:
 
 
 def _check_folder(bench: Workbench, named: str) -> None:
-    """Raises Refusal for a file and for a hook's name, with the folder that is trusted for it."""
+    """Raise Refusal for a file or a hook's name, with the folder to trust instead."""
     here = bench.setup.surroundings
     path = here.absolute(Path(named))
     if os.path.isdir(path):
@@ -85,5 +85,5 @@ def _check_folder(bench: Workbench, named: str) -> None:
         target = trust_target(found.hook, bench.open())
         said = f"{named} is a hook, and it is folders that are trusted."
     else:
-        return  # what there is no word for but that it is not there
+        return  # neither exists: the workbench reports it
     raise Refusal(said, f"`{target.command(here.short)}` allows the one that it lies in.")

@@ -68,7 +68,7 @@ def command(
 def _update_pack(
     bench: Workbench, desk: PackManager, name: str, how: ConfirmationOptions, *, force: bool
 ) -> Answer:
-    """One pack: what is wrong with it keeps no other from its update."""
+    """Update one pack. A problem with it does not stop the update of others."""
     try:
         planned = desk.plan_update(name, force=force, progress=pack_operations.progress_reporter(how.as_json))
         if isinstance(planned, PackUpToDate):

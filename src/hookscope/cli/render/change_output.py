@@ -1,4 +1,4 @@
-"""Changes of users' files as text and JSON: diffs, and what `fix` would change."""
+"""Changes to users' files as text and JSON: diffs, and what `fix` would change."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def diff_lines(change: Change, surroundings: Machine) -> Iterator[str]:
-    """Of each file that changes its path, as people write it, and its diff: that has the bare name alone."""
+    """Yield each changed file with its short path and its diff, which has only the file's name."""
     for part in change.parts:
         if preview := masked_preview(part):
             yield one_line(surroundings.short(part.path))
@@ -34,21 +34,21 @@ def diff_lines(change: Change, surroundings: Machine) -> Iterator[str]:
                 yield MASKED_NOTE
 
 
-FINDING_LIMIT = 10  # remarks that are listed
+FINDING_LIMIT = 10  # findings to list
 
 
 @dataclass(frozen=True, slots=True)
 class RepairContext:
-    """What is told beside a repair."""
+    """What is shown beside a repair."""
 
     view: Snapshot
     written: bool
-    failed: ActivationLink | None  # the last run, where that failed
-    command: str  # this very command, without values and without --apply
+    failed: ActivationLink | None  # the last run, if it failed
+    command: str  # this command without values and --apply
 
 
 def repair_document(repair: Repair, shown: RepairContext) -> Document:
-    """`fix --json`."""
+    """Return the document of `fix --json`."""
     return {
         "hook": repair.name,
         "state": _state_document(repair.before),
@@ -105,7 +105,7 @@ def _change_document(change: Change) -> Document:
 
 
 def repair_text(repair: Repair, shown: RepairContext) -> str:
-    """Each shut check with what helps, the diffs, how the hook stands then."""
+    """Return each failed gate with its fix, the diffs, and the hook's status afterwards."""
     return "\n".join(line.rstrip() for line in _repair_lines(repair, shown))
 
 
@@ -128,7 +128,7 @@ def _repair_lines(repair: Repair, shown: RepairContext) -> Iterator[str]:
 
 
 def _no_failed_gate_lines(repair: Repair, shown: RepairContext) -> Iterator[str]:
-    """What is known of a hook that no check stops: an error, what lint finds, or that there is nothing."""
+    """Yield what is known of a hook without a failed gate: an error, lint findings, or nothing."""
     name = one_line(repair.name)
     row = shown.view.inventory.find(repair.name)
     load = shown.view.failed_loads.get(row.hook) if row is not None else None
@@ -152,7 +152,7 @@ def _no_failed_gate_lines(repair: Repair, shown: RepairContext) -> Iterator[str]
 
 
 def _finding_lines(repair: Repair, shown: RepairContext) -> Iterator[str]:
-    """What lint finds: each that is to be mended by hand, and how many a command mends."""
+    """Yield the lint findings to fix by hand, and how many a command fixes."""
     by_hand = [finding for finding in repair.remarks if not finding.fix]
     others = len(repair.remarks) - len(by_hand)
     for finding in by_hand[:FINDING_LIMIT]:
@@ -205,7 +205,10 @@ def _outcome_lines(repair: Repair, shown: RepairContext) -> Iterator[str]:
 
 
 def _status_after_lines(repair: Repair, written: bool) -> str:
-    """How the hook stands. Where a check stays shut, what was opened too: no write looks like a failure."""
+    """Return the hook's status. If a gate still fails, also the gates that pass now.
+
+    Otherwise a successful write would look like a failure.
+    """
     before, after = _status_word(repair.before), _status_word(repair.after)
     if not repair.still or repair.before is None:
         return f"{before} → {after}" + ("." if written else ", once `--apply` has written it.")
@@ -225,7 +228,7 @@ def _is_or_are(names: tuple[str, ...]) -> str:
 
 
 def _next_command(repair: Repair, shown: RepairContext) -> str:
-    """The next command, whole: with each value that is wanted."""
+    """Return the next command, with each required value."""
     return f"{shown.command} {shlex.join(word for name in repair.asks for word in ('--value', f'{name}=…'))}"
 
 

@@ -25,14 +25,14 @@ STATE_CELLS = 11  # glyph and word
 
 
 def comparison_text(item: HostComparison, *, different: bool) -> str:
-    """A row a hook, under it what differs and what to change; then how many there are of which."""
+    """Return a row for each hook, with its differences and changes below, then the counts."""
     lines = item.differing if different else item.lines
     names = max(column_width((one_line(line.name) for line in lines), 28), 4)
     named = [one_line(side.name) for side in item.sides]
     widths = [max(len(name), STATE_CELLS + _source_width(lines, at)) for at, name in enumerate(named)]
     wide = terminal_width()
     if wide is not None and names + 2 + sum(width + 2 for width in widths) > wide:
-        widths = [max(len(name), STATE_CELLS) for name in named]  # the states alone
+        widths = [max(len(name), STATE_CELLS) for name in named]  # show only the states
     shown = ["  ".join([" " * (names + 2), *map(fit_to_width, named, widths)])] if lines else []
     for line in lines:
         shown += _comparison_row(line, names, widths)
@@ -41,7 +41,7 @@ def comparison_text(item: HostComparison, *, different: bool) -> str:
 
 
 def _machine_difference_lines(item: HostComparison) -> Iterator[str]:
-    """What surroundings have otherwise, and what to change in which of them."""
+    """Yield the differences between machines, and what to change on which of them."""
     for cause in item.causes:
         stops = f": stops {', '.join(map(one_line, cause.hooks))}" if cause.hooks else ""
         yield f"{one_line(cause.text, 400)}{stops}"
@@ -67,7 +67,7 @@ def _comparison_row(line: ComparedHook, names: int, widths: list[int]) -> Iterat
 
 
 def fit_cell_to_width(cell: HookAtHost, width: int) -> str:
-    """State and source on that many cells of the terminal."""
+    """Return state and source, fitted to `width` cells."""
     room = max(width - STATE_CELLS, 0)
     rest = fit_to_width(one_line(cell.source) if room > 3 else "", room)
     if cell.row is not None:
@@ -91,11 +91,11 @@ def _summary_lines(item: HostComparison) -> Iterator[str]:
     yield f"{item.alike} alike, {len(item.differing)} differ{where}"
 
 
-RUN_COLUMN_WIDTH = 34  # cells of one host's column; what is longer goes below
+RUN_COLUMN_WIDTH = 34  # cells of one host's column; longer text wraps
 
 
 def run_comparison_text(key: str, runs: Sequence[RunAtHost]) -> str:
-    """A table: one column a host. What is not alike is marked."""
+    """Return a table with one column for each host. Differences are marked."""
     lines = compared_outcomes(runs)
     words = "differ" if outcomes_differ(runs) else "did the same"
     names = max(column_width((one_line(line.what) for line in lines), 28), 8)
@@ -128,6 +128,6 @@ def _run_comparison_row(line: ComparedOutcome, names: int, widths: Sequence[int]
 
 
 def _fold_cell(text: str, width: int) -> list[str]:
-    from textwrap import wrap  # here: most commands fold nothing
+    from textwrap import wrap  # most commands do not need it
 
     return wrap(text, width) or [""]

@@ -33,7 +33,7 @@ KIND_TITLES = {"folder": "HOOK.md folders", "plugin": "plugin hooks", "stream": 
 
 
 def event_type_document(event: EventType, view: Snapshot) -> Document:
-    """One event of `events --json`."""
+    """Return one event of `events --json`."""
     return {
         "key": event.key,
         "kind": event.kind,
@@ -61,7 +61,7 @@ def event_type_document(event: EventType, view: Snapshot) -> Document:
 
 
 def subscribed_hooks(event: EventType, view: Snapshot) -> tuple[str, ...]:
-    """The hooks that listen to it, whether or not they may run."""
+    """Return the hooks that are subscribed to the event, whether or not they may run."""
     dialect = view.host.dialect
     bare = dialect.event_of(event.key)
     keys = dialect.system_of(bare.kind).keys(bare)
@@ -70,7 +70,7 @@ def subscribed_hooks(event: EventType, view: Snapshot) -> tuple[str, ...]:
 
 
 def event_list_text(view: Snapshot) -> str:
-    """`events`: a line for each, by kind: key, how many listen, when it is sent."""
+    """Return the text of `events`: key, number of subscribed hooks and occasion of each event, by kind."""
     events = view.host.dialect.catalogue().events
     width = column_width((event.key for event in events), 32)
     lines = [f"{view.host.dialect.name}: {len(events)} events"]
@@ -92,7 +92,7 @@ def _event_list_lines(event: EventType, view: Snapshot, width: int) -> list[str]
 
 
 def event_type_text(event: EventType, view: Snapshot) -> str:
-    """`events KEY`: everything that is known of it, and an example to fire."""
+    """Return the text of `events KEY`: all facts about the event, and an example to fire."""
     lines = fold_lines([f"{event.key}  {one_line(event.when, 200)}", "", *_event_facts(event, view)])
     lines += ["", "fields", *_field_lines(event.fields, event.required, event.described)]
     lines += ["", "example", *_example_lines(event.context)]
@@ -134,9 +134,9 @@ def _answer_rule_text(event: EventType) -> str:
 
 
 def _field_lines(fields: Mapping[str, EventField], required: Sequence[str], described: bool) -> list[str]:
-    """A line for each field and each member of one: its name, its type, what it is, what it is like.
+    """Return a line for each field and each member: name, type, meaning, example.
 
-    Where no source describes all that there may be (`described`), a line says so.
+    If no source describes all possible fields (`described` is False), a line says so.
     """
     rows = list(_field_rows(fields, ""))
     names, types = (
@@ -167,7 +167,7 @@ def _example_lines(value: Any) -> list[str]:
 
 
 def saved_event_document(row: SavedEventRow) -> Document:
-    """One of `events --saved --json`."""
+    """Return one saved event of `events --saved --json`."""
     return {
         "file": str(row.file),
         "name": row.name,
@@ -181,9 +181,9 @@ def saved_event_document(row: SavedEventRow) -> Document:
 
 
 def saved_event_list_text(rows: Sequence[SavedEventRow], key: str = "") -> str:
-    """`events --saved`: a line for each: name, event, session, tags; `expects` where it is a test.
+    """Return the text of `events --saved`: name, event, tags, and `expects` for tests.
 
-    `key` is the event that alone was asked for.
+    `key` is the event that the list is restricted to.
     """
     if not rows:
         key = one_line(key, 60)

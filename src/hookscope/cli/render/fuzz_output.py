@@ -14,12 +14,12 @@ from hookscope.model.machine import Machine
 from hookscope.model.run import Event
 from hookscope.model.text import one_line, printable
 
-SETTINGS_NOTE = ", and `cfg`, the settings in force"  # not shown: they hold secrets
-VALUE_WIDTH_LIMIT = 300  # characters of an event
+SETTINGS_NOTE = ", and `cfg`, the settings in force"  # not shown, because it holds secrets
+VALUE_WIDTH_LIMIT = 300  # characters of a value
 
 
 def fuzz_document(fuzzed: FuzzResult) -> Document:
-    """`fuzz --json`."""
+    """Return the document of `fuzz --json`."""
     return {
         "event": fuzzed.template.key,
         "seed": fuzzed.seed,
@@ -53,7 +53,7 @@ def _failure_document(found: FoundFailure) -> Document:
 
 
 def fuzz_text(fuzzed: FuzzResult, here: Machine) -> str:
-    """A part for each hook, and how to have the same events again."""
+    """Return a paragraph for each hook, and the seed to repeat the events."""
     parts = ["\n".join(_hook_lines(one, fuzzed.template, here)) for one in fuzzed.hooks]
     stopped = "stopped before its end; " if fuzzed.stopped else ""
     return "\n\n".join([*parts, f"{stopped}--seed {fuzzed.seed} fires the same events again"])
@@ -82,7 +82,7 @@ def _failure_lines(found: FoundFailure, template: Event, here: Machine) -> Itera
 
 
 def _event_difference(event: Event, template: Event) -> Iterator[str]:
-    """Its context, and what else is not as in the template."""
+    """Yield the event's context, and its other differences from the template."""
     if event.session_key != template.session_key:
         yield f"session: {_short_value(event.session_key)}"
     context = {name: value for name, value in event.context.items() if name != "cfg"}

@@ -43,9 +43,9 @@ def hook_info_text(
     *,
     places: bool = False,
 ) -> str:
-    """`info`: everything that is known of one hook; with `places` where each missing thing was looked for.
+    """Return the text of `info`: all facts about one hook; `places` adds where each missing thing was sought.
 
-    `unfit` is what its links say against it.
+    `chain_problem` is the problem that its activation links show.
     """
     hook = row.hook
     state = State.BROKEN if row.state is State.READY and unfit else row.state
@@ -74,17 +74,17 @@ def hook_info_text(
 
 
 def _has_unlisted_step(row: HookStatus) -> bool:
-    """Is there a shut check whose next step is not told beside it."""
+    """Return True if a failed gate has a next step that is not shown beside it."""
     return any(gate_state(gate) is not State.UNTRUSTED for gate in row.verdict.shut())
 
 
 def gates_for_display(gates: Sequence[Gate]) -> list[Gate]:
-    """What stops the hook first, then what passed, then what nobody looked at."""
+    """Return the failed gates first, then the passed, then the unchecked ones."""
     return sorted(gates, key=lambda gate: {False: 0, True: 1, None: 2}[gate.passed])
 
 
 def failed_gate_lines(row: HookStatus, view: Snapshot) -> list[str]:
-    """Each check that is shut: what it needs, what was found, and what nearly was it."""
+    """Return the lines of each failed gate: what it needs, what was found, and near misses."""
     lines: list[str] = []
     for gate in row.verdict.gates:
         if gate.passed is False:
@@ -93,7 +93,7 @@ def failed_gate_lines(row: HookStatus, view: Snapshot) -> list[str]:
 
 
 def gate_line(gate: Gate, view: Snapshot) -> str:
-    """One check: needed, found, and the reason where it is shut."""
+    """Return the line of a gate: needed, found, and the reason if it failed."""
     needed = fit_to_width(one_line(", ".join(gate.needed)), 26)
     found = one_line(gate.found, 120)
     where = deciding_setting(gate, view)
@@ -103,7 +103,7 @@ def gate_line(gate: Gate, view: Snapshot) -> str:
 
 
 def near_miss_lines(gate: Gate, places: bool) -> list[str]:
-    """What nearly opened a check, and where it was looked for."""
+    """Return the near misses of a gate, and where it was looked for."""
     lines = [f"      near: {one_line(near)}" for near in gate.near]
     if places:
         lines += [f"      looked in: {one_line(looked)}" for looked in gate.looked]
@@ -111,13 +111,13 @@ def near_miss_lines(gate: Gate, places: bool) -> list[str]:
 
 
 def deciding_setting(gate: Gate, view: Snapshot) -> str:
-    """`openclaw.json:14`, where a setting decided."""
+    """Return the place of the setting that decided, such as `openclaw.json:14`."""
     place = view.host.settings.locate(gate.setting) if gate.setting else None
     return place_text(place) if place else ""
 
 
 def link_line(item: ActivationLink) -> str:
-    """One link behind the gates, with its next step."""
+    """Return the line of an activation link, with its next step."""
     then = f"; {one_line(item.then)}" if item.then else ""
     return f"  {GATE_MARKS[item.passed]} {fit_to_width(item.title, 24)}  {one_line(item.found, 400)}{then}"
 
@@ -154,14 +154,17 @@ def _hook_facts(view: Snapshot, row: HookStatus) -> list[str]:
 
 
 def subscribed_events_text(row: HookStatus) -> str:
-    """The events that it hears, in one line."""
+    """Return the events that the hook is subscribed to, on one line."""
     if row.events is None:
         return "known after a load"
     return one_line(", ".join(row.events), 60) if row.events else "–"
 
 
 def orphan_setting_lines(view: Snapshot, found: Inventory | None = None) -> list[str]:
-    """Each entry with its place: none of them does anything. `found`: as documents.inventory has it."""
+    """Return a line for each entry without a hook, with its place; such entries have no effect.
+
+    `full_inventory`: the unfiltered one, if the view is filtered.
+    """
     lines = []
     for item in orphaned_entries(found or view.inventory, view.host):
         at = f"  ({place_text(item.place)})" if item.place else ""
@@ -170,9 +173,9 @@ def orphan_setting_lines(view: Snapshot, found: Inventory | None = None) -> list
 
 
 def hook_list_text(view: Snapshot, *, verbose: bool = False, found: Inventory | None = None) -> str:
-    """`list`: hooks grouped by the folder that they come from, highest first; `verbose`: with shut checks.
+    """Return the text of `list`: hooks by folder, highest rank first; `verbose` adds failed gates.
 
-    `found`: all that the look found, where the view has less of it.
+    `full_inventory`: the unfiltered one, if the view is filtered.
     """
     rows = view.inventory.hooks
     held = {id(row.hook.folder) for row in (found or view.inventory).hooks}
@@ -195,7 +198,7 @@ def hook_list_text(view: Snapshot, *, verbose: bool = False, found: Inventory | 
 
 
 def host_headline(view: Snapshot) -> str:
-    """Whose rules, where, on which settings."""
+    """Return the dialect, the workspace and the settings file, on one line."""
     host = view.host
     short = host.surroundings.short
     settings = printable(short(host.settings.file)) if host.settings.exists else "none yet"
@@ -205,20 +208,20 @@ def host_headline(view: Snapshot) -> str:
 
 
 def problem_lines(view: Snapshot) -> list[str]:
-    """A line for each file or folder that could not be read."""
+    """Return a line for each file or folder that could not be read."""
     return [f"! {one_line(problem_text(item), 400)}" for item in view.inventory.problems]
 
 
 def hooks_by_folder(
     view: Snapshot,
 ) -> Iterator[tuple[str, Folder | None, list[HookStatus], list[RejectedHook]]]:
-    """The host's folders, highest rank first, each with its hooks and its rejected; legacy last."""
+    """Yield the folders, highest rank first, each with its hooks and rejected hooks; legacy last."""
     at: dict[Path, list[Folder]] = {}
     for folder in view.folders:
         at.setdefault(folder.path, []).append(folder)
     homes = [(item, _innermost_folder(item, at)) for item in view.inventory.rejected]
     known = set(view.host.folders)
-    hooks: dict[int, list[HookStatus]] = {}  # by the identity of their folder, as two may be equal
+    hooks: dict[int, list[HookStatus]] = {}  # by identity of the folder, because two folders can be equal
     at_home: dict[int, list[RejectedHook]] = {}
     for row in view.inventory.hooks:
         hooks.setdefault(id(row.hook.folder), []).append(row)
@@ -234,7 +237,7 @@ def hooks_by_folder(
 
 
 def _innermost_folder(item: RejectedHook, folders: Mapping[Path, Sequence[Folder]]) -> Folder | None:
-    """The innermost folder that it lies in, were it several levels down; None for what only settings name."""
+    """Return the innermost folder around a rejected hook, at any depth; None if only settings name it."""
     around = next((folders[path] for path in (item.path, *item.path.parents) if path in folders), ())
     return max(around, key=lambda folder: folder.source == item.source, default=None)
 
@@ -261,14 +264,14 @@ def _hook_lines(row: HookStatus, names: int, events: int, view: Snapshot) -> lis
 
 
 def _not_ready_reason(row: HookStatus, shown: Callable[[Path], str] = str) -> str:
-    """Why it would not run; and of one without events, that its program finds some all the same."""
+    """Return why a hook would not run; without events, also those that its program would find."""
     why = row.verdict.why(shown)
     read = next((one for one in row.differs if f": {READS_PREFIX}" in one), "")
     return f"{why}; {read}" if why and read else why
 
 
 def _load_failure_text(row: HookStatus, view: Snapshot) -> str:
-    """Of a hook whose checks are open: that its file did not load, and what tries again."""
+    """Return that a hook's file did not load, and how to retry; empty if it loads."""
     failed = view.failed_loads.get(row.hook)
     return "" if failed is None else f"{failed.why}; {retry_hint(row.hook.name)}"
 
@@ -283,7 +286,7 @@ def _broken_word() -> str:
 
 
 def check_text(view: Snapshot, *, verbose: bool = False) -> str:
-    """`check`: how many in each state, and every reason; `verbose`: each shut check."""
+    """Return the text of `check`: the count of each state and every reason; `verbose`: each failed gate."""
     rows = view.inventory.hooks
     counts = [(state, [row for row in rows if view.stands(row) is state]) for state in reversed(State)]
     lines = [host_headline(view), *problem_lines(view), ""]

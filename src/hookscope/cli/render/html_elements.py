@@ -1,4 +1,4 @@
-"""The elements and the style sheet of the HTML page. Each element escapes the text it gets."""
+"""The elements and the style sheet of the HTML page. Each element escapes its text."""
 
 from __future__ import annotations
 
@@ -9,60 +9,60 @@ from html import escape
 
 from hookscope.model.text import printable
 
-COMPARED_LINE_LIMIT = 3_000  # of a value that is compared line by line
+COMPARED_LINE_LIMIT = 3_000  # lines of a value to compare
 
 
 def escape_text(value: object) -> str:
-    """The one door: text without control characters, and no markup."""
+    """Return text without control characters and markup. Every foreign text passes through here."""
     return escape(printable(str(value)))
 
 
 def code_html(value: object) -> str:
-    """A value as code, escaped."""
+    """Return a value as code, escaped."""
     return f"<code>{escape_text(value)}</code>"
 
 
 def text_block(text: str) -> str:
-    """A text with its own lines; nothing for an empty one."""
+    """Return a preformatted block; empty for an empty text."""
     return f"<pre>{escape_text(text)}</pre>" if text else ""
 
 
 def section_html(title: str, *inner: str) -> str:
-    """Nothing where there is nothing inside."""
+    """Return a section; empty without content."""
     content = "".join(inner)
     return f"<section><h2>{escape_text(title)}</h2>{content}</section>\n" if content else ""
 
 
 def article_part(title: str, *inner: str) -> str:
-    """A part of an article; nothing where there is nothing inside."""
+    """Return a part of an article; empty without content."""
     content = "".join(inner)
     return f"<h4>{escape_text(title)}</h4>{content}" if content else ""
 
 
 def text_list(items: Iterable[str]) -> str:
-    """A list of foreign texts."""
+    """Return a list of foreign texts."""
     content = "".join(f"<li>{escape_text(item)}</li>" for item in items)
     return f"<ul>{content}</ul>" if content else ""
 
 
 def fact_table(rows: Iterable[tuple[str, str]]) -> str:
-    """A table of names and HTML; rows without anything are left out."""
+    """Return a table of names and HTML; rows without a value are omitted."""
     lines = "".join(f"<tr><th>{escape_text(name)}</th><td>{value}</td></tr>" for name, value in rows if value)
     return f"<table>{lines}</table>" if lines else ""
 
 
 def collapsible(title: str, inner: str) -> str:
-    """Shown when somebody asks; nothing where there is nothing inside."""
+    """Return a collapsed block; empty without content."""
     return f"<details><summary>{escape_text(title)}</summary>{inner}</details>" if inner else ""
 
 
 def json_block(value: object) -> str:
-    """A value as JSON on several lines."""
+    """Return a value as JSON on several lines."""
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def before_and_after(before: object, after: object) -> str:
-    """Two values side by side, with the lines marked that differ; one where they do not."""
+    """Return two values side by side with differing lines marked; one value if they are equal."""
     old, new = json_block(before), json_block(after)
     if old == new:
         return f"{text_block(old)}<p class=faint>No handler changed it.</p>"
@@ -77,7 +77,7 @@ def before_and_after(before: object, after: object) -> str:
 
 
 def _differing_lines(left: Sequence[str], right: Sequence[str]) -> tuple[set[int], set[int]]:
-    """The numbers of the lines that only one side has; none where there are too many to compare."""
+    """Return the numbers of the lines that only one side has; none if there are too many to compare."""
     gone: set[int] = set()
     come: set[int] = set()
     if max(len(left), len(right)) <= COMPARED_LINE_LIMIT:
@@ -89,7 +89,7 @@ def _differing_lines(left: Sequence[str], right: Sequence[str]) -> tuple[set[int
 
 
 def _marked_lines(lines: Sequence[str], numbers: set[int]) -> str:
-    """A marked line is a block of its own and needs no line end."""
+    """Return the lines, with some marked. A marked line is a block and needs no line end."""
     return "".join(
         f"<mark>{escape_text(line)}</mark>" if number in numbers else f"{escape_text(line)}\n"
         for number, line in enumerate(lines)

@@ -29,11 +29,11 @@ Document = Mapping[str, Any]
 
 STATUS_SIGNS = {"ok": "✓", "error": "✗", "timeout": "◷", "crashed": "☠", "cancelled": "⊘"}
 STATUS_CLASSES = {"ok": "good", "cancelled": "odd", "timeout": "odd"}
-NARROWEST_BAR = 0.4  # percent of the width: a bar that is there is seen
+NARROWEST_BAR = 0.4  # percent of the width, so that every bar is visible
 
 
 def status_text(status: str) -> str:
-    """Sign and word of a handler's end."""
+    """Return the glyph and the word of a handler's status."""
     return (
         f'<span class="state {_status_class(status)}">{STATUS_SIGNS.get(status, "·")} '
         f"{escape_text(status)}</span>"
@@ -45,7 +45,7 @@ def _status_class(status: str) -> str:
 
 
 def timeline(results: Sequence[Document], took_ms: float) -> str:
-    """A line for each handler with a bar from its start to its end, on one scale."""
+    """Return a row for each handler, with a bar from its start to its end on one scale."""
     if not results:
         return ""
     whole = max(took_ms, *(one["started_ms"] + one["ms"] for one in results)) or 1.0
@@ -71,7 +71,7 @@ def _timeline_row(number: int, result: Document, whole: float) -> str:
 
 
 def handler_article(result: Document, planned: Document | None) -> str:
-    """All of one handler. `planned`: what is known of its file."""
+    """Return the article of one handler. `planned`: its entry in the plan, with its file."""
     marks = [
         text for name, text in (("forced", "forced"), ("broken", "broken on purpose")) if result.get(name)
     ]
@@ -101,7 +101,7 @@ def handler_article(result: Document, planned: Document | None) -> str:
 
 
 def message_list(texts: Sequence[str], delivered: bool) -> str:
-    """Pushed messages, and what their host does with them."""
+    """Return the pushed messages, and what their host does with them."""
     if not texts:
         return ""
     fate = "delivered to the user" if delivered else "ignored by this host"
@@ -109,7 +109,7 @@ def message_list(texts: Sequence[str], delivered: bool) -> str:
 
 
 def failure_html(error: Document | None) -> str:
-    """What was thrown, then where it came from, innermost first, with the lines of source."""
+    """Return the error, then its stack trace, innermost frame first, with source lines."""
     if error is None:
         return ""
     frames = "".join(_stack_frame(frame) for frame in reversed(error["frames"]))
@@ -152,12 +152,12 @@ OUTCOME_SIGNS = {
     "interrupted": ("bad", "☠"),
     "running": ("odd", "»"),
 }
-# Nothing is loaded from anywhere and nothing runs, whatever stands in the page.
+# The page loads nothing and runs no script, whatever its content.
 CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def run_html(run: StoredRun, settings: Mapping[str, Any] | None) -> str:
-    """The run as one HTML document. `settings`: the host's, `{"file": …, "value": …}`."""
+    """Return the run as one HTML document. `settings`: the host's, `{"file": …, "value": …}`."""
     from hookscope.storage.journal.run_environment import handler_documents
 
     document, planned = run.document, handler_documents(run.handlers)
@@ -208,7 +208,7 @@ def _page_head(run: StoredRun) -> str:
 
 
 def _result_section(document: Document) -> str:
-    """What the event came to as a whole; nothing where that is only that its handlers ran."""
+    """Return the outcome of the event as a whole; empty if its handlers just ran."""
     result = document["result"]
     return section_html(
         "What came of it",
@@ -221,7 +221,10 @@ def _result_section(document: Document) -> str:
 
 
 def _handler_articles(document: Document, planned: Sequence[Document]) -> Iterator[str]:
-    """A handler may stand under a key twice: the plan's entries are used up one by one."""
+    """Yield the handlers' articles.
+
+    A handler can be in the plan twice under one key, so each plan entry is used once.
+    """
     left = list(planned)
     for result in document["results"]:
         found = next(
@@ -233,14 +236,14 @@ def _handler_articles(document: Document, planned: Sequence[Document]) -> Iterat
 
 
 def _planned_section(document: Document, planned: Sequence[Document]) -> str:
-    """Who was to run, in order, where no result tells it."""
+    """Return the planned handlers, in order, if there are no results."""
     if document["results"] or not planned:
         return ""
     return text_list(f"{one['hook']} as {one['key']}" for one in planned)
 
 
 def _not_run_section(left: Sequence[Document]) -> str:
-    """Those who listen and did not run, and who nearly listens; the others on request."""
+    """Return subscribed hooks and near misses that did not run; the others are collapsed."""
     listening = [one for one in left if one.get("listens", True) or one.get("near")]
     others = [one for one in left if not (one.get("listens", True) or one.get("near"))]
     return fact_table(
@@ -271,7 +274,7 @@ def _log_section(lines: Sequence[Document]) -> str:
 
 
 def _caused_event_section(document: Document) -> str:
-    """An event that this one caused, and those that it caused itself."""
+    """Return an event that a handler caused, with the events it caused itself."""
     event = document["event"]
     key = f"{event['type']}:{event['action']}" if event["action"] else event["type"]
     heard = timeline(document["results"], document["ms"]) or '<p class="faint">No hook heard it.</p>'
@@ -281,7 +284,7 @@ def _caused_event_section(document: Document) -> str:
 
 
 def _file_section(guarded: Document | None) -> str:
-    """What handlers wrote, changed and deleted, with its difference."""
+    """Return the files that handlers wrote, changed and deleted, with diffs."""
     if guarded is None:
         return ""
     rows = fact_table(

@@ -1,4 +1,4 @@
-"""Layout of text on the terminal: column widths, state colours, lines folded to the terminal's width."""
+"""Layout of terminal text: column widths, state colours, lines folded to the terminal's width."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ STATE_COLOURS = {
 
 
 def colours_allowed() -> bool:
-    """May colours be used: a terminal, and nobody said NO_COLOR."""
+    """Return True if standard output is a terminal and NO_COLOR is not set."""
     return sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 def state_word(state: State) -> str:
-    """Glyph and word, ten cells wide."""
+    """Return the glyph and the word of a state, 11 cells wide."""
     text = fit_to_width(f"{STATE_GLYPHS[state]} {state.value}", 11)
     colour = STATE_COLOURS.get(state)
     return click.style(text, fg=colour) if colour and colours_allowed() else text
 
 
 def fit_to_width(text: str, width: int) -> str:
-    """The text on exactly `width` cells of the terminal: padded, or cut with `…`."""
+    """Return the text on exactly `width` terminal cells: padded, or cut with `…`."""
     if cell_len(text) > width:
         return set_cell_size(text, width - 1).rstrip() + "…" + " " * _cut_gap(text, width)
     return set_cell_size(text, width)
@@ -61,12 +61,12 @@ def _cut_gap(text: str, width: int) -> int:
 
 
 def column_width(texts: Iterable[str], widest: int) -> int:
-    """How wide a column of these texts should be."""
+    """Return the width of a column for these texts, at most `maximum` cells."""
     return min(max((cell_len(text) for text in texts), default=0), widest)
 
 
 def distinct_names(named: Sequence[tuple[str, Path]]) -> list[str]:
-    """What people call each file: its name; where others have that too, its path below the folder of all."""
+    """Return the name of each file; if names repeat, the path below the common folder."""
     times = Counter(name for name, _ in named)
     alike = [os.path.abspath(file.parent) for name, file in named if times[name] > 1]
     above = os.path.commonpath(alike) if alike else ""
@@ -74,36 +74,36 @@ def distinct_names(named: Sequence[tuple[str, Path]]) -> list[str]:
 
 
 def place_text(place: FilePosition) -> str:
-    """`name:line` of a place."""
+    """Return `name:line` of a place."""
     return printable(f"{place.file.name}:{place.line}")
 
 
-NARROWEST_COLUMN = 30  # cells: a column with less room than this has its text below the row
-_WORDS = re.compile(r"( *)([^ `]*`[^`]+`[^ ]*|[^ ]+)")  # a command in backticks stays whole, to be copied
+NARROWEST_COLUMN = 30  # cells; in a narrower column the text goes below the row
+_WORDS = re.compile(r"( *)([^ `]*`[^`]+`[^ ]*|[^ ]+)")  # keeps a command in backticks whole, for copying
 _COLUMNS = re.compile(r" *[^ ]+(?: [^ ]+)* {2,}")
 
 
 def terminal_width() -> int | None:
-    """How wide the terminal is; None where the answer goes elsewhere, to be searched line by line."""
+    """Return the terminal's width; None if the output goes elsewhere, to be searched line by line."""
     if sys.stdout is None or not sys.stdout.isatty():
         return None
     return shutil.get_terminal_size().columns
 
 
 def fold_text(lines: Iterable[str]) -> str:
-    """The lines as one text; what is too long goes on below its second column, or four cells further in."""
+    """Return the lines as one text; long lines continue below their second column, or 4 cells in."""
     return "\n".join(fold_lines(lines))
 
 
 def fold_lines(lines: Iterable[str]) -> list[str]:
-    """The same, line by line."""
+    """Return the lines, folded as by `fold_text`."""
     wide = terminal_width()
     bare = (line.rstrip() for line in lines)
     return list(bare) if wide is None else [part for line in bare for part in _folded_parts(line, wide)]
 
 
 def row_with_text(row: str, text: str) -> list[str]:
-    """A row and the text of its last column: beside it, or below it where that is too narrow."""
+    """Return a row with the text of its last column: beside it, or below if that is too narrow."""
     wide = terminal_width()
     start = _cell_width(row) + 2
     if wide is None or start + _cell_width(text) <= wide:

@@ -32,7 +32,7 @@ LEVELS = ("error", "warning", "hint")
 
 
 def lint_document(linted: LintResult) -> dict[str, Any]:
-    """The whole answer, for programs."""
+    """Return the document of `lint --json`."""
     report = linted.report
     return {
         "dialect": linted.host.dialect.name,
@@ -74,7 +74,7 @@ def _level_counts(report: LintReport) -> dict[str, int]:
 
 
 def lint_text(linted: LintResult) -> str:
-    """The findings, hook after hook, and how many there are."""
+    """Return the findings by hook, and their counts."""
     report, short = linted.report, linted.host.surroundings.short
     lines: list[str] = []
     for (name, folder), findings in groupby(report.findings, lambda one: (one.hook, one.place.file.parent)):
@@ -113,7 +113,7 @@ def _count_text(count: int, what: str) -> str:
 
 
 def _skipped_rule_lines(report: LintReport) -> Iterator[str]:
-    """Why some rules could not look, each reason once."""
+    """Yield why some rules did not run, each reason once."""
     by_reason: dict[str, list[str]] = {}
     for one in report.not_run:
         by_reason.setdefault(one.why, []).append(one.rule)
@@ -122,13 +122,13 @@ def _skipped_rule_lines(report: LintReport) -> Iterator[str]:
 
 
 def rule_list_text(rules: Mapping[str, str]) -> str:
-    """Every rule's id and title."""
+    """Return the id and title of every rule."""
     width = max(map(len, rules))
     return fold_text(f"{name:<{width}}  {title}" for name, title in rules.items())
 
 
 def rule_document(rule: Rule, told: RuleDocumentation) -> dict[str, Any]:
-    """A rule's documentation, for programs."""
+    """Return a rule's documentation, for programs."""
     return {
         "rule": rule.id,
         "title": told.title,
@@ -141,7 +141,7 @@ def rule_document(rule: Rule, told: RuleDocumentation) -> dict[str, Any]:
 
 
 def rule_text(rule: Rule, told: RuleDocumentation) -> str:
-    """A rule's documentation, for people."""
+    """Return a rule's documentation, for people."""
     lines = [click.style(rule.id, bold=True), "", *fold_lines([told.title, "", told.why])]
     if rule.by_host:
         lines += ["", "What it says depends on the host: `--dialect` picks one."]
@@ -153,14 +153,14 @@ def rule_text(rule: Rule, told: RuleDocumentation) -> str:
 
 
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-SARIF_ROOT = "%SRCROOT%"  # what those who read it take for the top of the repository
+SARIF_ROOT = "%SRCROOT%"  # readers of SARIF resolve it to the repository root
 SARIF_LEVELS = {"error": "error", "warning": "warning", "hint": "note"}
 
 
 def sarif_document(
     linted: LintResult, rules: Sequence[tuple[Rule, RuleDocumentation]], root: Path, redaction: Redaction
 ) -> str:
-    """The whole log, one run of ours. Files below `root` are named from there, others by their address.
+    """Return the SARIF log with one run. Files below `root` are relative to it, others are URIs.
 
     Secrets in findings are masked.
     """
@@ -207,7 +207,7 @@ def _sarif_result(finding: LintFinding, places: Mapping[str, int], root: Path) -
         "level": SARIF_LEVELS[finding.severity.value],
         "message": {"text": f"{finding.hook}: {finding.text} {finding.then}".rstrip()},
         "locations": [{"physicalLocation": location}],
-        # The same finding in the next version of the file, whatever line it has come to.
+        # Identifies the same finding in a later version of the file, on any line.
         "partialFingerprints": {"hookscope/v1": sha256(name.encode("utf-8", "surrogatepass")).hexdigest()},
     }
 

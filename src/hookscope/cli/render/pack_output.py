@@ -26,11 +26,11 @@ from hookscope.storage.edits.masked_preview import MASKED_NOTE, hides_secrets, m
 
 FILE_SIGNS = {"add": "+", "replace": "~", "remove": "-", "same": " "}
 INTEGRITY_WORDS = {"as installed": "", "changed": "  ✗ changed on disk since", "gone": "  ✗ gone"}
-FILE_LIMIT = 200  # files that are listed
+FILE_LIMIT = 200  # files to list
 
 
 def pack_plan_text(item: PackPlan, host: Host, *, diff: bool = False) -> str:
-    """Everything that would be written, and what it can do, before somebody says yes."""
+    """Return everything that would be written and what it can do, before the user confirms."""
     lines = [
         _plan_headline(item),
         *_drift_lines(item),
@@ -47,7 +47,7 @@ def pack_plan_text(item: PackPlan, host: Host, *, diff: bool = False) -> str:
 
 
 def applied_plan_text(item: PackChanged, host: Host) -> str:
-    """What was written, and the next step."""
+    """Return what was written, and the next step."""
     pack, record = item.planned, item.record
     verb = {"install": "Installed", "update": "Updated", "uninstall": "Uninstalled"}[pack.action]
     lines = [f"{verb} {_pack_name(record or pack.before)}."]
@@ -72,7 +72,7 @@ def applied_plan_text(item: PackChanged, host: Host) -> str:
 def _trust_targets(
     waiting: Sequence[PackHookPlan], record: InstalledPack | None, host: Host
 ) -> tuple[TrustTarget, ...]:
-    """What allows all of these hooks: one folder of the pack where there is one, else each by itself."""
+    """Return what to trust for all these hooks: one folder of the pack if possible, else each hook."""
     roots = tuple(dict.fromkeys(trust_target(hook.row.hook, host) for hook in waiting))
     own = () if record is None else tuple(folder_target(folder, host) for folder in record.folders)
     whole = (one for one in own if all(root.folder.is_relative_to(one.folder) for root in roots))
@@ -80,7 +80,7 @@ def _trust_targets(
 
 
 def up_to_date_text(item: PackUpToDate, host: Host) -> str:
-    """Why there is nothing to do, and what stands otherwise on disk."""
+    """Return why there is nothing to update, and what has changed on disk."""
     lines = [f"{_pack_name(item.record)}: {item.why}."]
     lines += _changed_file_lines(item.on_disk, host)
     if item.on_disk.word != "as installed":
@@ -91,7 +91,7 @@ def up_to_date_text(item: PackUpToDate, host: Host) -> str:
 
 
 def pack_list_text(items: Sequence[PackStatus], host: Host, theirs: Sequence[HostInstall] = ()) -> str:
-    """`packs`: what is installed, from where, what has changed on disk since; and what the host has."""
+    """Return the text of `packs`: what is installed, from where, changed files; and the host's own."""
     if not items and not theirs:
         if host.dialect.packs is None:
             return f"{host.dialect.product} has no folder that hooks are installed into."
@@ -172,7 +172,7 @@ def _hook_lines(item: PackPlan) -> Iterator[str]:
 
 
 def _requirement_lines(hook: PackHookPlan) -> Iterator[str]:
-    """What it declares that it needs, met or not, and what its author says how to get it."""
+    """Yield the declared requirements, passed or failed, and the author's install hints."""
     needed = [gate for gate in hook.row.verdict.gates if gate.needed and gate.kind.is_requirement]
     for gate in needed:
         yield f"      {_gate_mark(gate)} needs {gate.name}: {one_line(', '.join(gate.needed), 200)}"
@@ -237,14 +237,14 @@ def _setting_lines(item: PackPlan, host: Host) -> Iterator[str]:
 
 
 def applied_plan_document(document: Document, done: PackChanged) -> Document:
-    """The document of a plan that was carried out."""
+    """Return the document of a plan that was applied."""
     return {**document, "written": True, "kept": str(done.kept) if done.kept is not None else None}
 
 
 def pack_plan_document(item: PackPlan, *, diff: bool = False) -> Document:
-    """What would be written."""
+    """Return the document of what would be written."""
     after = item.after or item.before
-    assert after is not None  # a plan has one of them
+    assert after is not None  # a plan has at least one of them
     return {
         "action": item.action,
         **_record_document(after),
@@ -277,7 +277,7 @@ def pack_plan_document(item: PackPlan, *, diff: bool = False) -> Document:
 
 
 def up_to_date_document(item: PackUpToDate) -> Document:
-    """An update with nothing to do."""
+    """Return the document of an update with nothing to do."""
     return {
         "action": "none",
         **_record_document(item.record),
@@ -288,7 +288,7 @@ def up_to_date_document(item: PackUpToDate) -> Document:
 
 
 def pack_status_document(item: PackStatus) -> Document:
-    """One pack of `packs --json`."""
+    """Return one pack of `packs --json`."""
     record = item.record
     return {
         **_record_document(record),
@@ -300,7 +300,7 @@ def pack_status_document(item: PackStatus) -> Document:
 
 
 def host_install_document(item: HostInstall) -> Document:
-    """One pack of `packs --json` that the host itself has installed."""
+    """Return one pack of `packs --json` that the host itself has installed."""
     return {
         "id": item.id,
         "source": item.source or None,

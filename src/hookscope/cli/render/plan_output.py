@@ -1,4 +1,4 @@
-"""A plan as text, and the answer of `--dry`: who would run, in order, and who would not."""
+"""A plan as text, and the answer of `--dry`: which handlers would run, in order, and which not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hookscope.model.uncalled_hooks import not_called_reason, split_excluded, sp
 
 
 def plan_text(item: Plan, view: Snapshot | None = None) -> str:
-    """`plan`: who would run in order, who not; with a view, whose file is known not to load."""
+    """Return the text of `plan`; with a view, also which files are known not to load."""
     lines = [f"{one_line(item.event.key)}  {_would_run(len(item.calls))}", ""]
     width = column_width((one_line(entry.name) for entry in item.calls), 32)
     number, digits = 0, len(str(len(item.calls)))
@@ -42,7 +42,7 @@ def _would_run(count: int) -> str:
 
 
 def not_run_lines(left: Sequence[NotRun]) -> list[str]:
-    """Those who listen and do not run, and who nearly listens, one by one; the rest counted."""
+    """Return subscribed hooks and near misses that do not run, one by one; the rest counted."""
     aside, left = split_excluded(left)
     told, counted = split_listed(left)
     others = len(counted)
@@ -60,6 +60,6 @@ def not_run_lines(left: Sequence[NotRun]) -> list[str]:
 
 
 def dry_run_answer(plans: Sequence[Plan], refused: Sequence[str]) -> Answer:
-    """A plan for each event; `refused` has a sentence for each event that could not be planned."""
+    """Return a plan for each event; `failures`: a sentence for each event without one."""
     documents = [json_documents.plan_document(plan) for plan in plans]
     return Answer(documents, "\n\n".join(map(plan_text, plans)), not refused, tuple(refused))

@@ -29,11 +29,11 @@ from hookscope.model.run import Plan, Run
 from hookscope.model.run_comparison import HookRepetition, RepeatOutcome, Repetition
 from hookscope.model.text import duration, one_line, printable
 
-ITEM_LIMIT = 3  # messages and places that are named of one handler
+ITEM_LIMIT = 3  # messages and places shown for one handler
 
 
 def repetition_document(repeated: Repetition, asked: int) -> Document:
-    """`repeated` of `fire --repeat --json`; `asked` is how often it was to be fired."""
+    """Return `repeated` of `fire --repeat --json`; `requested`: how many runs."""
     return {
         "times": asked,
         "done": repeated.times,
@@ -61,7 +61,7 @@ def _repeated_hook_document(one: HookRepetition) -> Document:
 
 
 def repetition_text(done: Sequence[tuple[Run, Plan]], repeated: Repetition, here: Machine) -> str:
-    """A line for each handler, what came again below it; then files, then the first run that failed."""
+    """Return a line for each handler with what repeats, then files, then the first failed run."""
     runs, plan = [run for run, _ in done], done[0][1]
     took = [run.took for run in runs]
     head = f"{one_line(plan.event.key)}  fired {times_text(len(runs))}  {duration_range(took)}"
@@ -121,7 +121,7 @@ _REPETITION_WORDS = {
 
 
 def _number_series(numbers: Sequence[int | None], unit: str = "") -> str:
-    """`3 bytes each time`, or `1 → 2 → 3 bytes`; of many the first and the last."""
+    """Return `3 bytes each time`, or `1 → 2 → 3 bytes`; long series show first and last values."""
     if len(set(numbers)) == 1:
         return f"{_number_text(numbers[0])}{unit} each time"
     shown = [_number_text(one) for one in numbers]
@@ -133,23 +133,23 @@ def _number_text(number: int | None) -> str:
 
 
 def times_text(number: int) -> str:
-    """How often; once, where Ctrl-C ended the rest."""
+    """Return the number of runs as text; `once` if Ctrl-C ended the rest."""
     return "once" if number == 1 else f"{number} times"
 
 
 def duration_range(seconds: Sequence[float]) -> str:
-    """The shortest and the longest."""
+    """Return the shortest and the longest time."""
     ends = (min(seconds, default=0.0), max(seconds, default=0.0))
     return "–".join(dict.fromkeys(map(duration, ends)))
 
 
 TEXT_KINDS = frozenset(
     {FactKind.ENDED, FactKind.VERDICT, FactKind.ANSWERED, FactKind.CAUSED}
-)  # whose values are no JSON
+)  # kinds whose values are not JSON
 
 
 def order_document(told: OrderFindings) -> Document:
-    """`shuffled` of `fire --shuffle --json`."""
+    """Return `shuffled` of `fire --shuffle --json`."""
     return {
         "times": told.times,
         "done": len(told.fired),
@@ -198,15 +198,17 @@ def _run_document(facts: RunFacts, names: Sequence[str]) -> Document:
 
 
 def _subject_value(subject: FactSubject, value: str) -> Any:
-    """As it was; null where there is nothing."""
+    """Return the recorded value; None if there is none."""
     if value in (UNTOUCHED, REMOVED):
         return None
     return value if subject.kind in TEXT_KINDS else json.loads(value)
 
 
 def order_text(done: Sequence[tuple[Run, Plan]], told: OrderFindings, here: Machine, *, copies: bool) -> str:
-    """The answer, a sentence for each finding with the two runs that show it; then the first run in the
-    registered order that failed."""
+    """Return a sentence for each finding with its two runs, then the first failed run.
+
+    Only runs in the registered order are shown as failed.
+    """
     runs, plan = [run for run, _ in done], done[0][1]
     took = duration_range([run.took for run in runs])
     lines = [

@@ -14,7 +14,7 @@ from hookscope.model.text import duration, one_line
 
 
 def replay_document(item: ReplayResult, dialect: str) -> Document:
-    """One run of `replay --json`."""
+    """Return one run of `replay --json`."""
     return {
         "replayed": item.past.id,
         "same": item.same,
@@ -34,7 +34,7 @@ def replay_document(item: ReplayResult, dialect: str) -> Document:
 
 
 def replay_text(item: ReplayResult) -> str:
-    """The event, the two runs, the time in their handlers, whose files are others; then each difference."""
+    """Return the event, both runs, their handler times and changed files, then each difference."""
     times = f"{duration(_handler_seconds(item.before))} → {duration(_handler_seconds(item.run))}"
     said = "as before" if not item.different else f"{len(item.different)} different"
     said += ", not all could run" * bool(item.left) + ", cancelled" * item.run.cancelled
@@ -45,7 +45,7 @@ def replay_text(item: ReplayResult) -> str:
 
 
 def _handler_seconds(run: Run) -> float:
-    """Seconds in handlers: the start of a worker is no matter of theirs."""
+    """Return the seconds spent in handlers, without the start of workers."""
     return sum(result.took for result in run.results)
 
 

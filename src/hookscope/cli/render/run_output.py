@@ -25,17 +25,18 @@ from hookscope.model.sandbox_result import SandboxResult
 from hookscope.model.text import duration, one_line, printable
 
 DIFF_LINE_LIMIT = 60  # lines
-UNRECORDED_EXECUTOR = "channel"  # the lane that an event goes through before it is on record
-CHANGE_LIMIT = 8  # of the context that one handler made
+UNRECORDED_EXECUTOR = "channel"  # the executor that runs before the event is recorded
+CHANGE_LIMIT = 8  # changes of the context by one handler
 MESSAGE_LINE_LIMIT = 6  # lines of an error's text
 KEY_LIMIT = 40
 STATUS_MARKS = {"ok": "✓", "error": "✗", "timeout": "◷", "crashed": "☠", "cancelled": "⊘"}
 
 
 def run_text(item: Run, here: Machine, plan: Plan | None = None) -> str:
-    """`fire`: what each handler did, then messages and what did not run.
+    """Return the text of `fire`: what each handler did, then messages and what did not run.
 
-    With the plan, lanes stand above their handlers, and below each what its answer added to the merged one.
+    With the plan, executors are shown above their handlers, and below each what its answer added to
+    the merged one.
     """
     lines = [
         f"{one_line(item.event.key)}  {len(item.results)} ran  {duration(item.took)}  "
@@ -67,12 +68,12 @@ def run_text(item: Run, here: Machine, plan: Plan | None = None) -> str:
 
 
 def handler_column_width(calls: Sequence[Registration]) -> int:
-    """Cells of the column that their names stand in."""
+    """Return the width in cells of the column of handler names."""
     return column_width((one_line(call.name) for call in calls), 32)
 
 
 def run_outcome_text(item: Run) -> str:
-    """A sign and a word or two."""
+    """Return the outcome of a run in a word or two."""
     failed = len(item.failed)
     if item.cancelled:
         return "cancelled"
@@ -84,14 +85,14 @@ def run_outcome_text(item: Run) -> str:
 
 
 def _results_by_executor(item: Run, plan: Plan | None) -> Iterator[tuple[str, list[Result]]]:
-    """The results by the host's words for them, in the order of ending within each."""
+    """Yield the results by the host's name for their executor, each in the order in which they ended."""
     label_of = {call: group.label for group in plan.groups for call in group.calls} if plan else {}
     for label, entries in groupby(item.results, key=lambda entry: label_of.get(entry.call, "")):
         yield label, list(entries)
 
 
 def _merged_answer_lines(item: Run, plan: Plan | None) -> dict[Registration, list[str]]:
-    """For each call of a plugin's event: what it answered, and what that made of the merged answer."""
+    """Return for each call of a plugin's event its answer, and the effect on the merged answer."""
     if plan is None or item.event.kind == "folder":
         return {}
     lines: dict[Registration, list[str]] = {}
@@ -114,7 +115,7 @@ def _merged_answer_lines(item: Run, plan: Plan | None) -> dict[Registration, lis
 
 
 def _misnamed_member_hint(plan: Plan, item: Run, entry: Result) -> str:
-    """A member by another host's name, or in other letters, most of the time."""
+    """Return a hint for an ignored member: mostly another host's name, or another spelling."""
     word = intended_member(plan.policy, item.event, entry)
     return f"; {one_line(item.event.key)} has `{word[1]}` for `{one_line(word[0], 40)}`" if word else ""
 
@@ -124,7 +125,7 @@ def _short_value(value: object) -> str:
 
 
 def _caused_event_lines(item: Run) -> Iterator[str]:
-    """The events that this one caused, with what came of them."""
+    """Yield the events that this one caused, with their outcome."""
     for caused in item.caused:
         nobody = "none ran" if any(left.listens for left in caused.not_run) else "no hook hears it"
         heard = f"{len(caused.results)} ran" if caused.results else nobody
@@ -134,12 +135,12 @@ def _caused_event_lines(item: Run) -> Iterator[str]:
 
 
 def sandbox_lines(item: SandboxResult, here: Machine) -> list[str]:
-    """Each file that handlers touched in their copies, with its diff; then which walls stood."""
+    """Return each file that handlers touched in their copies, with its diff; then the sandbox's limits."""
     return [*sandboxed_file_lines(item, here), *sandbox_protection_lines(item)]
 
 
 def sandboxed_file_lines(item: SandboxResult, here: Machine) -> list[str]:
-    """Each file that handlers touched in their copies, with its diff."""
+    """Return each file that handlers touched in their copies, with its diff."""
     lines = ["files (in copies, thrown away)"]
     for change in item.changes:
         sizes = " → ".join("–" if size is None else f"{size:,}" for size in (change.before, change.after))
@@ -153,12 +154,15 @@ def sandboxed_file_lines(item: SandboxResult, here: Machine) -> list[str]:
 
 
 def sandbox_protection_lines(item: SandboxResult) -> list[str]:
-    """Which walls stood around the copies, and what is to be known of them."""
+    """Return which protections the sandbox had, and notes on them."""
     return [one_line(item.walls, 2000), *(f"note: {one_line(note, 400)}" for note in item.notes)]
 
 
 def input_of_failed_handler(item: Result, event: Event, results: Sequence[Result]) -> HandlerInput | None:
-    """What a handler had been given that failed because something was not there. `results`: of its event."""
+    """Return the input of a handler that failed because a value was missing, else None.
+
+    `results`: of its event.
+    """
     if item.error is None or not failed_on_missing_value(item.error):
         return None
     earlier = takewhile(lambda other: other is not item, results)
@@ -166,7 +170,7 @@ def input_of_failed_handler(item: Result, event: Event, results: Sequence[Result
 
 
 def result_lines(item: Result, width: int, here: Machine, given: HandlerInput | None = None) -> list[str]:
-    """One handler's line, then its error, what it had been `given`, and its output."""
+    """Return one handler's line, then its error, its input (`failed_input`), and its output."""
     name = fit_to_width(one_line(item.call.name), width)
     pushed = f"  +{len(item.messages)} msg" if item.messages else ""
     forced = "  forced" if item.forced else ""
@@ -196,7 +200,7 @@ def _handler_input_lines(given: HandlerInput | None) -> Iterator[str]:
 
 
 def _context_change_lines(patch: Patch) -> list[str]:
-    """What it changed in the event's context, as one would write it in code."""
+    """Return the handler's changes to the event's context, written as code."""
     found = [step for step in patch if str(step["path"]).startswith("/context")]
     lines = []
     for step in found[:CHANGE_LIMIT]:
@@ -210,7 +214,7 @@ def _context_change_lines(patch: Patch) -> list[str]:
 
 
 def error_lines(item: Failure | None, here: Machine) -> list[str]:
-    """The error, then where it came from, innermost first."""
+    """Return the error, then its stack trace, innermost frame first."""
     if item is None:
         return []
     lines = [f"{one_line(item.type)}: {one_line(item.message, 500)}"]
@@ -226,7 +230,7 @@ def error_lines(item: Failure | None, here: Machine) -> list[str]:
 
 
 def load_text(item: LoadReport, here: Machine) -> str:
-    """`load`: the report in the words of the guides."""
+    """Return the text of `load`: the report in the words of the guides."""
     lines = [
         f"{item.registered} of {item.discovered} registered, {item.eligible} eligible, "
         f"{len(item.skipped)} skipped, {len(item.failed)} failed"

@@ -26,13 +26,13 @@ def _common_members(sketch: ScaffoldPlan) -> Document:
 
 
 def planned_files_document(sketch: ScaffoldPlan) -> Document:
-    """`new --dry-run --json`."""
+    """Return the document of `new --dry-run --json`."""
     files = [{"file": str(path), "text": content.decode()} for path, content in sketch.files]
     return {**_common_members(sketch), "written": False, "files": files, "notes": list(sketch.notes)}
 
 
 def planned_files_text(sketch: ScaffoldPlan, surroundings: Machine) -> str:
-    """Each file with its text."""
+    """Return each planned file with its text."""
     lines: list[str] = []
     for path, content in sketch.files:
         lines += [one_line(surroundings.short(path), 300)]
@@ -42,7 +42,7 @@ def planned_files_text(sketch: ScaffoldPlan, surroundings: Machine) -> str:
 
 
 def written_files_document(made: ScaffoldResult) -> Document:
-    """`new --json`."""
+    """Return the document of `new --json`."""
     return {
         **_common_members(made.sketched),
         "written": True,
@@ -62,7 +62,7 @@ def written_files_document(made: ScaffoldResult) -> Document:
 
 
 def written_files_text(made: ScaffoldResult, surroundings: Machine) -> str:
-    """What was written, how it stands, and what to do next."""
+    """Return what was written, the hook's status, and the next steps."""
     return "\n".join(_written_lines(made, surroundings))
 
 

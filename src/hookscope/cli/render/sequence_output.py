@@ -16,7 +16,7 @@ from hookscope.model.text import one_line
 
 
 def sequence_row_document(item: SequenceRow) -> Document:
-    """One of `sequence --json` without a name."""
+    """Return one sequence of `sequence --json` without a name."""
     sequence = item.sequence
     steps = sequence.steps if sequence is not None else ()
     return {
@@ -33,7 +33,7 @@ def sequence_row_document(item: SequenceRow) -> Document:
 
 
 def sequence_list_text(rows: Sequence[SequenceRow], dialect: str) -> str:
-    """`sequence` without a name: what there is, each with its events below."""
+    """Return the text of `sequence` without a name: each sequence with its events."""
     if not rows:
         return (
             f"{dialect} has no sequences, and the workspace none.\n"
@@ -69,7 +69,7 @@ def _milliseconds(step: SequenceStep) -> float:
 
 
 def sequence_document(item: SequenceResult, dialect: str) -> Document:
-    """One of `sequence NAME --json`."""
+    """Return one result of `sequence NAME --json`."""
     return {
         "sequence": item.sequence.name,
         "steps": [_step_document(one, dialect) for one in item.steps],
@@ -92,7 +92,7 @@ def _step_document(item: SequenceStepRun, dialect: str) -> Document:
 
 
 def planned_sequence_document(sequence: EventSequence, plans: Sequence[Plan]) -> Document:
-    """One of `sequence NAME --dry --json`."""
+    """Return one plan of `sequence NAME --dry --json`."""
     steps = [
         {"after_ms": _milliseconds(step), "event": step.event.key, "plan": json_documents.plan_document(plan)}
         for step, plan in zip(sequence.steps, plans, strict=True)
@@ -101,7 +101,7 @@ def planned_sequence_document(sequence: EventSequence, plans: Sequence[Plan]) ->
 
 
 def planned_sequence_text(sequence: EventSequence, plans: Sequence[Plan]) -> str:
-    """`sequence NAME --dry`."""
+    """Return the text of `sequence NAME --dry`."""
     blocks = [
         f"{_step_headline(sequence, number)}\n{plan_output.plan_text(plan)}"
         for number, plan in enumerate(plans, start=1)
@@ -110,7 +110,7 @@ def planned_sequence_text(sequence: EventSequence, plans: Sequence[Plan]) -> str
 
 
 def sequence_text(item: SequenceResult, here: Machine) -> str:
-    """`sequence NAME`: each step as `fire` prints it, what it missed below; the count last."""
+    """Return the text of `sequence NAME`: each step as `fire` prints it, its failures, and the count."""
     blocks = [
         f"{_step_headline(item.sequence, number)}\n{_step_text(one, here)}"
         for number, one in enumerate(item.steps, start=1)

@@ -22,7 +22,7 @@ SESSION_ENDINGS = {
 
 
 def session_document(played: SimulationResult, dialect: str) -> Document:
-    """`play --json`."""
+    """Return the document of `play --json`."""
     return {
         "dialect": dialect,
         "rule": played.rule,
@@ -59,7 +59,7 @@ def _usage_document(use: CodeCall) -> Document:
 
 
 def session_text(played: SimulationResult, here: Machine) -> str:
-    """`play`: a line for each event with its place in its stream, under it what ran; then what failed."""
+    """Return the text of `play`: a line for each event and its handlers, then the failures."""
     width = layout.column_width((_scene_title(scene) for scene in played.scenes), 60)
     names = layout.column_width((one_line(result.call.name) for result in _handler_results(played)), 32)
     lines: list[str] = []
@@ -93,7 +93,7 @@ def _scene_lines(scene: SessionEvent, width: int, names: int, here: Machine) -> 
 
 
 def _scene_data_text(scene: SessionEvent) -> str:
-    """What of the event's data people want to read."""
+    """Return the part of the event's data that people want to read."""
     data = scene.run.event.context
     words = (data.get(name) for name in ("message", "messageDelta", "status", "output", "name"))
     actions, result = data.get("actions"), data.get("result")
@@ -107,7 +107,7 @@ def _scene_data_text(scene: SessionEvent) -> str:
 
 
 def _failed_call_lines(played: SimulationResult, after: int) -> list[str]:
-    """Models and tools that failed at this place; what they answered stands in the events."""
+    """Return models and tools that failed here; their answers are in the events."""
     failed = [use for use in played.uses if use.after == after and use.failure is not None]
     return [
         f"       {use.what} {one_line(use.name)} failed: {one_line(use.failure.text, 400)}"

@@ -28,7 +28,7 @@ from hookscope.recording.spool import EventCount, RecordedEvent
 
 
 def unreadable_spool(error: OSError) -> Refusal:
-    """A spool that is there and cannot be read."""
+    """Return the refusal for a spool that exists and cannot be read."""
     what = f"Cannot read {error.filename or 'the spool'}: {error_reason(error)}."
     return Refusal(what, "Make it readable, or `hookscope tap remove` and install the tap again.")
 
@@ -37,7 +37,7 @@ def unreadable_spool(error: OSError) -> Refusal:
 
 
 def tap_change_document(plan: TapPlan, *, written: bool) -> Document:
-    """What is written, or removed: the same for `install --json` and `remove --json`."""
+    """Return what is written or removed, for `install --json` and `remove --json`."""
     return {
         "spool": str(plan.spool),
         "files": [
@@ -53,7 +53,7 @@ def tap_change_document(plan: TapPlan, *, written: bool) -> Document:
 
 
 def tap_document(tap: TapStatus) -> Document:
-    """One tap of `tap status --json`."""
+    """Return one tap of `tap status --json`."""
     return {
         "name": tap.name,
         "kind": tap.kind,
@@ -67,7 +67,7 @@ def tap_document(tap: TapStatus) -> Document:
 
 
 def planned_install_text(plan: TapPlan, host: Host) -> str:
-    """With --dry-run the files as diffs."""
+    """Return the files as diffs, for --dry-run."""
     diffs = "\n".join(
         f"{_display_path(change.path, host)}\n{printable(change.preview()).rstrip()}"
         for change in plan.changes
@@ -76,7 +76,7 @@ def planned_install_text(plan: TapPlan, host: Host) -> str:
 
 
 def installed_text(plan: TapPlan, taps: Sequence[TapStatus], host: Host) -> str:
-    """Where the files are, what the host wants, and the next step."""
+    """Return where the files are, what the host requires, and the next step."""
     notices = host.dialect.switching.notices
     lines = [
         f"{_file_action(change.old, change.new)} {_display_path(change.path, host)}"
@@ -95,7 +95,7 @@ def installed_text(plan: TapPlan, taps: Sequence[TapStatus], host: Host) -> str:
 
 
 def removed_text(plan: TapPlan, host: Host, *, dry_run: bool, kept: bool) -> str:
-    """The files, and where what was recorded stays."""
+    """Return the removed files, and where the recorded events are kept."""
     would = "would be " if dry_run else ""
     lines = [f"{would}removed {_display_path(change.path, host)}" for change in plan.changes]
     lines += ["Its files are gone already."] if not plan.changes else []
@@ -127,7 +127,7 @@ def _requirement_lines(tap: TapStatus) -> Iterator[str]:
 
 
 def recording_document(item: SpoolSummary) -> Document:
-    """What was recorded so far, in `tap status --json`."""
+    """Return a summary of the recorded events, for `tap status --json`."""
     return {
         "spool": str(item.folder),
         "bytes": item.size,
@@ -140,7 +140,7 @@ def recording_document(item: SpoolSummary) -> Document:
 
 
 def tap_status_text(taps: Sequence[TapStatus], item: SpoolSummary, view: Snapshot) -> str:
-    """Each tap with what the host wants, then what was recorded."""
+    """Return each tap with what the host requires, then a summary of the recorded events."""
     product = view.host.dialect.product
     lines = [] if taps else [f"No tap is installed for {product} here. `hookscope tap install` does that."]
     for tap in taps:
@@ -190,7 +190,7 @@ def _age_text(at: datetime) -> str:
 
 
 def recorded_event_document(heard: RecordedEvent) -> Document:
-    """One event of `tap events --json`."""
+    """Return one event of `tap events --json`."""
     return {
         "id": heard.id,
         "at": iso(heard.at),
@@ -210,13 +210,13 @@ def recorded_event_document(heard: RecordedEvent) -> Document:
 
 
 def recorded_events_text(found: Sequence[RecordedEvent], skipped: int) -> str:
-    """`tap events` in words; `skipped` lines could not be read."""
+    """Return the text of `tap events`; `skipped` lines could not be read."""
     lines = [recorded_event_line(heard) for heard in found] or ["No real event was recorded here yet."]
     return "\n".join([*lines, *_skipped_lines(skipped)])
 
 
 def recorded_event_line(heard: RecordedEvent) -> str:
-    """Id, time, key, session, and the beginning of its context."""
+    """Return id, time, key, session, and the beginning of the context."""
     key, session = fit_to_width(one_line(heard.key), 24), fit_to_width(one_line(heard.session) or "–", 24)
     cut = "  (shortened)" if heard.cut else ""
     return (
@@ -226,18 +226,18 @@ def recorded_event_line(heard: RecordedEvent) -> str:
 
 
 def short_event_id(heard: RecordedEvent) -> str:
-    """The id that people type."""
+    """Return the short id that people type."""
     return short_id(heard)
 
 
 def fired_again_text(heard: RecordedEvent) -> str:
-    """Which real event is fired again."""
+    """Return which real event is fired again."""
     cut = f"; {heard.cut} parts of it were shortened when it was recorded" if heard.cut else ""
     return f"real event {short_event_id(heard)} of {_moment_text(heard.at)}, {one_line(heard.host)}{cut}"
 
 
 def fired_document(item: RefiredEvent, dialect: str) -> Document:
-    """One event of `tap fire --json`."""
+    """Return one event of `tap fire --json`."""
     return {
         "real": recorded_event_document(item.heard),
         "could_not_run": list(item.left),
@@ -249,7 +249,7 @@ def fired_document(item: RefiredEvent, dialect: str) -> Document:
 
 
 def coverage_document(item: EventUsage, view: Snapshot) -> Document:
-    """`tap lists --json`."""
+    """Return the document of `tap lists --json`."""
     return {
         "dialect": view.host.dialect.name,
         "since": iso(item.since) if item.since else None,
@@ -283,7 +283,7 @@ def _seen_event_document(one: EventCount) -> Document:
 
 
 def coverage_text(item: EventUsage) -> str:
-    """How long was recorded; then the two lists."""
+    """Return how long was recorded, then both lists."""
     if item.since is None:
         return "Nothing was ever recorded here: both lists need a tap. `hookscope tap install` puts one in."
     what = f"{_count_text(item.count, 'event')} of {_count_text(len(item.seen), 'key')}"
@@ -300,7 +300,7 @@ def coverage_text(item: EventUsage) -> str:
 
 
 def _never_seen_lines(item: EventUsage) -> Iterator[str]:
-    """Those that a tap would have heard, then those of which nobody knows."""
+    """Yield subscriptions that a tap would have recorded, then those that no tap covers."""
     width = column_width((one_line(one.key) for one in item.unheard), 32)
     for one in sorted(item.unheard, key=lambda one: not one.recorded):
         told = f"{one_line(one.hook)} ({one.source})" + ("" if one.recorded else ": no tap hears it")

@@ -21,7 +21,7 @@ NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 def saved_event_document(item: SavedEventResult, dialect: str) -> Document:
-    """One saved event of `test --json`."""
+    """Return one saved event of `test --json`."""
     return {
         "file": str(item.file),
         "passed": item.passed,
@@ -43,10 +43,10 @@ def saved_event_document(item: SavedEventResult, dialect: str) -> Document:
 
 
 def saved_event_results_text(items: Sequence[SavedEventResult], copies: Machine | None = None) -> str:
-    """`test`: a line for each, under it what was missed, item by item; the count last.
+    """Return the text of `test`: a line for each event with its failures, then the count.
 
-    With `copies`, the machine whose files were copied, what handlers wrote is told of each, and of all
-    which walls stood.
+    With `copied_machine`, the machine whose files were copied, it also shows the files that
+    handlers wrote and the sandbox's protections.
     """
     names = [one_line(name) for name in distinct_names([(item.file.stem, item.file) for item in items])]
     width = column_width(names, 40)
@@ -75,7 +75,7 @@ def _sandbox_lines(run: Run) -> list[str]:
 
 
 def _sandboxed_file_lines(item: SavedEventResult, here: Machine) -> Iterator[str]:
-    """The files that handlers wrote in their copies; of a sequence step by step."""
+    """Yield the files that handlers wrote in their copies; for a sequence, step by step."""
     if item.run is not None and item.run.guarded is not None:
         yield from run_output.sandboxed_file_lines(item.run.guarded, here)
     for number, step in enumerate(item.steps, start=1):
@@ -102,9 +102,10 @@ def _xml_text(text: str) -> str:
 def junit_xml(
     items: Sequence[SavedEventResult], copies: Machine | None = None, redaction: Redaction = NOTHING_KNOWN
 ) -> str:
-    """JUnit's XML, as CI systems read it: one suite, a case for each saved event. Times in seconds.
+    """Return JUnit XML for CI systems: one suite, a case for each saved event, times in seconds.
 
-    With `copies`, as of `text`, each case has what handlers wrote as its output. Secrets are masked.
+    With `copied_machine`, each case has the files that handlers wrote as its output. Secrets are
+    masked.
     """
     failed = sum(not item.passed for item in items)
     suite = ElementTree.Element("testsuite", name="hookscope", tests=str(len(items)), failures=str(failed))

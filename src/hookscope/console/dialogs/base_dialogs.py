@@ -1,7 +1,4 @@
-"""The base dialogs.
-
-an overlay with a frame and a key bar, a row of buttons, a one-line question, and a list narrowed by typing.
-"""
+"""The base dialogs: an overlay with a key bar, a row of buttons, a question, and a picker."""
 
 from __future__ import annotations
 
@@ -32,16 +29,16 @@ from hookscope.console.widgets.painting import LaidOutOnce
 
 OverlayAnswer = TypeVar("OverlayAnswer")
 HELP_ACTION = "app.help"
-TALL_SCREEN = 30  # lines of a screen that has some to spare
+TALL_SCREEN = 30  # lines; taller screens get more padding
 
 
 class Overlay(ModalScreen[OverlayAnswer], LaidOutOnce[OverlayAnswer], DimmedBackground[OverlayAnswer]):
-    """Over the panes. Their keys do nothing meanwhile: the line at the bottom has those of this.
+    """A screen over the panes, whose keys do not work meanwhile. The key bar shows its own keys.
 
-    Each key is named once: those that stand in the frame, or on a button, are left out of that line.
+    Each key is named once: keys in the border or on a button are not in the key bar.
     """
 
-    HAS_HELP: ClassVar[bool] = True  # is there more to be told of its keys
+    HAS_HELP: ClassVar[bool] = True  # whether help exists for its keys
     ON_BUTTONS: ClassVar[frozenset[str]] = frozenset()  # keys that buttons name
     DEFAULT_CSS = """
     Overlay {
@@ -57,7 +54,7 @@ class Overlay(ModalScreen[OverlayAnswer], LaidOutOnce[OverlayAnswer], DimmedBack
     """
 
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
-        """For the first time: when its parts have asked for what they need, and not once before that too."""
+        """Delay the first layout until the children have requested theirs, instead of laying out twice."""
         if size is not None and not self._compositor.size:
             self.refresh(layout=True)
         else:
@@ -69,12 +66,15 @@ class Overlay(ModalScreen[OverlayAnswer], LaidOutOnce[OverlayAnswer], DimmedBack
 
     @property
     def stands(self) -> bool:
-        """Is it there to be written in? An answer may come when its user has long left; it is for nobody."""
+        """Whether the dialog still exists. An answer can arrive after its user has left it."""
         return self.is_mounted and self.is_attached and not self.leaving
 
     def dismiss(self, result: OverlayAnswer | None = None) -> AwaitComplete:
-        """Leave, once. Textual takes away whatever is on top, however often it is told: a second click on the
-        same answer took the screen below, and one that came behind a wish for help took the help."""
+        """Close the dialog, once, with everything above it.
+
+        Textual closes whatever is on top each time it is called: a second click on the same answer
+        closed the screen below, and one after a request for help closed the help.
+        """
         stack = self.app.screen_stack
         if self not in stack:
             return AwaitComplete()
@@ -84,10 +84,8 @@ class Overlay(ModalScreen[OverlayAnswer], LaidOutOnce[OverlayAnswer], DimmedBack
 
     def _extend_compose(self, widgets: list[Widget]) -> None:
         super()._extend_compose(widgets)
-        self.set_class(self.app.size.height >= TALL_SCREEN, "-tall")  # before there is anything to be styled
-        widgets.append(
-            KeyBar(id="keybar")
-        )  # with the rest: one that came later would have all laid out again
+        self.set_class(self.app.size.height >= TALL_SCREEN, "-tall")  # before the children are styled
+        widgets.append(KeyBar(id="keybar"))  # with the rest: mounting it later would cause another layout
 
     @on(events.Mount)
     def _name_keys(self) -> None:
@@ -99,7 +97,7 @@ class Overlay(ModalScreen[OverlayAnswer], LaidOutOnce[OverlayAnswer], DimmedBack
         self.set_class(event.size.height >= TALL_SCREEN, "-tall")
 
     def show_keys(self) -> None:
-        """The line at the bottom: the keys that act now and stand nowhere else."""
+        """Show the available keys that are named nowhere else in the key bar."""
         told = {key for part in self.children for key in keys_in_hints(part._border_subtitle)}
         told |= {one.key for action in self.ON_BUTTONS for one in keys_of_action(action)}
         left = (one for one in keys_of_screen(self) if one.key not in told)
@@ -110,17 +108,17 @@ class Overlay(ModalScreen[OverlayAnswer], LaidOutOnce[OverlayAnswer], DimmedBack
 
 
 class Dialog(Overlay[OverlayAnswer]):
-    """One frame in the middle; whoever needs more or less room says only that."""
+    """An overlay with one frame in the middle. Subclasses only change its size."""
 
 
-WIDEST_ROW = 1000  # cells in which each has all that it asks for
-BUTTON_GAP = 2  # cells between two
-LINES_AROUND_TEXT = 7  # lines that the box needs beside its text and its buttons
+WIDEST_ROW = 1000  # cells; wide enough for each button's natural size
+BUTTON_GAP = 2  # cells between two buttons
+LINES_AROUND_TEXT = 7  # lines of the box without its text and buttons
 ButtonAnswer = TypeVar("ButtonAnswer")
 
 
 def button_lines(widths: list[int], room: int) -> list[range]:
-    """Which of so many stand in one line: the last line is filled first, so that what acts stays together."""
+    """Return which buttons share a line. The last line is filled first, so that the actions stay together."""
     lines: list[range] = []
     end = len(widths)
     while end:
@@ -132,7 +130,7 @@ def button_lines(widths: list[int], room: int) -> list[range]:
 
 
 class _ButtonLayout(HorizontalLayout):
-    """One line after the other, from the right edge; words that stand beside buttons, at the left."""
+    """Places buttons in lines from the right edge, and a hint at the left."""
 
     def arrange(
         self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True
@@ -150,14 +148,14 @@ class _ButtonLayout(HorizontalLayout):
 
 
 class AnswerButton(Button, StyledOnce):
-    """One answer, on one line."""
+    """A button for one answer, one line high."""
 
     def __init__(self, label: str, *, id: str) -> None:  # noqa: A002  (Textual's name)
         super().__init__(label, id=id, compact=True)
 
 
 class AnswerRow(Horizontal):
-    """Has as many lines as its parts need."""
+    """The buttons, on as many lines as they need."""
 
     DEFAULT_CSS = """
     AnswerRow {
@@ -182,7 +180,7 @@ class AnswerRow(Horizontal):
 
 
 class ButtonDialog(Overlay[ButtonAnswer]):
-    """Asks; cancel is the default. Its text has as many lines as it needs, and as there are."""
+    """A question with buttons; cancel is the default. Its text scrolls if it does not fit."""
 
     def on_mount(self) -> None:
         self.query_one("#question-text").styles.height = "auto"
@@ -193,7 +191,7 @@ class ButtonDialog(Overlay[ButtonAnswer]):
         self.make_room()
 
     def make_room(self) -> None:
-        """Leave the buttons the lines that they need."""
+        """Limit the text's height, so that the buttons fit."""
         left = self.size.height - LINES_AROUND_TEXT - max(1, self.query_one(AnswerRow).size.height)
         self.query_one("#question-text").styles.max_height = max(3, left)
 
@@ -206,19 +204,17 @@ PickedAnswer = TypeVar("PickedAnswer")
 
 
 def holds_words(text: str, typed: str) -> bool:
-    """Does every typed word stand in this text."""
+    """Return True if the text contains every typed word."""
     return all(word in text.casefold() for word in typed.casefold().split())
 
 
-PICKER_FRAME = 4  # lines of its frame, the field and the blank one below it
+PICKER_FRAME = 4  # lines of the frame, the field and the blank line below it
 PICKER_WIDTH = 96  # cells of the frame
-PICKER_MARGIN = (
-    8  # of them beside a row: the frame's own, its padding, a bar to scroll and what keeps off that
-)
+PICKER_MARGIN = 8  # cells beside a row: frame, padding, scroll bar and its gap
 
 
 class Picker(Dialog[PickedAnswer | None], Generic[PickedRow, PickedAnswer]):
-    """A field, a list below it, in a frame over whatever is on the screen."""
+    """A field with a list of matching rows below."""
 
     DEFAULT_CSS = """
     Picker {
@@ -237,25 +233,25 @@ class Picker(Dialog[PickedAnswer | None], Generic[PickedRow, PickedAnswer]):
 
     @property
     def below(self) -> int:
-        """Lines that may stand below the list."""
+        """The number of lines below the list."""
         return 0
 
     @on(events.Mount)
     @on(events.Resize)
     def leave_room(self) -> None:
-        """As many rows as leave the frame whole, and all else that stands in it."""
+        """Limit the list's height, so that the whole frame fits."""
         height = self.app.size.height
         around = PICKER_FRAME + (2 if height >= TALL_SCREEN else 0) + self.below
         self.query_one(OptionList).styles.max_height = max(1, height * 88 // 100 - around)
 
     @property
     def room(self) -> int:
-        """Cells of a row."""
+        """The cells of a row."""
         return min(PICKER_WIDTH, self.app.size.width * 94 // 100) - PICKER_MARGIN
 
     @property
     def typed(self) -> str:
-        """What stands in the field."""
+        """The text of the field."""
         return self.query_one(Input).value
 
     @property
@@ -267,7 +263,7 @@ class Picker(Dialog[PickedAnswer | None], Generic[PickedRow, PickedAnswer]):
     def list_rows(
         self, rows: Sequence[PickedRow], prompts: Iterable[Content], none: str, at: int = 0
     ) -> None:
-        """Show these rows, the cursor on that one; where there are none this sentence."""
+        """Show these rows with the cursor at `at`, or the sentence `none` if there are no rows."""
         self.found = tuple(rows)
         listed = self.query_one(OptionList)
         listed.set_options(Option(prompt) for prompt in prompts)
@@ -276,18 +272,18 @@ class Picker(Dialog[PickedAnswer | None], Generic[PickedRow, PickedAnswer]):
         listed.highlighted = min(at, len(rows) - 1) if rows else None
 
     def action_move(self, by: int) -> None:
-        """Move the cursor, from the last row to the first."""
+        """Move the cursor; it wraps around."""
         listed = self.query_one(OptionList)
         if self.found:
             listed.highlighted = ((listed.highlighted or 0) + by) % len(self.found)
 
     def action_cancel(self) -> None:
-        """Answer nothing."""
+        """Close without an answer."""
         self.dismiss(None)
 
 
 class Question(Dialog[str | None]):
-    """One line, asked for over whatever is on the screen; None where nothing is answered."""
+    """A question with a one-line answer; None if it is cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Back", id="question.cancel", tooltip="Answer nothing"),
@@ -310,9 +306,9 @@ class Question(Dialog[str | None]):
         proposed: str = "",
         secret: bool = False,
     ) -> None:
-        """`enter` says what the key does; `why_not` why an answer will not do, empty where it will.
+        """`enter` is the label of the key; `why_not` returns why an answer is invalid, empty if it is valid.
 
-        `secret`: each of its characters is shown as a dot.
+        `secret`: the answer is shown as dots.
         """
         super().__init__()
         self._asked, self._note, self._enter = asked, note, enter

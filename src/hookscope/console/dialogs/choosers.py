@@ -1,4 +1,4 @@
-"""Dialogs that choose: hosts to compare, and another workspace."""
+"""Dialogs to choose hosts to compare, and another workspace."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HOST_NAME_WIDTH = 24
 
 
 class HostChoices(LineList):
-    """A line a dialect, with a mark where it is chosen."""
+    """A line for each dialect, with a mark if it is chosen."""
 
     def __init__(self, known: Sequence[Dialect], chosen: Collection[str]) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class HostChoices(LineList):
         return Content.assemble(mark, fixed_width(one.name, HOST_NAME_WIDTH), (one.title, MARK_MUTED))
 
     def turn(self) -> None:
-        """Choose what the cursor is on, or leave it out."""
+        """Choose the dialect under the cursor, or exclude it."""
         self.chosen ^= {self.known[self.cursor].name}
         self.refresh()
 
@@ -96,22 +96,22 @@ class HostChooser(Dialog[tuple[str, ...] | None]):
 
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
         event.stop()
-        self.choices.turn()  # a click on the line under the cursor
+        self.choices.turn()  # click on the line under the cursor
 
     def action_leave(self) -> None:
         self.dismiss(None)
 
 
-PATH_NOTE = 13  # cells of what is said of a folder, and before it
+PATH_NOTE = 13  # cells of a folder's note and its gap
 
 
 def recent_workspaces(recent: Sequence[Path], typed: str) -> tuple[Path, ...]:
-    """The workspaces in whose path every typed word stands."""
+    """Return the workspaces whose path contains every typed word."""
     return tuple(path for path in recent if holds_words(str(path), typed))
 
 
 class WorkspaceScreen(Picker[Path, Path]):
-    """Answers with a folder."""
+    """Asks for a workspace; answers with a folder."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Back", id="workspaces.leave", tooltip="Stay in this workspace"),
@@ -138,7 +138,7 @@ class WorkspaceScreen(Picker[Path, Path]):
     ]
 
     def __init__(self, recent: Sequence[Path], here: Path, base: Path) -> None:
-        """`here`: the workspace that is open. Relative paths count from `base`."""
+        """`here`: the workspace that is open. Relative paths start at `base`."""
         super().__init__()
         self._recent = tuple(path for path in recent if path != here)
         self._base = base

@@ -21,22 +21,20 @@ from hookscope.console.panes.fire.context_fields import Completion
 from hookscope.console.theme.text_styles import MARK_MUTED, fixed_width, safe_word
 
 NARROWEST_LIST, TALLEST_LIST = 28, 12  # cells and lines of the list, its frame included
-NAME_COLUMN, NAME_GAP = 24, 2  # cells of the first column, and behind it
-LIST_FRAME_WIDTH = (
-    6  # cells that are no choice: the frame's, the padding, a bar to scroll and what keeps off it
-)
-LIST_FRAME_HEIGHT = 3  # lines that are no choice: the frame's, and the one that is typed in
+NAME_COLUMN, NAME_GAP = 24, 2  # cells of the first column, and of the gap after it
+LIST_FRAME_WIDTH = 6  # cells of the frame, padding, scroll bar and its gap
+LIST_FRAME_HEIGHT = 3  # lines of the frame and the field
 
 
 def matching_completions(choices: Sequence[Completion], typed: str) -> tuple[Completion, ...]:
-    """Those that begin so, then those that hold it elsewhere."""
+    """Return the completions that start with the text, then those that contain it."""
     wanted = typed.strip().lower()
     found = [choice for choice in choices if wanted in f"{choice.shown} {choice.help}".lower()]
     return tuple(sorted(found, key=lambda choice: not choice.shown.lower().strip('"').startswith(wanted)))
 
 
 def list_corner(cursor: Offset, screen: tuple[int, int], size: tuple[int, int]) -> Offset:
-    """Where a list of that size goes: below the cursor, above it where it does not fit, never outside."""
+    """Return the list's corner: below the cursor, above if there is no room, always on the screen."""
     width, height = size
     x = max(0, min(cursor.x, screen[0] - width))
     below = cursor.y + 1
@@ -45,7 +43,7 @@ def list_corner(cursor: Offset, screen: tuple[int, int], size: tuple[int, int]) 
 
 
 class CompletionScreen(Overlay[Completion | None]):
-    """Type to narrow down, enter to take."""
+    """A list of completions: typing filters it, enter chooses."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Back", id="completion.cancel", tooltip="Put nothing there"),
@@ -100,7 +98,7 @@ class CompletionScreen(Overlay[Completion | None]):
         self._fill(event.value)
 
     def _widest(self) -> int:
-        """Cells of the longest choice, and of what the frame says; typing changes nothing of it."""
+        """Return the cells of the widest choice and of the frame's texts, independent of the typed text."""
         told = (self._names + NAME_GAP + cell_len(safe_word(choice.help)) for choice in self._choices)
         return max(*told, cell_len(safe_word(self._title, 60)) + NAME_GAP, cell_len(self._typed), 0)
 

@@ -1,4 +1,4 @@
-"""Edits of settings, shown as a diff before they are written, undone or given up."""
+"""Edits of settings, shown as a diff before they are written, undone or forgotten."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ OTHER_TERMINAL_NOTE = "It was made in another terminal, or before this console b
 
 
 def toggle_sheet(toggle: Toggle, surroundings: Machine) -> Content:
-    """The file, the diff, what else it changes, and when the host notices."""
+    """Return the file, the diff, other effects, and when the host notices."""
     after = safe_line(toggle.after, 200).stylize("bold")
     return Content("\n").join(
         [
@@ -49,7 +49,10 @@ def toggle_sheet(toggle: Toggle, surroundings: Machine) -> Content:
 
 
 def undo_sheet(undoing: Undoing, surroundings: Machine, *, ours: bool) -> Content:
-    """What is taken back, why that is asked – it is not `ours`, or not the last –, the file and the diff."""
+    """Return what is undone, why the user is asked, the file and the diff.
+
+    The user is asked if the edit is not `ours`, or not the last one.
+    """
     meaning = safe_line(undoing.change.meaning, 200).stylize("bold")
     why = [
         Content.styled(text, MUTED)
@@ -59,7 +62,7 @@ def undo_sheet(undoing: Undoing, surroundings: Machine, *, ours: bool) -> Conten
 
 
 def stuck_sheet(problem: str, change: Change, surroundings: Machine) -> Content:
-    """Why an edit cannot be taken back, and what giving it up would mean."""
+    """Return why an edit cannot be undone, and what forgetting it means."""
     for part in change.parts:
         problem = problem.replace(str(part.path), surroundings.short(part.path))
     return Content("\n").join(
@@ -73,7 +76,7 @@ def stuck_sheet(problem: str, change: Change, surroundings: Machine) -> Content:
 
 
 def change_sheet(change: Change, surroundings: Machine) -> Content:
-    """The file and the diff of any edit."""
+    """Return the file and the diff of an edit."""
     return Content("\n").join(_edit_lines(change, surroundings))
 
 
@@ -97,10 +100,10 @@ def _effect_line(other: Effect) -> Content:
 
 
 class EditQuestion(ButtonDialog[bool]):
-    """Asks whether to do something with an edit; cancel is the default."""
+    """Asks whether to write, undo or forget an edit; cancel is the default."""
 
     room: ClassVar[str]
-    act: ClassVar[tuple[str, str]]  # the action that does it, and its word
+    act: ClassVar[tuple[str, str]]  # the action's id and its label
 
     def __init__(self, title: str, sheet: Content, hint: str = "") -> None:
         super().__init__()
@@ -151,7 +154,7 @@ class EditScreen(EditQuestion):
 
 
 class ForgetScreen(EditQuestion):
-    """Asks whether to give up an edit that cannot be taken back."""
+    """Asks whether to forget an edit that cannot be undone."""
 
     room, act = "forget", ("forget.forget", "Give up")
     ON_BUTTONS = frozenset({"forget.forget"})

@@ -1,4 +1,4 @@
-"""Dialogs that choose an event key, and the environment whose variables fill events."""
+"""Dialogs to choose an event key, and the environment whose variables fill events."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WIDEST_KEY = 30
 
 @dataclass(frozen=True, slots=True)
 class EventKeyRow:
-    """One event that can be fired."""
+    """An event that can be fired."""
 
     key: str
     when: str
@@ -39,7 +39,7 @@ class EventKeyRow:
 
 
 def event_key_rows(view: Snapshot) -> tuple[EventKeyRow, ...]:
-    """Every event of the host, then what hooks listen to beside them."""
+    """Return every event of the host, then other keys that hooks are subscribed to."""
     catalogue = view.host.dialect.catalogue()
     rows = []
     for key in view.keys:
@@ -56,13 +56,13 @@ def event_key_rows(view: Snapshot) -> tuple[EventKeyRow, ...]:
 
 
 def matching_keys(rows: Sequence[EventKeyRow], typed: str) -> tuple[EventKeyRow, ...]:
-    """The rows that hold every typed word, those whose key begins so first."""
+    """Return the rows that contain every typed word, those whose key starts with it first."""
     found = [row for row in rows if holds_words(f"{row.key} {row.when}", typed)]
     return tuple(sorted(found, key=lambda row: not row.key.lower().startswith(typed.lower().strip())))
 
 
 def event_key_prompt(row: EventKeyRow, width: int) -> Content:
-    """A row of the list: key, how many listen, when it is sent."""
+    """Return a row of the list: key, number of subscribed hooks, and when it is sent."""
     listeners = counted(row.listeners, "hook") if row.listeners else "–"
     when = row.when if row.emitted else f"never sent · {row.when}"
     return Content.assemble(
@@ -73,7 +73,7 @@ def event_key_prompt(row: EventKeyRow, width: int) -> Content:
 
 
 class EventPicker(Picker[EventKeyRow, str]):
-    """Type to narrow down, enter to take; what fits no row is taken as it was typed."""
+    """A list of events: typing filters it, enter chooses; any other key can be typed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Back", id="keys.cancel", tooltip="Leave the event as it is"),
@@ -136,7 +136,7 @@ NO_ENVIRONMENT = "none"
 
 
 class EnvironmentScreen(Dialog[EnvironmentChosen | None]):
-    """The environments of the workspace; enter takes one."""
+    """The environments of the workspace; enter chooses one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Back", id="environment.cancel", tooltip="Leave it as it is"),

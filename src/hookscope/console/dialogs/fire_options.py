@@ -1,7 +1,4 @@
-"""The dialog of fire options.
-
-target hook, run anyway, inject a fault, repeat, other orders, on copies, step by step.
-"""
+"""The dialog of fire options: target, run anyway, fault, repeat, order, on copies, by step."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ from hookscope.values import dataclass
 
 T = TypeVar("T")
 TIMES_CHOICES = (1, 2, 3, 5, 10, 25, 100)
-DEFAULT_ORDER_RUNS = 25  # of those, for other orders: mostly
+DEFAULT_ORDER_RUNS = 25  # default number of runs for other orders
 OPTION_LABEL_WIDTH = 10  # cells
 FAULT_NOTES: Mapping[FaultName, str] = {
     "exception": "it throws",
@@ -47,7 +44,7 @@ class OptionLine:
 
 
 def option_lines(chosen: FireOptions) -> tuple[OptionLine, ...]:
-    """The lines from top to bottom."""
+    """Return the lines from top to bottom."""
     alone = "nobody else is called" if chosen.only else "all that listen"
     although = (
         "it runs although it is off, blocked or does not listen"
@@ -79,7 +76,10 @@ def option_lines(chosen: FireOptions) -> tuple[OptionLine, ...]:
 def change_option(
     chosen: FireOptions, line: int, by: int, hooks: Sequence[str], listening: Sequence[str]
 ) -> FireOptions:
-    """The next or the last value of a line. Only `hooks` can be called, only those `listening` are broken."""
+    """Return the options with the next or previous value of a line.
+
+    Only `hooks` can be called, and faults only go to hooks in `listening`.
+    """
     match line:
         case 0:
             only = _next_value((None, *hooks), chosen.only, by)
@@ -114,7 +114,7 @@ def change_option(
 
 
 def _with_other_orders(chosen: FireOptions) -> FireOptions:
-    """In other orders too: of all that listen, as often as tells something."""
+    """Return the options for other orders: all subscribed hooks, and enough runs."""
     times = chosen.times if chosen.times >= FEWEST_RUNS else DEFAULT_ORDER_RUNS
     return replace(chosen, shuffled=True, times=times, only=None, forced=False, stepped=False, debugged=False)
 
@@ -125,12 +125,12 @@ def _next_value(values: Sequence[T], now: T, by: int) -> T:
 
 
 class ChoiceLines(LineList):
-    """Name, value, and what the value means."""
+    """Lines with a name, a value, and the value's meaning."""
 
-    KEPT_OFF = 0  # there is room for all of them, and so no bar
+    KEPT_OFF = 0  # all lines fit, so there is no scroll bar
 
     class Clicked(LineList.Moved):
-        """A line was clicked: its next value is wanted, or (`by` -1) the one before."""
+        """A line was clicked, to choose its next value or (`by` -1) the previous one."""
 
         def __init__(self, lines: LineList, index: int, by: int) -> None:
             super().__init__(lines, index)
@@ -145,12 +145,12 @@ class ChoiceLines(LineList):
         return len(self._choices)
 
     def show(self, shown: tuple[OptionLine, ...]) -> None:
-        """Draw these."""
+        """Show these lines."""
         self._choices = shown
         self.lines_changed()
 
     def on_click(self, event: events.Click) -> None:
-        event.prevent_default()  # else the line's own answer comes too: a second click fires
+        event.prevent_default()  # else the list's own handler runs too: a second click would fire
         index = event.y + round(self.scroll_y)
         if 0 <= index < self.line_count:
             self.cursor = index

@@ -1,4 +1,4 @@
-"""Reports after many fires of one event: repeated, in other orders, and fuzzed."""
+"""Reports on many runs of one event: repeated, in other orders, and fuzzed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ FRESH_COPIES_NOTE = STATE_KEPT_NOTE.format("on copies")
 
 
 def order_report(told: OrderFindings, *, copies: bool) -> Content:
-    """The answer, then each finding with the two runs that show it. Names and values are safe to show."""
+    """Return the result, then each finding with its two runs. Names and values are safe to show."""
     return Content("\n").join(_order_lines(told, copies))
 
 
@@ -92,12 +92,12 @@ REPEAT_SIGNS: Mapping[RepeatOutcome, str] = {
     RepeatOutcome.OTHER: "≠",
     RepeatOutcome.ONCE: "·",
 }
-MOST_SHOWN_RUNS = 8  # runs whose figures are shown one by one
+MOST_SHOWN_RUNS = 8  # runs whose values are shown one by one
 FILES_UNKNOWN = "What was written to files is not known: on copies it is."
 
 
 def repetition_report(told: Repetition, short: Callable[[Path], str] = str) -> Content:
-    """Each handler with its verdict, then the files. `short` says a path for people."""
+    """Return each handler with its verdict, then the files. `short` shortens a path."""
     return Content("\n").join(_repetition_lines(told, short))
 
 
@@ -156,12 +156,12 @@ def _repeat_verdict(again: RepeatOutcome) -> Content:
 
 
 def order_conclusions(told: Repetition | OrderFindings) -> tuple[str, ...]:
-    """Who disturbs whom, a sentence each; none of what was only repeated."""
+    """Return a sentence for each interference between handlers; none for a plain repetition."""
     return () if isinstance(told, Repetition) else tuple(one.text for one in finding_sentences(told))
 
 
 class RepeatScreen(Dialog[None]):
-    """The report of one event that was fired several times."""
+    """The report on one event that was fired several times."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,enter", "leave", "Back", id="repeated.leave", tooltip="Back to the runs"),
@@ -203,13 +203,13 @@ class RepeatScreen(Dialog[None]):
         self.dismiss(None)
 
 
-CFG_FIELD = "cfg"  # in every context, and of no use to the reader
+CFG_FIELD = "cfg"  # in every context, and not useful to readers
 LONGEST_EVENT = 2_000  # characters of an event
-MOST_VISIBLE_FAILURES = 12  # failures that are seen at once
+MOST_VISIBLE_FAILURES = 12  # failures visible at once
 
 
 def fuzz_summary(fuzzed: FuzzResult) -> str:
-    """How many events, at whom, and how it ended."""
+    """Return the number of events, the hooks, and the result."""
     fired = sum(one.fired for one in fuzzed.hooks)
     hooks = ", ".join(safe_word(one.hook, 40) for one in fuzzed.hooks)
     stopped = "; stopped before its end" if fuzzed.stopped else ""
@@ -218,7 +218,7 @@ def fuzz_summary(fuzzed: FuzzResult) -> str:
 
 
 def smallest_event(found: FoundFailure) -> str:
-    """The event in one line: what of it is not as always."""
+    """Return the event's context on one line, without its constant part."""
     context = {name: value for name, value in found.event.context.items() if name != CFG_FIELD}
     return safe_word(json.dumps(context, ensure_ascii=False, default=str), LONGEST_EVENT)
 

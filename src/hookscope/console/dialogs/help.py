@@ -1,4 +1,4 @@
-"""Help for the focused pane: one paragraph, and every key with what it does. A click on a line runs it."""
+"""Help for the focused pane: a paragraph, and every key with its action. A click runs it."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ from hookscope.console.theme.text_styles import FAINT, MUTED, Sheet, safe_paragr
 from hookscope.console.widgets.lines import FittedText, KeyScroll
 
 HELP_GAP = 2  # cells between two columns
-ACTION_META = "action"  # what a line of help does, in the meta of its text
-HOVER_STYLE = "on $panel"  # the pointer
-LEAST_MEANING_WIDTH = 26  # cells for what a key does; narrower, and it stands below its key
+ACTION_META = "action"  # the action of a line of help, in its style's meta
+HOVER_STYLE = "on $panel"  # style under the pointer
+LEAST_MEANING_WIDTH = 26  # cells of a key's meaning; in less room it goes below its key
 
 
 def help_sheet(
     about: str, nodes: Iterable[DOMNode], width: int, keymap: Keymap = DEFAULT_KEYMAP, under: str = ""
 ) -> Content:
-    """The paragraph, keys of the pane, those that hold everywhere, at last those that move. No key is cut.
+    """Return the paragraph, the pane's keys, the global keys, and the movement keys. No key is cut.
 
     Args:
         under: the action whose lines are under the pointer.
@@ -70,7 +70,9 @@ def help_sheet(
             heads = [(Content.styled(shown[id(one)], "bold"), keys), (Content(one.description), names)]
             said = with_keys_of(keymap, one.tooltip or one.description)
             meaning, told = Content.styled(said, MUTED), command_of(one.id or "")
-            command = Content.styled("" if told == above else told, FAINT)  # said once for all in a row
+            command = Content.styled(
+                "" if told == above else told, FAINT
+            )  # shown once for equal commands in a row
             above = told
             clicked = Style.from_meta({ACTION_META: one.id})
             lines = Sheet(width)
@@ -81,14 +83,14 @@ def help_sheet(
             if command and beside:
                 meaning = Content.assemble(meaning, " " * (HELP_GAP + 1), command)
             lines.put(heads, meaning, 1)
-            if command and not beside:  # on a line of its own: whoever copies it copies all of it
+            if command and not beside:  # on its own line, so that it can be copied whole
                 lines.put([(Content(), cells) for _, cells in heads], command, 1)
             sheet.add(lines, clicked, HOVER_STYLE if one.id == under else "")
     return sheet.content()
 
 
 def about_of(widget: Widget) -> str:
-    """The paragraph of the nearest pane that has one."""
+    """Return the help paragraph of the nearest pane that has one."""
     for node in widget.ancestors_with_self:
         text = getattr(node, "HELP", None)
         if text:
@@ -97,10 +99,10 @@ def about_of(widget: Widget) -> str:
 
 
 class HelpSheet(FittedText):
-    """The lines of help: each does what it tells, where help was asked for."""
+    """The lines of help; a click on one runs its action where help was opened."""
 
     class Asked(Message):
-        """Do this."""
+        """An action was clicked."""
 
         def __init__(self, action: str) -> None:
             super().__init__()
@@ -109,7 +111,7 @@ class HelpSheet(FittedText):
     under: reactive[str] = reactive("", init=False)
 
     def __init__(self, make: Callable[[str, int], Content]) -> None:
-        """`make` gives the lines for the action under the pointer, and a width."""
+        """`make` returns the lines for the action under the pointer, and a width."""
         super().__init__(lambda width: make(self.under, width), id="help-sheet")
 
     def watch_under(self) -> None:
@@ -128,7 +130,7 @@ class HelpSheet(FittedText):
 
 
 class HelpScreen(Overlay[AvailableAction | None]):
-    """Over everything; any of its keys closes it. Answers with what was clicked."""
+    """Help over everything; any of its keys closes it. Answers with the clicked action."""
 
     HAS_HELP = False
 
@@ -143,7 +145,7 @@ class HelpScreen(Overlay[AvailableAction | None]):
     ]
 
     def __init__(self, screen: Screen[Any]) -> None:
-        """`screen`: where it was asked for."""
+        """`screen`: the screen where help was opened."""
         super().__init__()
         self.about = about_of(screen.focused or screen)
         self.nodes = focused_nodes(screen)

@@ -1,4 +1,4 @@
-"""Jump mode: a letter on every place that the focus can go to, until one is pressed."""
+"""Jump mode: a label on every place that the focus can go to, until one is typed."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from hookscope.console.dialogs.base_dialogs import Overlay
 from hookscope.console.keymap.active_keys import with_keys
 from hookscope.console.widgets.focus_targets import JumpTarget
 
-JUMP_LETTERS = "asdfghjklqwertyuiopzxcvbnm"  # those under the fingers first
+JUMP_LETTERS = "asdfghjklqwertyuiopzxcvbnm"  # home row first
 
 
 def jump_letters(count: int) -> tuple[str, ...]:
-    """So many labels of one letter, or of two where one does not do. None begins another one."""
+    """Return that many labels of one letter, or of two if needed. No label is a prefix of another."""
     letters = len(JUMP_LETTERS)
-    pairs = 0  # letters that two-letter labels begin with
+    pairs = 0  # first letters of two-letter labels
     while letters - pairs + pairs * letters < count and pairs < letters:
         pairs += 1
     first = list(JUMP_LETTERS[: letters - pairs])
@@ -34,7 +34,7 @@ LabeledTarget: TypeAlias = tuple[str, JumpTarget]
 
 
 class JumpLabels(Widget):
-    """Labels that stand one below the other: a list of rows is one widget."""
+    """Labels below one another, as one widget for a list of rows."""
 
     DEFAULT_CSS = """
     JumpLabels {
@@ -54,7 +54,7 @@ class JumpLabels(Widget):
         self.styles.height = len(labelled)
 
     def narrow(self, typed: str) -> None:
-        """Only what begins so can still be meant."""
+        """Show only labels that start with the typed letters."""
         self._typed = typed
         self.refresh()
 
@@ -66,7 +66,7 @@ class JumpLabels(Widget):
 
 
 class JumpScreen(Overlay[JumpAction | None]):
-    """Over the whole screen. Answers with the way to the place whose label was pressed."""
+    """Labels over the whole screen. Answers with the jump to the chosen place."""
 
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -104,7 +104,7 @@ class JumpScreen(Overlay[JumpAction | None]):
 
 
 def label_columns(labelled: Sequence[LabeledTarget]) -> Iterator[list[LabeledTarget]]:
-    """Labels of one length that stand right below each other, together."""
+    """Yield groups of labels of equal length that are directly below one another."""
     strip: list[LabeledTarget] = []
     for label, spot in labelled:
         if strip:

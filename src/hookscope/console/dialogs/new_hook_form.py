@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 def sketch_sheet(sketch: ScaffoldPlan, surroundings: Machine, width: int) -> Content:
-    """Paths first, notes, then the text of each file."""
+    """Return the paths, the notes, then the text of each file."""
     top = sketch.where.workspace
     parts = [
         Content.assemble(("in ", MUTED), keep_tail(safe_paragraph(below_home(top, surroundings)), width - 3))
@@ -64,23 +64,23 @@ def sketch_sheet(sketch: ScaffoldPlan, surroundings: Machine, width: int) -> Con
 
 
 def problem_sheet(problem: str, *, wrong: bool) -> Content:
-    """Why nothing can be written as it is. `wrong`: something was typed, and it will not do."""
+    """Return why nothing can be written yet. `wrong`: because of what was typed."""
     text = safe_paragraph(f"! {problem}" if wrong else problem)
     return text.stylize("$text-warning" if wrong else MUTED)
 
 
-CHOOSE_AUTOMATICALLY = "auto"  # the language that the hosts run
+CHOOSE_AUTOMATICALLY = "auto"  # choose a language that the hosts run
 NewHookAnswer = Callable[["ScaffoldPlan | str"], None]
 SketchPlanner = Callable[[ScaffoldRequest, NewHookAnswer], None]
 
 
 def form_parts(typed: str) -> tuple[str, ...]:
-    """The words of a list with commas."""
+    """Return the words of a comma-separated list."""
     return tuple(part.strip() for part in typed.split(",") if part.strip())
 
 
 class NewHookForm(Dialog["ScaffoldPlan | None"]):
-    """Asks what is to be made; writes nothing itself."""
+    """Asks what to create; writes nothing itself."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Back", id="new.cancel", tooltip="Write nothing"),
@@ -117,7 +117,7 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
     def __init__(self, view: Snapshot, plan: SketchPlanner) -> None:
         super().__init__()
         self._view, self._plan = view, plan
-        self._asked = 0  # how many previews were asked for: an older answer is dropped
+        self._asked = 0  # number of requested previews; older results are dropped
         self._sketch: ScaffoldPlan | None = None
         self._problem = "A name is wanted."
 
@@ -132,7 +132,7 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
                 yield Static(id="new-preview")
 
     def _lines(self) -> dict[str, OneLineInput | WordChoice]:
-        """What is asked for, by its label."""
+        """Return the fields by label."""
 
         def typed(
             name: str, placeholder: str, words: Callable[[], Sequence[str]] | None = None
@@ -161,10 +161,10 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
         self._room(self.size.height)
 
     def _room(self, height: int) -> None:
-        """What the lines leave is the preview's."""
+        """Give the preview the lines that remain."""
         self.query_one(VerticalScroll).styles.max_height = max(3, height - 10)
 
-    # What is wished for.
+    # The typed request.
 
     def _typed(self, name: str) -> str:
         return self.query_one(f"#new-{name}", Input).value.strip()
@@ -178,7 +178,7 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
         return form_parts(self._typed("dialects"))
 
     def wish(self) -> ScaffoldRequest:
-        """What the lines say."""
+        """Return the request that the fields describe."""
         return ScaffoldRequest(
             name=self._typed("name"),
             kind=cast("ScaffoldKind | None", self._chosen("kind")),
@@ -221,7 +221,7 @@ class NewHookForm(Dialog["ScaffoldPlan | None"]):
             width = preview.content_region.width or self.size.width - 6
             preview.update(sketch_sheet(self._sketch, self._view.host.surroundings, width))
 
-    # What is done with it.
+    # Actions.
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:

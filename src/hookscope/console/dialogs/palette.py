@@ -1,7 +1,6 @@
-"""The command palette.
+"""The command palette: a field, the matching entries, and how they are ranked.
 
-a field, the entries that match what is typed (actions, panes, events, hooks, saved events, runs), and how
-they are ranked.
+Entries are actions, panes, events, hooks, saved events and runs.
 """
 
 from __future__ import annotations
@@ -71,18 +70,18 @@ if TYPE_CHECKING:
 
 
 Candidate = TypeVar("Candidate")
-MOST_MATCHES = 40  # that are shown of all that fit
+MOST_MATCHES = 40  # matches to show
 
 
 class RankedMatch(NamedTuple, Generic[Candidate]):
-    """One that fits, and how well: above 0, up to 1."""
+    """A match with its score: above 0, up to 1."""
 
     score: float
     what: Candidate
 
 
 class TypedQuery:
-    """What was typed, made ready to be compared with many names."""
+    """A typed query, prepared for comparison with many names."""
 
     def __init__(self, typed: str) -> None:
         self.words = typed.casefold().split()
@@ -91,9 +90,9 @@ class TypedQuery:
         self._scattered = re.compile(".*?".join(map(re.escape, letters))) if len(letters) > 1 else None
 
     def score(self, name: str, more: str = "") -> float:
-        """0: it does not fit. Its name counts for more than what else is said of it (`more`).
+        """Return the score of a name; 0: no match. The name counts more than its description (`more`).
 
-        Each typed word must stand in one of them; else all letters, in order, in the name.
+        Each typed word must be in one of them; otherwise all letters must be in the name, in order.
         """
         name = name.casefold()
         place = name.find(self._whole)
@@ -118,7 +117,7 @@ class TypedQuery:
 def best_matches(
     typed: str, candidates: Iterable[tuple[str, str, Candidate]], most: int = MOST_MATCHES
 ) -> list[RankedMatch[Candidate]]:
-    """The best of (name, what else is said, what it is), best first; of two alike the first."""
+    """Return the best of (name, description, candidate), best first; the first of equal ones."""
     wanted = TypedQuery(typed)
     scored = (
         (wanted.score(name, more), -number, what) for number, (name, more, what) in enumerate(candidates)
@@ -127,7 +126,7 @@ def best_matches(
     return [RankedMatch(score, what) for score, _, what in chosen]
 
 
-MOST_JOURNAL_RUNS = 200  # runs of the journal
+MOST_JOURNAL_RUNS = 200  # runs to read from the journal
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +140,7 @@ class SavedEventEntry:
 
 @dataclass(frozen=True, slots=True)
 class RunEntry:
-    """A run that can be shown. `past` where it comes from the journal: the Fire mode has it not yet."""
+    """A run that can be shown. `past`: it comes from the journal and is not in the Fire mode yet."""
 
     number: int
     key: str
@@ -150,7 +149,7 @@ class RunEntry:
 
 
 def saved_event_entries(view: Snapshot) -> tuple[SavedEventEntry, ...]:
-    """The saved events of the workspace, those left out that cannot be read. Reads files."""
+    """Return the readable saved events of the workspace. Reads files."""
     return tuple(
         SavedEventEntry(
             row.name, ", ".join((row.key, *row.tags)) + (f": {row.notes}" if row.notes else ""), row.file
@@ -161,15 +160,15 @@ def saved_event_entries(view: Snapshot) -> tuple[SavedEventEntry, ...]:
 
 
 def run_entries(bench: Workbench, view: Snapshot, sheets: Sequence[RunSheet]) -> tuple[RunEntry, ...]:
-    """The runs that the Fire mode holds, and others of the journal; newest first. Reads the journal."""
+    """Return the runs of the Fire mode and of the journal, newest first. Reads the journal."""
     held = {
         sheet.number: RunEntry(sheet.number, sheet.plan.event.key, _run_summary(sheet)) for sheet in sheets
     }
     try:
         stored = (
             bench.record.runs(view, MOST_JOURNAL_RUNS) if held else ()
-        )  # with none on record there is no database
-    except OSError:  # which was said when the console began
+        )  # without runs there may be no database
+    except OSError:  # already reported when the console started
         stored = ()
     others = {
         past.id: RunEntry(past.id, past.plan.event.key, log_messages.past_run_entry(past).text, past)
@@ -184,7 +183,7 @@ def _run_summary(sheet: RunSheet) -> str:
     return f"{short_time(sheet.at)}  {words}, {counted(len(sheet.rows), 'handler')}"
 
 
-MOST_BEFORE_TYPING = 30  # of each kind that are listed before anything is typed
+MOST_BEFORE_TYPING = 30  # entries of each kind before anything is typed
 PANE_ENTRIES: tuple[tuple[str, StateChange], ...] = (
     ("Hooks", ModeChosen("hooks")),
     ("Fire", ModeChosen("fire")),
@@ -205,7 +204,7 @@ class PaletteEntry(NamedTuple):
 
 
 class LazyEntries(NamedTuple):
-    """Lines of the palette that may be thousands: so many of them are written as are wanted."""
+    """Entries that may be thousands; only as many are made as needed."""
 
     first: Callable[[int | None], Iterable[PaletteEntry]]  # None: all
 
@@ -214,7 +213,7 @@ ListedEntries: TypeAlias = PaletteEntry | LazyEntries
 
 
 def expand_entries(listed: Iterable[ListedEntries], most: int | None = None) -> Iterator[PaletteEntry]:
-    """The entries one by one; of many the first so many."""
+    """Yield the entries one by one; at most `most` of each lazy group."""
     for one in listed:
         if isinstance(one, LazyEntries):
             yield from one.first(most)
@@ -231,16 +230,12 @@ class PaletteSource(NamedTuple):
 
 
 def palette_entries(screen: Screen[Any], source: PaletteSource | None = None) -> Iterator[PaletteEntry]:
-    """All that can be done over this screen, one by one."""
+    """Yield everything that can be done from this screen."""
     return expand_entries(listed_entries(screen, source))
 
 
 def listed_entries(screen: Screen[Any], source: PaletteSource | None = None) -> Iterator[ListedEntries]:
-    """Actions first, then panes, events and hooks, but over a dialog: that is to be answered.
-
-    Args:
-        source: of the panes; None over a dialog.
-    """
+    """Yield actions first, then panes, events and hooks; over a dialog only the dialog's actions."""
     yield from _action_entries(screen, over_panes=source is not None)
     app = screen.app
     yield PaletteEntry("save", "Screenshot", "the screen as an SVG picture", app.deliver_screenshot)
@@ -274,7 +269,7 @@ def _show_row(context: ConsoleContext, row: str) -> None:
 
 
 def _action_entries(screen: Screen[Any], *, over_panes: bool) -> Iterator[PaletteEntry]:
-    """The focused widget's actions first: the same key may mean more there. Those that move come last."""
+    """Yield the focused widget's actions first, because its keys may differ; movements come last."""
     app = screen.app
     found = [
         deed
@@ -285,14 +280,14 @@ def _action_entries(screen: Screen[Any], *, over_panes: bool) -> Iterator[Palett
     for deed in sorted(found, key=lambda deed: is_move(deed.binding)):
         binding = deed.binding
         title = binding.description
-        if named[title] > 1:  # of two of one name each says where it acts
+        if named[title] > 1:  # actions of the same name also show their scope
             title = f"{title}   {scope_of(deed.id).title}"
         told = " · ".join(filter(None, (with_keys(binding.tooltip), command_of(deed.id))))
         yield PaletteEntry(key_label(binding.key)[:6], title, told, partial(run_action, app, deed))
 
 
 async def stored_entries(source: PaletteSource) -> tuple[PaletteEntry, ...]:
-    """What lies on disk: saved events to load, runs to show, workspaces to open. Read in a thread."""
+    """Return saved events to load, runs to show and workspaces to open. Read in a thread."""
     context = source.context
     view, bench = context.state.view, context.bench
     if view is None:
@@ -334,7 +329,7 @@ def _open_run(context: ConsoleContext, run: RunEntry) -> None:
 
 
 def entries_before_typing(listed: Iterable[ListedEntries]) -> tuple[PaletteEntry, ...]:
-    """What stands there before anything is typed: of each kind the first."""
+    """Return the entries to show before anything is typed: the first of each kind."""
     seen = Counter[str]()
     shown = []
     for entry in expand_entries(listed, MOST_BEFORE_TYPING):
@@ -345,7 +340,7 @@ def entries_before_typing(listed: Iterable[ListedEntries]) -> tuple[PaletteEntry
 
 
 def matching_entries(typed: str, entries: Sequence[PaletteEntry]) -> tuple[PaletteEntry, ...]:
-    """Those that fit best what was typed; a kind is looked for by its name, too."""
+    """Return the best matches. A query can start with the name of a kind."""
     named = ((f"{entry.kind} {entry.text}", entry.help, entry) for entry in entries)
     bare = ((entry.text, entry.help, entry) for entry in entries)
     first = typed.split(maxsplit=1)[:1]
@@ -353,15 +348,15 @@ def matching_entries(typed: str, entries: Sequence[PaletteEntry]) -> tuple[Palet
     return tuple(found.what for found in best_matches(typed, named if kinds.intersection(first) else bare))
 
 
-ENTRY_KIND_WIDTH = 7  # cells of what it is, or of its key
-NARROW_NAME, WIDE_NAME = 24, 32  # cells of its name
-ROOMY_PALETTE = 80  # cells of a line from which names have more of them
-DETAIL_LINES = 2  # lines of what is said of the entry under the cursor
-PALETTE_FRAME = 6 + DETAIL_LINES  # lines of the frame, the field and the blank ones below and above the list
+ENTRY_KIND_WIDTH = 7  # cells of the kind or the key
+NARROW_NAME, WIDE_NAME = 24, 32  # cells of the name
+ROOMY_PALETTE = 80  # cells; wider lines have wider names
+DETAIL_LINES = 2  # lines of the description of the entry under the cursor
+PALETTE_FRAME = 6 + DETAIL_LINES  # lines of the frame, the field and the blank lines around the list
 
 
 class PaletteList(LineList):
-    """A line for each entry. It never has the focus: one types meanwhile."""
+    """A line for each entry. It never has the focus, which stays in the field."""
 
     DEFAULT_CSS = """
     PaletteList > .lines--cursor { background: $block-cursor-background; }
@@ -378,7 +373,7 @@ class PaletteList(LineList):
 
     @property
     def entry(self) -> PaletteEntry | None:
-        """What the cursor is on."""
+        """The entry under the cursor."""
         return self.entries[self.cursor] if self.entries else None
 
     @property
@@ -396,13 +391,13 @@ class PaletteList(LineList):
         )
 
     def show(self, entries: tuple[PaletteEntry, ...], at: int = 0) -> None:
-        """List these, the cursor on that one."""
+        """Show these entries with the cursor at `at`."""
         self.entries = entries
         self.lines_changed()
         self.cursor = at
 
     def on_click(self, event: events.Click) -> None:
-        """A click does it: nobody picks a line here to read it."""
+        """Run the clicked entry at once."""
         index = event.y + round(self.scroll_y)
         event.prevent_default()
         if 0 <= index < self.line_count:
@@ -411,7 +406,7 @@ class PaletteList(LineList):
 
 
 class PaletteScreen(Dialog[None]):
-    """Type to find, enter to do."""
+    """The palette: typing searches, enter runs."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back", id="find.leave", tooltip="Do nothing, go back"),
@@ -439,13 +434,13 @@ class PaletteScreen(Dialog[None]):
     """
 
     def __init__(self, below: Screen[Any], source: PaletteSource | None = None) -> None:
-        """`below`: the screen whose actions are found; `source`: what is found among its panes."""
+        """`below`: the screen whose actions are listed."""
         super().__init__()
         self._asked_in, self._source = below, source
         self._listed: tuple[ListedEntries, ...] = ()
-        self._all: tuple[PaletteEntry, ...] | None = None  # written out for the first search
-        self._shown = ""  # what was typed for what is listed
-        self._do_first = False  # enter was pressed before that was found
+        self._all: tuple[PaletteEntry, ...] | None = None  # expanded for the first search
+        self._shown = ""  # the query of the shown entries
+        self._do_first = False  # enter was pressed before the search ended
 
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
@@ -467,7 +462,7 @@ class PaletteScreen(Dialog[None]):
             self._work(partial(self._complete, self._source), "complete")
 
     async def _complete(self, source: PaletteSource) -> None:
-        """The actions of panes that are made on demand, then what lies on disk."""
+        """Add the actions of panes that are created on demand, then what is on disk."""
         panes = source.context.panes
         if not (panes.fire_pane.furnished and panes.hosts_pane.furnished):
             await panes.fire_pane.with_its_parts()
@@ -477,7 +472,7 @@ class PaletteScreen(Dialog[None]):
             self._list((*listed_entries(self._asked_in, source), *on_disk))
 
     def _list(self, entries: tuple[ListedEntries, ...]) -> None:
-        """These can be found from now on; the cursor stays where it is."""
+        """Replace the entries; the cursor stays where it is."""
         self._listed, self._all = entries, None
         if self._typed:
             self._look(self._typed)
@@ -491,7 +486,7 @@ class PaletteScreen(Dialog[None]):
 
     @on(events.Resize)
     def _leave_room(self) -> None:
-        """A frame of one height, whatever is found."""
+        """Give the frame a fixed height, whatever is found."""
         height = self.app.size.height
         around = PALETTE_FRAME + (2 if height >= TALL_SCREEN else 0)
         self._findings.styles.height = max(1, height * 88 // 100 - around)
@@ -510,7 +505,7 @@ class PaletteScreen(Dialog[None]):
         self._work(partial(self._looked, typed), "look")
 
     def _work(self, work: Callable[[], Coroutine[None, None, None]], group: str) -> None:
-        """In place of what is still at work for the same: that may have been called by nobody yet."""
+        """Run work in place of earlier work in the same group, which may not have started yet."""
         _: Worker[None] = self.run_worker(work, group=group, exclusive=True, exit_on_error=False)
 
     async def _looked(self, typed: str) -> None:
@@ -519,7 +514,7 @@ class PaletteScreen(Dialog[None]):
             self._show(typed, found)
 
     def _fitting(self, typed: str) -> tuple[PaletteEntry, ...]:
-        """In a thread. What was written out serves the next letter, unless more can be found by then."""
+        """Return the matches, in a thread. Expanded entries are reused until the list changes."""
         listed, entries = self._listed, self._all
         if entries is None:
             entries = tuple(expand_entries(listed))
@@ -548,7 +543,7 @@ class PaletteScreen(Dialog[None]):
         self._do()
 
     def _do(self) -> None:
-        """Do what the cursor is on, where it was asked for."""
+        """Run the entry under the cursor on the screen below."""
         self._do_first = False
         entry = self._findings.entry
         if entry is not None and not self.leaving:
@@ -561,14 +556,14 @@ class PaletteScreen(Dialog[None]):
         self._tell()
 
     def _tell(self) -> None:
-        """All that is said of the entry under the cursor."""
+        """Show the description of the entry under the cursor."""
         entry = self._findings.entry
         update_text(
             self.query_one(Static), Content(safe_word(entry.help, 200)) if entry is not None else Content()
         )
 
     def action_move(self, by: int) -> None:
-        """Move the cursor, from the last one to the first."""
+        """Move the cursor; it wraps around."""
         findings = self._findings
         if findings.line_count:
             findings.cursor = (findings.cursor + by) % findings.line_count

@@ -30,29 +30,29 @@ from hookscope.model.text import duration
 from hookscope.values import dataclass
 
 NO_VALUE = "–"
-SLOWER_FACTOR = 2.0  # a handler's time is worth a line when it is that many times the other's,
-COMPARISON_FRAME = 7  # cells of the frame, its padding and its bar
-LEAST_TIME_DIFFERENCE = 0.005  # and when that many seconds lie between them
+SLOWER_FACTOR = 2.0  # a time is shown if it is that many times the other one
+COMPARISON_FRAME = 7  # cells of the frame, its padding and its scroll bar
+LEAST_TIME_DIFFERENCE = 0.005  # and differs by that many seconds
 NARROWEST_LABEL, WIDEST_LABEL = 14, 34  # cells of the first column
-STATUS_PATTERN = re.compile(r"(\w+)(?=: |$)")  # the status before what a handler said
+STATUS_PATTERN = re.compile(r"(\w+)(?=: |$)")  # the status before a handler's message
 LONGEST_COMPARED_VALUE = 400  # characters of a value
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedLine:
-    """One line: what it is about, and how it was in either run. Safe to show."""
+    """A difference: its subject, and its value in both runs. Safe to show."""
 
     what: str
     before: str
     after: str
-    time: bool = False  # a time alone: no difference in what the runs did
-    ended: bool = False  # how a handler ended
+    time: bool = False  # only a time differs, not what the runs did
+    ended: bool = False  # the outcome of a handler
 
 
 def compared_lines(
     found: Sequence[RunDifference], before: Run, after: Run, short: Callable[[Path], str]
 ) -> tuple[ComparedLine, ...]:
-    """A line for each difference, and then for times that tell. `short` says a path to people."""
+    """Return a line for each difference, then for significant times. `short` shortens a path."""
     return (*(_difference_line(one, short) for one in found), *_time_lines(before, after))
 
 
@@ -99,7 +99,7 @@ def _differs_enough(one: float, other: float) -> bool:
 
 
 def comparison_table(lines: Sequence[ComparedLine], numbers: tuple[int, int], width: int) -> Content:
-    """The lines in three columns; a value that is too long for its own goes on below."""
+    """Return the lines in three columns; long values wrap in their column."""
     longest = max((Content(line.what).cell_length for line in lines), default=0)
     first = min(WIDEST_LABEL, max(NARROWEST_LABEL, min(longest, width // 3)))
     other = max(10, (width - first - 4) // 2)
@@ -130,7 +130,7 @@ def _table_row(line: ComparedLine, first: int, other: int) -> Iterator[Content]:
 
 
 def _value_style(line: ComparedLine, text: str) -> str:
-    """How a handler ended has the colour that it has in the run; all else is for reading."""
+    """Return the style of a value: outcomes of handlers have their colour from the run."""
     ended = STATUS_PATTERN.match(text)
     if line.ended and ended is not None and ended[1] in OUTCOME_MARKS:
         return OUTCOME_MARKS[ended[1]].style
@@ -138,12 +138,12 @@ def _value_style(line: ComparedLine, text: str) -> str:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """The text in pieces of that many cells."""
+    """Return the text in pieces of `width` cells."""
     return [line.plain for line in Content(text).wrap(width)] if text else [""]
 
 
 class RunComparisonScreen(Dialog[None]):
-    """Shows what two runs did otherwise; `[` and `]` put another run beside."""
+    """Shows how two runs differ; `[` and `]` choose another run to compare with."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,d", "leave", "Back", id="beside.leave", tooltip="Back to the run"),
@@ -159,7 +159,7 @@ class RunComparisonScreen(Dialog[None]):
     """
 
     def __init__(self, event: str, turn: Callable[[int], object]) -> None:
-        """`turn` is asked for the run that many older or newer to be put beside; `show` brings it."""
+        """`turn` is called to compare with an older or newer run; `show` brings the result."""
         super().__init__()
         self._event, self._turn = event, turn
         self._lines: tuple[ComparedLine, ...] = ()
@@ -177,7 +177,7 @@ class RunComparisonScreen(Dialog[None]):
                 yield Static(markup=False)
 
     def show(self, numbers: tuple[int, int], lines: tuple[ComparedLine, ...]) -> None:
-        """Two runs by their numbers, the older first, and what is different."""
+        """Show two runs by number, the older first, and their differences."""
         self._numbers, self._lines = numbers, lines
         if self.stands:
             self._draw()

@@ -1,4 +1,4 @@
-"""The dialog of saved events and sequences: load or fire one, test all, and see the last test results."""
+"""The dialog of saved events and sequences: load or fire one, test all, see the last results."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
     from hookscope.authoring.testing.test_runs import SavedEventResult
 
 WIDEST_EVENT_KEY = 28  # cells of an event's key
-TEST_RESULT_WIDTH = 16  # of how its last test ended
+TEST_RESULT_WIDTH = 16  # cells of the last test result
 COLUMN_GAP = 2
-MOST_REASON_LINES = 6  # lines of what was missed
+MOST_REASON_LINES = 6  # lines of failures
 RUNNING_SIGN = Content.styled("» running", "$text-accent")
 NO_SAVED_EVENTS = "No saved events yet: {fire.save} in the composer saves the one that it holds."
 
 
 @dataclass(frozen=True, slots=True)
 class SavedFileRow:
-    """One line: a saved event, or a sequence."""
+    """A saved event or a sequence."""
 
     name: str
-    what: str  # the event's key, or how many steps there are
+    what: str  # the event's key, or the number of steps
     file: Path
     sequence: EventSequence | None = None
     tags: tuple[str, ...] = ()
@@ -54,14 +54,14 @@ class SavedFileRow:
 
     @property
     def testable(self) -> bool:
-        """Can it be fired from its file."""
+        """Whether it can be fired from its file."""
         return not self.problem and (self.sequence is None or not self.sequence.ships)
 
 
 def saved_file_rows(
     events: Sequence[SavedEventRow], sequences: Sequence[SequenceRow]
 ) -> tuple[SavedFileRow, ...]:
-    """The lines: events, then sequences, those that ship last."""
+    """Return the rows: events, then sequences, shipped ones last."""
     return (*map(_event_row, events), *map(_sequence_row, sequences))
 
 
@@ -78,12 +78,12 @@ def _sequence_row(row: SequenceRow) -> SavedFileRow:
 
 
 def matching_saved_rows(rows: Sequence[SavedFileRow], typed: str) -> tuple[SavedFileRow, ...]:
-    """The rows that hold every typed word."""
+    """Return the rows that contain every typed word."""
     return tuple(row for row in rows if holds_words(f"{row.name} {row.what} {' '.join(row.tags)}", typed))
 
 
 def last_test_result(row: SavedFileRow, checked: SavedEventResult | None) -> Content:
-    """How its last test in this sitting ended."""
+    """Return the result of a row's last test in this session."""
     if row.problem:
         return Content.styled("✗ cannot be read", "$text-error")
     if checked is None and row.sequence is not None:
@@ -97,7 +97,7 @@ def last_test_result(row: SavedFileRow, checked: SavedEventResult | None) -> Con
 
 
 class SavedScreen(Picker[SavedFileRow, SavedFileRow]):
-    """Type to narrow down, enter to load an event or to fire a sequence."""
+    """A list of saved events: typing filters it, enter loads an event or fires a sequence."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
@@ -124,11 +124,13 @@ class SavedScreen(Picker[SavedFileRow, SavedFileRow]):
         stop: Callable[[], bool],
         current: Path | None = None,
     ) -> None:
-        """`test` is asked to fire files and to compare each run; `begins` and `show` are told of each.
-        `stop` ends that, and says whether there was anything to end."""
+        """`test` fires files and compares each run; `begins` and `show` report the progress.
+
+        `stop` ends the tests and returns whether any were running.
+        """
         super().__init__()
         self._test, self._stop = test, stop
-        self._goes: Path | None = None  # the file that is being fired
+        self._goes: Path | None = None  # the file being fired
         self._rows, self._checked, self._current = tuple(rows), dict(checked), current
 
     def compose(self) -> ComposeResult:
@@ -148,17 +150,17 @@ class SavedScreen(Picker[SavedFileRow, SavedFileRow]):
             self.query_one(OptionList).highlighted = files.index(self._current)
 
     def begins(self, file: Path) -> None:
-        """This one is fired now."""
+        """Mark this file as being fired."""
         self._goes = file
         self._redraw()
 
     def show(self, checked: SavedEventResult) -> None:
-        """One was tested."""
+        """Show the result of one test."""
         self._checked[checked.file], self._goes = checked, None
         self._redraw()
 
     def _redraw(self) -> None:
-        if self.stands:  # what comes of a test when its user has left is for the log alone
+        if self.stands:  # once the dialog is closed, results go only to the log
             self._fill(self.typed)
 
     @on(Input.Changed)
@@ -200,7 +202,7 @@ class SavedScreen(Picker[SavedFileRow, SavedFileRow]):
         self._say_why()
 
     def _say_why(self) -> None:
-        """What was missed in the row under the cursor."""
+        """Show the failures of the row under the cursor."""
         row = self.row
         checked = self._checked.get(row.file) if row is not None else None
         said: tuple[str, ...] = ()
@@ -239,13 +241,13 @@ class SavedScreen(Picker[SavedFileRow, SavedFileRow]):
             self.app.notify(f"Testing {counted(len(files), 'saved event')}.", markup=False)
 
     def action_cancel(self) -> None:
-        """End the tests that go on; else leave."""
+        """Stop running tests; otherwise close."""
         if self._goes is None or not self._stop():
             self.dismiss(None)
 
 
 def file_name_problem(name: str) -> str:
-    """Why a file cannot be called so; empty where it can."""
+    """Return why a file cannot have this name; empty if it can."""
     if not name:
         return "A name is wanted, such as hello."
     parts = Path(name).parts

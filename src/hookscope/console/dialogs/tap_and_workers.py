@@ -1,4 +1,4 @@
-"""Overlays that only show: the taps of a host with what they recorded, and the running worker processes."""
+"""Read-only overlays: a host's taps with their recorded events, and the worker processes."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ NOTHING_RECORDED = "Nothing was recorded yet, so both lists are empty."
 NO_LINES = Content.styled("  none", MUTED)
 MOST_LIST_LINES = 200  # lines of one list
 EVENT_KEY_WIDTH = 26  # cells
-HOOK_NAME_WIDTH = 24  # of a hook's name
+HOOK_NAME_WIDTH = 24  # cells of a hook's name
 
 
 def tap_sheet(report: TapReport, view: Snapshot, now: datetime) -> Content:
-    """Taps, record, lists: a line each."""
+    """Return the taps, a summary of the recorded events, and both lists."""
     installed = bool(report.taps)
     lines = [
         *_tap_lines(report.taps, view),
@@ -110,7 +110,7 @@ def _first_lines(lines: list[Content]) -> list[Content]:
 
 
 class TapScreen(Overlay[None]):
-    """Over everything; any of its keys closes it."""
+    """The taps, over everything; any of its keys closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,T,q,enter", "dismiss", "Close", id="tap.close", tooltip="Back to where you were"),
@@ -133,12 +133,12 @@ class TapScreen(Overlay[None]):
 
 
 REFRESH_SECONDS = 1.0  # seconds
-ROLE_WIDTH = 17  # cells that say for whom one runs
+ROLE_WIDTH = 17  # cells of a worker's role
 NO_WORKERS = "No worker runs: the first handler of a language starts one."
 
 
 def workers_sheet(workers: Mapping[str, tuple[WorkerFacts, ...]]) -> Content:
-    """A line a process, as narrow as the smallest screen's frame."""
+    """Return a line for each process, which fits the smallest screen."""
     rows = [(language, facts) for language, all_facts in workers.items() for facts in all_facts]
     if not rows:
         return Content.styled(NO_WORKERS, MUTED)
@@ -162,7 +162,7 @@ def _size(memory: int) -> str:
 
 
 class WorkersScreen(Overlay[None]):
-    """Over everything; any of its keys closes it."""
+    """The worker processes, over everything; any of its keys closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,P,q,enter", "dismiss", "Close", id="workers.close", tooltip="Back to where you were"),

@@ -1,4 +1,4 @@
-"""The question before code of a folder runs for the first time."""
+"""The question before code in a folder runs for the first time."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def ask_trust(
     *,
     firing: bool,
 ) -> None:
-    """Ask about the folders that may be trusted, and say why the others may not.
+    """Ask about the folders that can be trusted, and report why others cannot.
 
-    Where none may be, nothing is asked: a fire goes on without them.
+    If none can be trusted, nothing is asked; a firing continues without them.
     """
     short = view.host.surroundings.short
     for target in targets:
@@ -60,13 +60,13 @@ def ask_trust(
 
 
 def allowed_folders(targets: Sequence[TrustTarget]) -> tuple[Path, ...]:
-    """The folders that a yes allows."""
+    """Return the folders that a yes allows."""
     return tuple(target.folder for target in targets if not target.refused)
 
 
 def hooks_below(folder: Path, view: Snapshot) -> list[Hook]:
-    """The hooks that trust in this folder would allow."""
-    targets = {id(target): target for _, target in view.waiting}  # thousands of hooks share one
+    """Return the hooks that trust in this folder would allow."""
+    targets = {id(target): target for _, target in view.waiting}  # thousands of hooks can share a target
     covered = {
         number
         for number, target in targets.items()
@@ -76,7 +76,7 @@ def hooks_below(folder: Path, view: Snapshot) -> list[Hook]:
 
 
 def trust_text(requests: tuple[TrustRequest, ...], view: Snapshot, width: int) -> Content:
-    """What would be allowed: real folders, hooks, the files that would run, and programs."""
+    """Return what would be allowed: real folders, hooks, their files, and programs."""
     sheet = Sheet(width)
     sheet.say(
         Content("These handlers run with your rights whenever you fire an event that they subscribe to.")
@@ -103,10 +103,10 @@ def trust_text(requests: tuple[TrustRequest, ...], view: Snapshot, width: int) -
 
 
 def _handler_file(hook: Hook, folder: Path, view: Snapshot) -> str:
-    """Which file would run: from the folder on, where it really lies there."""
+    """Return the file that would run: relative to the folder, if it is really inside."""
     if hook.handler is None:
         return "no file"
-    # As text: a Path reads both anew to say this, for each of a hundred hooks.
+    # As text: Path would parse both again for each of a hundred hooks.
     file, base = str(hook.handler), os.path.join(folder, "")
     if hook.leads_out is None and file.startswith(base):
         return file[len(base) :]
@@ -114,7 +114,7 @@ def _handler_file(hook: Hook, folder: Path, view: Snapshot) -> str:
 
 
 class TrustScreen(ButtonDialog[TrustAnswer]):
-    """Asks; cancel is the default."""
+    """Asks for trust; cancel is the default."""
 
     ON_BUTTONS = frozenset({"trust.trust", "trust.without"})
 
@@ -156,7 +156,7 @@ class TrustScreen(ButtonDialog[TrustAnswer]):
         self.dismiss(answers.get(event.button.id, "cancel"))
 
     def cannot(self, action: str) -> str:
-        """Why an action of this question would come to nothing."""
+        """Return why an action of this question would have no effect."""
         if self.firing or "without" not in action:
             return ""
         return with_keys("Nothing is fired here: {trust.trust} allows it, {trust.cancel} leaves it.")

@@ -1,4 +1,4 @@
-"""The What if form: a field for each assumption, and the options it stands for."""
+"""The What if form: a field for each assumption, and the options they stand for."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WhatIfFields:
-    """What is typed; an empty text means: as it really is."""
+    """The typed texts; an empty text keeps the real value."""
 
     platform: str = ""
     path: str = ""
@@ -55,7 +55,7 @@ FIELD_TITLES: Mapping[str, str] = {
 
 
 def what_if_fields_of(options: Options) -> WhatIfFields:
-    """What the bar shows of these options: all that is assumed."""
+    """Return the fields for these options: everything that is assumed."""
     assumed = {name: getattr(options, option.name) for name, option in MACHINE_FIELDS.items()}
     texts = {name: str(value or "") for name, value in {**assumed, **what_if_options(options)}.items()}
     texts["environment"] = texts["environment"] or (CLEAN_ENVIRONMENT if options.clean_env else "")
@@ -64,7 +64,7 @@ def what_if_fields_of(options: Options) -> WhatIfFields:
 
 
 def options_with(typed: WhatIfFields, real: Options) -> Options:
-    """The options with what is typed; `real` without any what-if. Raises Refusal for what cannot be meant."""
+    """Return the options with the typed assumptions; `real` has none. Raises Refusal for invalid ones."""
     if typed.platform and typed.platform not in PLATFORMS:
         raise Refusal(f"There is no platform {typed.platform!r}.", f"They are {', '.join(PLATFORMS)}.")
     clean = typed.environment == CLEAN_ENVIRONMENT
@@ -76,7 +76,7 @@ def options_with(typed: WhatIfFields, real: Options) -> Options:
         text = getattr(typed, name)
         chosen[option.name] = Path(text) if option.kind == "path" else text
     if typed.agent and not typed.workspace:
-        chosen["workspace"] = None  # it is the agent's
+        chosen["workspace"] = None  # use the agent's workspace
     chosen |= {"env_from": None if clean else chosen["env_from"], "clean_env": clean}
     chosen["env"] = _variables(typed.variables)
     return replace(real, **chosen, supposed=frozenset(supposed))
@@ -99,7 +99,7 @@ def _variables(text: str) -> dict[str, str]:
 
 
 def real_values(view: Snapshot, options: Options) -> WhatIfFields:
-    """What stands in an empty field, muted: how it really is, as far as this view tells."""
+    """Return the placeholders of empty fields: the real values, as far as this view knows."""
     host = view.host
     short, kept = host.surroundings.short, options.supposed
     folders = len(os.environ.get("PATH", "").split(os.pathsep))
@@ -119,12 +119,12 @@ LONGEST_FIELD = 4_000  # characters of a field
 
 
 def field_text(text: str) -> str:
-    """A field's text on one line, without control characters."""
+    """Return a field's text on one line, without control characters."""
     return printable(text).replace("\n", "␊").replace("\t", "␉")
 
 
 class WhatIfForm(Dialog[None]):
-    """Says what is typed to `take`; `compare` and `reset` are its user's other wishes."""
+    """Passes the typed fields to `take`; `compare` and `reset` are its other actions."""
 
     HELP = "What if the machine were another one: an empty field is as it really is. Nothing is ever written."
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -156,7 +156,7 @@ class WhatIfForm(Dialog[None]):
         reset: Callable[[], object],
         compare: Callable[[], object],
     ) -> None:
-        """`real`: what stands muted in empty fields; `known`: what is suggested for some of them."""
+        """`real`: the placeholders of empty fields; `known`: suggestions for some fields."""
         super().__init__()
         self._taken, self._real, self._known = typed, real, known
         self._take, self._reset, self._compare = take, reset, compare
@@ -190,7 +190,7 @@ class WhatIfForm(Dialog[None]):
 
     @property
     def typed(self) -> WhatIfFields:
-        """The fields as they stand; one that was not touched is as it was taken, however it is shown."""
+        """The fields as typed; an untouched field keeps its exact value."""
         return WhatIfFields(**{name: self._typed_in(name) for name in FIELD_NAMES})
 
     def _typed_in(self, name: str) -> str:
@@ -202,7 +202,7 @@ class WhatIfForm(Dialog[None]):
         return self.query_one(f"#whatif-{name}", Input)
 
     def show(self, typed: WhatIfFields, real: WhatIfFields) -> None:
-        """What holds now; a field that is being typed in is left alone."""
+        """Show the values in force; a field that is being edited is left alone."""
         for name in FIELD_NAMES:
             box = self._input(name)
             box.placeholder = safe_line(getattr(real, name)).plain
@@ -214,7 +214,7 @@ class WhatIfForm(Dialog[None]):
         self._taken = typed
 
     def say(self, text: str, *, wrong: bool = False) -> None:
-        """One sentence below the fields."""
+        """Show one sentence below the fields."""
         sign = "✗ " if wrong else ""
         style = "$text-error" if wrong else MUTED
         self.query_one("#whatif-said", Static).update(safe_line(f"{sign}{text}", 300).stylize(style))
@@ -245,6 +245,6 @@ class WhatIfForm(Dialog[None]):
         self._compare()
 
     def action_leave(self) -> None:
-        """Close the bar; what was typed and not taken is forgotten."""
+        """Close the form; text that was not submitted is discarded."""
         self._leaving = True
         self.dismiss(None)

@@ -1,4 +1,4 @@
-"""Every action that a key has: read from the bindings of all panes and screens, with the room it acts in."""
+"""Every action with a key, read from the bindings of all panes and screens, with its scope."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from hookscope.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class KeyScope:
-    """A part of the screen that has keys of its own. `typing`: one types there, so letters are no keys."""
+    """A part of the screen with its own keys. `typing`: it is a text field, so letters are no keys."""
 
     name: str
     title: str
     place: str  # module and class, below hookscope.console
     within: tuple[str, ...] = ("app",)
     typing: bool = False
-    prefix: str = ""  # of the ids of its actions, where that is not its name
+    prefix: str = ""  # of its actions' ids, if not its name
 
 
 READING_SCOPES = ("hooks", "run", "hosts", "debug", "beside", "repeated", "help", "tap")
 
-# In the order in which help and `hookscope keys` show them. A test compares it with the open console.
+# In the order of help and `hookscope keys`. A test compares it with the open console.
 KEY_SCOPES = (
     KeyScope("app", "everywhere, in editors too", "app:Console", (), typing=True),
     KeyScope("console", "in every pane", "screens.main_screen:MainScreen"),
@@ -92,16 +92,16 @@ KEY_SCOPES = (
     KeyScope("find", "the palette", "dialogs.palette:PaletteScreen", typing=True),
     KeyScope("jump", "the letters of a jump", "dialogs.jump:JumpScreen", typing=True),
 )
-# Two actions that come to the same where both are active: either may take the other's key.
+# Two actions with the same effect where both are active: they may share keys.
 EQUIVALENT_ACTIONS = frozenset({frozenset({"lines.last", "log.tail"})})
 
 
 @dataclass(frozen=True, slots=True)
 class KeyAction:
-    """What a key can do."""
+    """An action that has keys."""
 
     id: str
-    keys: tuple[str, ...]  # by default, as Textual names them
+    keys: tuple[str, ...]  # defaults, in Textual's names
     meaning: str
     rooms: tuple[str, ...]
     typing: bool
@@ -109,7 +109,7 @@ class KeyAction:
 
 @cache
 def all_actions() -> Mapping[str, KeyAction]:
-    """All of them by id, in the order of the rooms."""
+    """Return all actions by id, in the order of the scopes."""
     found: dict[str, KeyAction] = {}
     for room in KEY_SCOPES:
         for binding in bindings_of(owner_of(room)):
@@ -122,19 +122,19 @@ def all_actions() -> Mapping[str, KeyAction]:
 
 
 def owner_of(room: KeyScope) -> type[DOMNode]:
-    """The class whose keys act in a room."""
+    """Return the class that has the bindings of a scope."""
     module, _, name = room.place.partition(":")
     owner: type[DOMNode] = getattr(import_module(f"hookscope.console.{module}"), name)
     return owner
 
 
 def binding_of(action: str) -> Binding:
-    """The binding of one action. Only rooms that its name speaks of are imported."""
+    """Return the binding of one action. Imports only the scopes that its name refers to."""
     return _home_of(action)[1]
 
 
 def scope_of(action: str) -> KeyScope:
-    """The room that brings this action."""
+    """Return the scope that defines this action."""
     return _home_of(action)[0]
 
 
@@ -150,27 +150,27 @@ def _home_of(action: str) -> tuple[KeyScope, Binding]:
 
 
 def bindings_of(owner: type[DOMNode]) -> tuple[Binding, ...]:
-    """The bindings that a class itself brings, those with an id: they are ours."""
+    """Return the bindings that a class itself defines, if they have an id: those are ours."""
     own = owner.__dict__.get("BINDINGS", ())
     return tuple(binding for binding in own if isinstance(binding, Binding) and binding.id)
 
 
 @cache
 def enclosing_scopes(room: str) -> frozenset[str]:
-    """A room and all that it lies in."""
+    """Return a scope and all scopes around it."""
     within = next(known.within for known in KEY_SCOPES if known.name == room)
     return frozenset({room}).union(*(enclosing_scopes(outer) for outer in within))
 
 
 @cache
 def active_together(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Is there a place where actions of both are active."""
+    """Return True if actions of both can be active at the same place."""
     return any(a in enclosing_scopes(b) or b in enclosing_scopes(a) for a in one for b in other)
 
 
 @cache
 def shared_keys() -> frozenset[frozenset[str]]:
-    """Pairs of actions that have a key in common on purpose: the inner one refines the outer one."""
+    """Return pairs of actions that share a key on purpose: the inner one refines the outer one."""
     pairs: set[frozenset[str]] = set(EQUIVALENT_ACTIONS)
     everything = tuple(all_actions().values())
     for number, one in enumerate(everything):

@@ -1,7 +1,4 @@
-"""The keys in force.
-
-key names, presets and the user's keys over the defaults, and how sentences name them.
-"""
+"""The keys in force: key names, presets and the user's keys over the defaults, and key hints."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ from hookscope.model.hook import Problem
 from hookscope.model.text import nearest_word, one_line
 from hookscope.values import dataclass
 
-NO_KEY = "no-key"  # stands for an action without a key: no terminal sends it
+NO_KEY = "no-key"  # the key of an action without one: no terminal sends it
 
 SHORT_NAMES = {"escape": "esc", "pageup": "pgup", "pagedown": "pgdn"}
 KEY_ALIASES = {
@@ -45,7 +42,7 @@ KEY_ALIASES = {
     "option": "alt",
 }
 MODIFIERS = ("ctrl", "alt", "shift", "super")
-# Textual's names of the signs on a keyboard.
+# Textual's names of punctuation keys.
 SIGN_NAMES = """
     slash question_mark exclamation_mark quotation_mark number_sign dollar_sign percent_sign ampersand
     apostrophe left_parenthesis right_parenthesis asterisk plus comma minus full_stop colon semicolon
@@ -57,7 +54,7 @@ NAMES_OF_SIGNS = {sign: name for name, sign in SIGNS.items()}
 NAMED_KEYS = frozenset(
     key.value for key in Keys if "+" not in key.value and key.value.replace("_", "").isalnum()
 )
-# What a terminal sends for these is another key: a binding of them would never be pressed, or always.
+# Terminals send another key for these: a binding would never match, or always.
 EQUAL_KEYS = {
     "ctrl+i": "tab",
     "ctrl+m": "enter",
@@ -65,21 +62,21 @@ EQUAL_KEYS = {
     "ctrl+h": "backspace",
     "ctrl+j": "enter",
 }
-TERMINAL_VARIANTS = {"ctrl+space": "ctrl+@"}  # terminals differ in which of the two they send
+TERMINAL_VARIANTS = {"ctrl+space": "ctrl+@"}  # terminals send one or the other
 
 
 class BadKey(ValueError):
-    """A name that is no key, or one that cannot be used. The text is a sentence."""
+    """A name that is not a key, or a key that cannot be used. The message is a sentence."""
 
 
 def parse_key(text: str) -> tuple[str, ...]:
-    """Textual's names for a key: two where terminals differ. Raises BadKey."""
+    """Return Textual's names for a key: two where terminals differ. Raises BadKey."""
     key = parse_key_name(text)
     return (key, TERMINAL_VARIANTS[key]) if key in TERMINAL_VARIANTS else (key,)
 
 
 def parse_key_name(text: str) -> str:
-    """Textual's name of a key: `?`, `^r`, `Ctrl+R`, `shift+a`, `f5`, `esc`. Raises BadKey."""
+    """Return Textual's name of a key: `?`, `^r`, `Ctrl+R`, `shift+a`, `f5`, `esc`. Raises BadKey."""
     if len(text) == 1:
         return _single(text)
     spelled = text.strip().replace("^", "ctrl+", 1) if text.startswith("^") else text.strip()
@@ -122,12 +119,12 @@ def _single(character: str) -> str:
 
 
 def writes_text(key: str) -> bool:
-    """Does this key write something where one types."""
+    """Return True if this key types text in a field."""
     return len(key) == 1 or key == "space" or key in SIGNS
 
 
 def key_label(keys: str) -> str:
-    """A key as people write it: `^p`, `esc`, `?`, `E`; the first of several."""
+    """Return a key as people write it: `^p`, `esc`, `?`, `E`; the first of several."""
     first = keys.split(",")[0].strip() or keys
     if first == NO_KEY:
         return ""
@@ -137,7 +134,7 @@ def key_label(keys: str) -> str:
 
 
 def key_labels(keys: str) -> tuple[str, ...]:
-    """All keys of one action as people write them, each once."""
+    """Return all keys of an action as people write them, each once."""
     return tuple(filter(None, dict.fromkeys(key_label(key) for key in keys.split(","))))
 
 
@@ -152,7 +149,7 @@ VIM_MOVES = {
     "last": ("end", "G"),
 }
 
-# Letters that mean the same in all panes (E y / z f r u q) stay what they are; `g` and `k` move house.
+# Letters with one meaning in all panes (E y / z f r u q) stay; `g` and `k` get other keys.
 VIM_PRESET: KeyPreset = {
     **{f"{room}.{move}": keys for room in ("list", "sheet", "lines") for move, keys in VIM_MOVES.items()},
     "console.next": ("tab", "ctrl+w"),
@@ -171,24 +168,24 @@ PRESETS: Mapping[str, KeyPreset] = {"default": {}, "vim": VIM_PRESET}
 
 
 KeysOfActions = dict[str, tuple[str, ...]]
-FIXED_ACTIONS = {"app.quit": "ctrl+q"}  # one way out of every place
+FIXED_ACTIONS = {"app.quit": "ctrl+q"}  # one key that always quits
 
 
 @dataclass(frozen=True, slots=True)
 class Keymap:
-    """Other keys than the bindings have: id → Textual's names of keys; none at all: no key."""
+    """Keys that override the bindings: id → Textual's key names; none: the action has no key."""
 
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     preset: str = "default"
     problems: tuple[Problem, ...] = ()
 
     def of(self, action: str | None, default: str) -> str:
-        """The keys of an action in force, as a binding writes them."""
+        """Return the keys of an action in force, as in a binding."""
         keys = self.keys.get(action or "")
         return default if keys is None else ",".join(keys) or NO_KEY
 
     def for_textual(self) -> dict[str, str]:
-        """What `App.set_keymap` takes."""
+        """Return the argument of `App.set_keymap`."""
         return {action: ",".join(keys) or NO_KEY for action, keys in self.keys.items()}
 
 
@@ -196,7 +193,7 @@ DEFAULT_KEYMAP = Keymap()
 
 
 def resolve_keymap(file: KeysFile) -> Keymap:
-    """Lay the user's file over the defaults."""
+    """Return the keymap of the user's file over the defaults."""
     problems = list(file.problems)
     name = file.preset or "default"
     if name not in PRESETS:
@@ -228,7 +225,7 @@ def resolve_keymap(file: KeysFile) -> Keymap:
 
 
 def _accepted_keys(action: KeyAction, wish: KeyPreference) -> tuple[tuple[str, ...], list[Problem]]:
-    """The keys of a wish that can be keys of this action, and what is wrong with the others."""
+    """Return the preferred keys that this action can have, and the problems of the others."""
     keys: list[str] = [FIXED_ACTIONS[action.id]] if action.id in FIXED_ACTIONS else []
     problems = []
     for text in wish.keys:
@@ -251,7 +248,7 @@ def _section(
     wanted: KeysOfActions,
     wishes: dict[str, KeyPreference],
 ) -> Iterator[Problem]:
-    """Take keys away from wishes until no key does two things in one place. Changes `wanted`."""
+    """Take preferred keys away until no key has two actions in one scope. Changes `preferred`."""
     order = list(wishes)
     while clash := _clash(known, {**before, **wanted}, wishes):
         key, loser, other = clash
@@ -270,7 +267,7 @@ def _section(
 def _clash(
     known: Mapping[str, KeyAction], force: KeysOfActions, wishes: Mapping[str, KeyPreference]
 ) -> tuple[str, str, str] | None:
-    """A key that does two things in one place, the wish that has to give way, and the other action."""
+    """Return a key with two actions in one scope, the preference that loses it, and the other action."""
     holders: dict[str, list[str]] = {}
     for action, keys in force.items():
         for key in keys:
@@ -290,31 +287,31 @@ def _clash(
     return None
 
 
-ENTER_KEY = "enter"  # in a field or on a button: Textual's own, no action of ours, so nobody moves it
+ENTER_KEY = "enter"  # in a field or on a button: Textual's own, so it cannot be changed
 ARROWS = {"left": "←", "right": "→", "up": "↑", "down": "↓"}
 KEY_PLACEHOLDER = re.compile(r"\{([a-z_]+\.[a-z_]+)\}")
 PALETTE_ACTION = "console.palette"
 CLICK_META = "@click"
 CLICKED_KEY = re.compile(r"app\.simulate_key\('(.+)'\)")
 
-_force = DEFAULT_KEYMAP  # a process has one console, and all its sentences have that one's keys
+_force = DEFAULT_KEYMAP  # a process has one console, so the keymap is global
 
 
 @runtime_checkable
 class NamesKeys(Protocol):
-    """A part of the screen that names keys, outside the line of keys."""
+    """A widget that shows key names outside the key bar."""
 
     def name_keys(self) -> None:
-        """Name those that are in force now."""
+        """Show the keys in force."""
 
 
 def active_keymap() -> Keymap:
-    """The keys that every sentence names."""
+    """Return the keymap in force."""
     return _force
 
 
 def use_keymap(keymap: Keymap) -> None:
-    """From now on these are."""
+    """Put a keymap in force."""
     global _force
     if keymap is not _force:
         _force = keymap
@@ -322,7 +319,7 @@ def use_keymap(keymap: Keymap) -> None:
 
 
 def key_in(keymap: Keymap, action: str) -> str:
-    """The first key of an action in a keymap; of one without a key where else it is found. Pure."""
+    """Return the first key of an action in a keymap; without a key, its command in the palette. Pure."""
     binding = binding_of(action)
     return (
         _hint(keymap, binding) or f"{_hint(keymap, binding_of(PALETTE_ACTION))} {binding.description}".strip()
@@ -331,22 +328,22 @@ def key_in(keymap: Keymap, action: str) -> str:
 
 @cache
 def key_of(action: str) -> str:
-    """The same in the keys in force."""
+    """Return the first key of an action in force."""
     return key_in(_force, action)
 
 
 def with_keys(template: str) -> str:
-    """A sentence of ours with `{hooks.fix}` for the key of that action. Never for foreign text."""
+    """Replace `{hooks.fix}` in our own sentence with that action's key. Never use it on foreign text."""
     return KEY_PLACEHOLDER.sub(lambda found: key_of(found[1]), template)
 
 
 def with_keys_of(keymap: Keymap, template: str) -> str:
-    """The same in another keymap. Pure."""
+    """As `with_keys`, in another keymap. Pure."""
     return KEY_PLACEHOLDER.sub(lambda found: key_in(keymap, found[1]), template)
 
 
 def key_hints(*pairs: tuple[str, str], gap: int = 3) -> Content:
-    """`e fix   E edit`: for a frame; a click is a key press. An action without a key is left out."""
+    """Return `e fix   E edit` for a border; a click presses the key. Actions without a key are omitted."""
     parts = []
     for action, what in pairs:
         keys = action if action == ENTER_KEY else _force.of(action, binding_of(action).key)
@@ -359,14 +356,14 @@ def key_hints(*pairs: tuple[str, str], gap: int = 3) -> Content:
 
 
 def keys_in_hints(bar: Content | None) -> frozenset[str]:
-    """The keys that such a bar names."""
+    """Return the keys in such key hints."""
     spans = bar.spans if bar is not None else ()
     clicks = (span.style.meta.get(CLICK_META, "") for span in spans if isinstance(span.style, Style))
     return frozenset(found[1] for found in map(CLICKED_KEY.fullmatch, clicks) if found)
 
 
 def share_a_key(one: str, other: str) -> bool:
-    """Have two actions a key in common: the inner one may pass it on to the outer one."""
+    """Return True if two actions share a key: the inner one may pass it on to the outer one."""
     keys, others = (
         set(_force.of(action, binding_of(action).key).split(",")) - {NO_KEY} for action in (one, other)
     )

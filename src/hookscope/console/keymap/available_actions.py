@@ -1,7 +1,4 @@
-"""What can be done now.
-
-the available actions, why an action is unavailable, and the key bar at the bottom.
-"""
+"""What can be done now: available actions, reasons why one is unavailable, and the key bar."""
 
 from __future__ import annotations
 
@@ -144,12 +141,12 @@ GLOBAL_BINDINGS = (
     Binding("q", "app.quit", "Quit", id="console.quit", tooltip="Leave the console; workers end with it"),
 )
 
-RIGHT_END_ACTIONS = ("console.help", "console.quit")  # stand at the right end
-RIGHT_END_WHILE_TYPING = ("app.help", "app.quit")  # and where one types
+RIGHT_END_ACTIONS = ("console.help", "console.quit")  # at the right end of the key bar
+RIGHT_END_WHILE_TYPING = ("app.help", "app.quit")  # the same while typing in a field
 
 
 def _waits_for_trust(item: object, state: ConsoleState) -> bool:
-    """Return whether a hook waits for trust in its folder, or in the workspace that names its interpreter."""
+    """Return True if a hook needs trust in its folder, or in the workspace with its interpreter."""
     if not isinstance(item, HookStatus) or state.view is None:
         return False
     from hookscope.app.trust_requests import trust_targets  # not needed for the first frame
@@ -158,7 +155,7 @@ def _waits_for_trust(item: object, state: ConsoleState) -> bool:
 
 
 def why_unavailable(action: str, state: ConsoleState) -> str:
-    """Why this cannot be done now, in one line that names the next step; empty where it can."""
+    """Return why an action is unavailable, with the next step; empty if it is available."""
     row = state.row
     needs_row = {"fire_hook", "edit", "copy", "trust", "switch", "fold", "lift", "fix"}
     if action in needs_row and row is None:
@@ -200,16 +197,16 @@ def why_unavailable(action: str, state: ConsoleState) -> str:
 
 
 def why_unavailable_at(node: DOMNode, action: str) -> str:
-    """Why an action of this part of the screen would come to nothing now, and the next step; else empty.
+    """Return why an action of this node would have no effect now, with the next step; else empty.
 
-    A part that knows such actions has a method `cannot`.
+    A node that knows such actions has a method `cannot`.
     """
     cannot: Callable[[str], str] | None = getattr(node, "cannot", None)
     return cannot(action) if cannot is not None else ""
 
 
 class ShownKey(NamedTuple):
-    """One key of the line."""
+    """One key of the key bar."""
 
     key: str
     shown: str
@@ -218,7 +215,7 @@ class ShownKey(NamedTuple):
 
 
 def keys_of_screen(screen: Screen[Any], state: ConsoleState | None = None) -> tuple[ShownKey, ...]:
-    """The keys of a screen that act now; `state` is that of the panes, where it has them."""
+    """Return the keys of a screen that work now; `state`: the panes' state, if it has panes."""
     acting = screen.active_bindings.values()
     keys = keys_of_bindings(
         (one.binding for one in acting if not why_unavailable_at(one.node, one.binding.action)), state
@@ -229,7 +226,7 @@ def keys_of_screen(screen: Screen[Any], state: ConsoleState | None = None) -> tu
 
 
 def keys_of_bindings(bindings: Iterable[Binding], state: ConsoleState | None) -> tuple[ShownKey, ...]:
-    """The keys that act now, in the order of the bindings; each action once."""
+    """Return the keys that work now, in the order of the bindings; each action once."""
     found: dict[str, ShownKey] = {}
     for binding in bindings:
         name = binding.action.rpartition(".")[2].partition("(")[0]
@@ -249,7 +246,7 @@ def keys_of_bindings(bindings: Iterable[Binding], state: ConsoleState | None) ->
 
 
 def keys_of_action(action: str, *, last: bool = False) -> tuple[ShownKey, ...]:
-    """The key in force of one action; none where it has none."""
+    """Return the key of one action in force; empty if it has none."""
     binding = binding_of(action)
     keys = active_keymap().of(action, binding.key).split(",")[0].strip()
     shown = key_label(keys)
@@ -257,7 +254,7 @@ def keys_of_action(action: str, *, last: bool = False) -> tuple[ShownKey, ...]:
 
 
 def key_line(keys: Iterable[ShownKey], width: int) -> Content:
-    """As many keys as fit in whole; help and quit always at the right end."""
+    """Return as many keys as fit; help and quit are always at the right end."""
     keys = tuple(keys)
     last = Content("  ").join([_shown_key(key) for key in keys if key.last])
     room = width - last.cell_length - 3
@@ -278,7 +275,7 @@ def _shown_key(key: ShownKey) -> Content:
 
 
 class KeyBar(Widget):
-    """The keys that work now; a click is a key press."""
+    """The keys that work now; a click presses the key."""
 
     DEFAULT_CSS = "KeyBar { dock: bottom; height: 1; background: $background; }"
 
@@ -288,11 +285,11 @@ class KeyBar(Widget):
         return key_line(self.keys, self.size.width)
 
 
-MOVING_ACTIONS = frozenset({"up", "down", "page_up", "page_down", "first", "last"})  # everybody guesses these
+MOVING_ACTIONS = frozenset({"up", "down", "page_up", "page_down", "first", "last"})  # too obvious to list
 
 
 class AvailableAction(NamedTuple):
-    """An action with its keys in force, and the part of the screen whose action it is."""
+    """An action with its keys in force, and the node that has it."""
 
     binding: Binding
     node: DOMNode
@@ -303,31 +300,31 @@ class AvailableAction(NamedTuple):
 
 
 def own_bindings(node: DOMNode, keymap: Keymap = DEFAULT_KEYMAP) -> list[Binding]:
-    """The bindings that this node's class brings, those with an id: they are ours. With the keys in force."""
+    """Return the bindings of this node's class that have an id, with the keys in force."""
     found: dict[str, Binding] = {}
     for cls in type(node).__mro__:
         for binding in cls.__dict__.get("BINDINGS", ()):
             if isinstance(binding, Binding) and binding.id and binding.id not in found:
                 keys = keymap.of(binding.id, binding.key)
                 found[binding.id] = binding if keys == binding.key else replace(binding, key=keys)
-        if not cls.__dict__.get("_inherit_bindings", True):  # what Textual keeps of `inherit_bindings`
+        if not cls.__dict__.get("_inherit_bindings", True):  # Textual's record of `inherit_bindings`
             break
     return list(found.values())
 
 
 def is_move(binding: Binding) -> bool:
-    """Does it move the cursor or the text, and no more."""
+    """Return True if the action only moves the cursor or scrolls."""
     return (binding.id or "").rpartition(".")[2] in MOVING_ACTIONS
 
 
 def focused_nodes(screen: Screen[Any]) -> list[DOMNode]:
-    """The parts whose keys act now, the innermost first."""
+    """Return the nodes whose keys work now, innermost first."""
     focus = screen.focused
     return [*(focus.ancestors_with_self if focus is not None else (screen, screen.app))]
 
 
 def all_nodes(screen: Screen[Any]) -> Iterator[DOMNode]:
-    """The same, and then all others of this screen. Keys of a field mean something while one types there."""
+    """Yield the focused nodes, then all others, except input fields: their keys need the focus."""
     near = focused_nodes(screen)
     yield from near
     for node in screen.walk_children():
@@ -336,7 +333,7 @@ def all_nodes(screen: Screen[Any]) -> Iterator[DOMNode]:
 
 
 def available_actions_of(nodes: Iterable[DOMNode], keymap: Keymap) -> Iterator[AvailableAction]:
-    """Each action once: that of the first part that has it."""
+    """Yield each action once, from the first node that has it."""
     seen: set[str] = set()
     for node in nodes:
         for binding in own_bindings(node, keymap):
@@ -346,7 +343,7 @@ def available_actions_of(nodes: Iterable[DOMNode], keymap: Keymap) -> Iterator[A
 
 
 async def run_action(app: App[Any], deed: AvailableAction) -> None:
-    """Do it as its key does; an action that is another one's turn now says so."""
+    """Run an action as its key does; if it is unavailable, notify the user of the reason."""
     if not await app.run_action(deed.binding.action, deed.node):
         why = why_unavailable_at(deed.node, deed.binding.action)
         why = why or f"{deed.binding.description}: there is nothing to do now."

@@ -1,4 +1,4 @@
-"""What `hookscope keys` prints: every action with its keys, and the command that does the same.
+"""The answer of `hookscope keys`: every action, its keys, and the equivalent command.
 
 Needs no terminal.
 """
@@ -21,7 +21,7 @@ from hookscope.values import dataclass
 
 
 class NoCommandReason(StrEnum):
-    """Why an action has no command: it is about the screen alone."""
+    """Why an action has no command: it concerns only the screen."""
 
     MOVES = "moves the cursor, the focus or the text"
     VIEWS = "arranges what is on the screen"
@@ -40,7 +40,7 @@ M, V, T, L, E, N = (
     NoCommandReason.NOW,
 )
 
-# Room by room as in actions.py: the end of the action's name, and its command behind `hookscope`.
+# By scope as in actions.py: the end of the action's id, and its command after `hookscope`.
 _COMMAND_TABLE: dict[str, dict[str, str | NoCommandReason]] = {
     "app": {"quit": L, "help": "help", "palette": "--help"},
     "console": {
@@ -237,13 +237,13 @@ COMMANDS_OF_ACTIONS = {
 
 
 def command_of(action: str) -> str:
-    """`hookscope fix NAME`: what does the same in a shell; empty where nothing does."""
+    """Return the equivalent command, such as `hookscope fix NAME`; empty if there is none."""
     does = COMMANDS_OF_ACTIONS.get(action, "")
     return "" if isinstance(does, NoCommandReason) or not does else f"hookscope {does}"
 
 
 def reason_of(action: str) -> str:
-    """Why there is no such command; empty where there is one."""
+    """Return why there is no equivalent command; empty if there is one."""
     does = COMMANDS_OF_ACTIONS.get(action, "")
     return str(does) if isinstance(does, NoCommandReason) else ""
 
@@ -254,21 +254,21 @@ SCOPE_ORDER = list(SCOPE_TITLES)
 
 @dataclass(frozen=True, slots=True)
 class ListedAction:
-    """One action, for people who write `keys.yaml`."""
+    """An action, for people who write `keys.yaml`."""
 
     id: str
-    keys: tuple[str, ...]  # in force, as they can be written in the file
+    keys: tuple[str, ...]  # the keys in force, as spelled in the file
     default: tuple[str, ...]
     meaning: str
     room: str
     typing: bool
-    command: str  # of the command line, that does the same
-    without: str  # why there is none
+    command: str  # the equivalent command
+    without: str  # why there is no command
 
 
 @dataclass(frozen=True, slots=True)
 class KeyListing:
-    """All actions, under the titles of their rooms, and what is wrong with the file."""
+    """All actions by scope, and the problems of the file."""
 
     preset: str
     actions: tuple[ListedAction, ...]
@@ -276,12 +276,12 @@ class KeyListing:
 
 
 def preset_names() -> tuple[str, ...]:
-    """The names of all presets."""
+    """Return the names of all presets."""
     return tuple(PRESETS)
 
 
 def key_listing_of(file: KeysFile, preset: str | None = None) -> KeyListing:
-    """The keys of that file; `preset`: those of this preset alone, whatever the file says."""
+    """Return the keys of a file; `preset`: of this preset instead."""
     keymap = resolve_keymap(file if preset is None else KeysFile(file.file, preset))
     rows = tuple(
         ListedAction(
@@ -300,13 +300,13 @@ def key_listing_of(file: KeysFile, preset: str | None = None) -> KeyListing:
 
 
 def _home(action: KeyAction) -> str:
-    """The room that an action is listed in: the one that it is called after, where it acts in others too."""
+    """Return the scope that an action is listed in: the one in its id, if it acts there."""
     named = action.id.partition(".")[0]
     return named if named in action.rooms else action.rooms[-1]
 
 
 def _spelled(keys: tuple[str, ...]) -> tuple[str, ...]:
-    """`ctrl+r`, `?`, `esc`: as the file may have them. A second name for the same press is left out."""
+    """Return keys as the file can spell them: `ctrl+r`, `?`, `esc`. Aliases are omitted."""
     shown = (
         key_label(key).replace("^", "ctrl+", 1) if len(key_label(key)) > 1 else key_label(key) for key in keys
     )

@@ -33,19 +33,19 @@ GroupedLine: TypeAlias = HookRow | RowGroup | None  # None: an empty line
 
 
 class GroupedLines:
-    """Groups one below the other, each with its heading. `airy`: an empty line between two of them."""
+    """Groups below one another, each with its heading. `airy`: an empty line between groups."""
 
     def __init__(self, groups: Sequence[RowGroup] = (), *, airy: bool = False) -> None:
         self.groups = tuple(groups)
         gap = int(airy)
         heights = [1 + len(group.rows) + gap for group in self.groups]
-        self._starts = [0, *accumulate(heights)]  # where each heading stands
+        self._starts = [0, *accumulate(heights)]  # the line of each heading
         self.count = max(self._starts[-1] - gap, 0)
         self._rows = [0, *accumulate(len(group.rows) for group in self.groups)]
         self.row_count = self._rows[-1]
 
     def at(self, line: int) -> GroupedLine:
-        """What stands on a line."""
+        """Return the content of a line."""
         if not 0 <= line < self.count:
             return None
         group, place = self._place(line)
@@ -55,15 +55,15 @@ class GroupedLines:
         return rows[place] if place < len(rows) else None
 
     def group_at(self, line: int) -> str:
-        """The key of the group that a line belongs to."""
+        """Return the key of the group of a line."""
         return self.groups[self._place(line)[0]].key if 0 <= line < self.count else ""
 
     def rows(self) -> Iterator[HookRow]:
-        """All rows, those of several groups as often."""
+        """Yield all rows; one in several groups occurs several times."""
         return chain.from_iterable(group.rows for group in self.groups)
 
     def line_of(self, row: str, group: str | None = None) -> int | None:
-        """The first line where the row of this id stands: in that group, or in any."""
+        """Return the first line of the row with this id, in that group or in any."""
         for start, each in zip(self._starts, self.groups, strict=False):
             if group is None or each.key == group:
                 place = next((at for at, one in enumerate(each.rows) if one.id == row), None)
@@ -72,7 +72,7 @@ class GroupedLines:
         return None
 
     def line_of_number(self, number: int) -> int | None:
-        """The line of the row that has so many before it, or of the last; None where there is none."""
+        """Return the line of the row after that many, or of the last; None without rows."""
         if not self.row_count:
             return None
         number = max(0, min(number, self.row_count - 1))
@@ -80,20 +80,20 @@ class GroupedLines:
         return self._starts[group] + 1 + number - self._rows[group]
 
     def number_before(self, line: int) -> int:
-        """How many rows stand above a line."""
+        """Return how many rows are above a line."""
         if not self.groups:
             return 0
         group, place = self._place(min(line, self.count - 1))
         return self._rows[group] + max(0, min(place, len(self.groups[group].rows)))
 
     def _place(self, line: int) -> tuple[int, int]:
-        """The group of a line, and the place in it; -1 is its heading."""
+        """Return the group of a line, and the index in it; -1 is the heading."""
         group = min(bisect_right(self._starts, line) - 1, len(self.groups) - 1)
         return group, line - self._starts[group] - 1
 
 
 class HookList(LineList, inherit_bindings=False):
-    """Hooks in the host's order; says which one is pointed at, and which is chosen."""
+    """Hooks in the host's order; reports the row under the pointer and the chosen one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move(-1)", "Up", show=False, id="list.up", tooltip="The hook above"),
@@ -104,7 +104,7 @@ class HookList(LineList, inherit_bindings=False):
         Binding("end", "last", "Last", show=False, id="list.last", tooltip="The last hook"),
         Binding("enter", "choose", "Why", id="list.why", tooltip="Why the selected hook stands as it does"),
     ]
-    KEPT_OFF = 0  # its columns keep off the bar by themselves
+    KEPT_OFF = 0  # its columns already leave a gap before the scroll bar
     COMPONENT_CLASSES: ClassVar[set[str]] = {"hooks--heading", "hooks--cursor", "hooks--hover"}
 
     hovered: reactive[int | None] = reactive(None)  # the line under the mouse
@@ -124,7 +124,7 @@ class HookList(LineList, inherit_bindings=False):
             super().__init__()
 
     class Resized(Message):
-        """Columns have other widths now."""
+        """The widths of the columns have changed."""
 
         def __init__(self, columns: HookColumns) -> None:
             self.columns = columns
@@ -134,36 +134,36 @@ class HookList(LineList, inherit_bindings=False):
         super().__init__(id=id)
         self._groups: tuple[RowGroup, ...] = ()
         self._grouping: Grouping = "source"
-        self._rows: Sequence[HookRow] = ()  # all there are: while one filters, columns stay where they are
+        self._rows: Sequence[HookRow] = ()  # all rows, so that columns do not move while filtering
         self._lines = GroupedLines()
-        self._laid_out = (0, False)  # for which width, and with room between groups
+        self._laid_out = (0, False)  # for which width, and whether groups have gaps
         self._columns = HookColumns(0, 0, 0, 0)
         self._strips: StripCache[tuple[int, str, bool]] = StripCache(self)
-        self._last_row = ""  # that was pointed at, also when a filter hides all
+        self._last_row = ""  # the last row under the pointer, also while a filter hides it
 
     def show(self, groups: tuple[RowGroup, ...], grouping: Grouping, rows: Sequence[HookRow]) -> None:
-        """Show these of all rows; the pointer stays at its row, and the row where it was on the screen."""
+        """Show these groups; the pointer stays on its row, and the row at its place on the screen."""
         self._groups, self._grouping, self._rows = groups, grouping, rows
         self._lay_out()
 
     def begin_at(self, row: str) -> None:
-        """Point at this row with the first rows that are shown."""
+        """Point at this row when the first rows are shown."""
         if self.pointed_row is None:
             self._last_row = row
 
     def point_at(self, row: str) -> None:
-        """Go to a row, if it is shown."""
+        """Move the pointer to a row, if it is listed."""
         line = self._lines.line_of(row)
         if line is not None:
             self.cursor = line
 
     def spots(self) -> Iterator[JumpTarget]:
-        """The hooks that are on the screen."""
+        """Yield the visible hooks as jump targets."""
         for line, at in rows_on_screen(self, self.line_count, round(self.scroll_y)):
             if isinstance(self._lines.at(line), HookRow):
                 yield JumpTarget(at, partial(self.stand_on, line))
 
-    def on_resize(self) -> None:  # and then what any list does
+    def on_resize(self) -> None:  # before the inherited handler
         if self._laid_out != (self.inner_width, self._airy):
             self._lay_out()
 
@@ -173,14 +173,14 @@ class HookList(LineList, inherit_bindings=False):
 
     @property
     def pointed_row(self) -> str | None:
-        """The id of the row under the pointer, at this very moment."""
+        """The id of the row under the pointer now."""
         line = self._lines.at(self.cursor)
         return line.id if isinstance(line, HookRow) else None
 
     def _lay_out(self) -> None:
-        """Other lines, or another width for them."""
+        """Lay out new lines, or a new width."""
         width = self.inner_width
-        if not width:  # it is hidden, and is laid out once it hears of its size
+        if not width:  # hidden: it is laid out when it is resized
             self._laid_out = 0, False
             return
         before, at, row = self._lines, self.cursor, self.pointed_row
@@ -199,17 +199,17 @@ class HookList(LineList, inherit_bindings=False):
         moved = wanted != at or lines.count != before.count
         if wanted is not None and moved:
             self.show_cursor_line()
-        if wanted is not None and (moved or self.pointed_row != row):  # another hook may stand in that line
+        if wanted is not None and (moved or self.pointed_row != row):  # another hook may be on that line now
             self._tell()
 
     @property
     def _airy(self) -> bool:
-        """Is there room for a line between two groups."""
+        """Whether there is room for an empty line between groups."""
         lines = sum(2 + len(group.rows) for group in self._groups) - 1
         return lines <= self.scrollable_content_region.height
 
     def _wanted(self, before: GroupedLines, lines: GroupedLines) -> int | None:
-        """The line to point at: the same row in its group, else anywhere, else one near by."""
+        """Return the line to point at: the same row in its group, else in any, else a near one."""
         pointed = before.at(self.cursor)
         if isinstance(pointed, HookRow):
             same = lines.line_of(pointed.id, before.group_at(self.cursor))
@@ -220,14 +220,14 @@ class HookList(LineList, inherit_bindings=False):
         number = before.number_before(self.cursor) if isinstance(pointed, HookRow) else 0
         return same if same is not None else lines.line_of_number(number)
 
-    # Where the pointer goes.
+    # The pointer.
 
     def validate_cursor(self, cursor: int) -> int:
-        """A line that has a hook: none points at a heading."""
+        """Return a line with a hook: the pointer skips headings."""
         return self._near(cursor, 1 if cursor >= self.cursor else -1)
 
     def _near(self, line: int, direction: int) -> int:
-        """The line itself, else the next row that way, else the last one before it."""
+        """Return the line itself, else the next row in that direction, else the previous one."""
         line = super().validate_cursor(line)
         if isinstance(self._lines.at(line), HookRow) or not self._lines.row_count:
             return line
@@ -247,7 +247,7 @@ class HookList(LineList, inherit_bindings=False):
             self.post_message(self.Pointed(row))
 
     def show_cursor_line(self) -> None:
-        """Scroll as little as is needed; the first hook brings its heading along."""
+        """Scroll as little as needed; the first hook also shows its heading."""
         shown, top = self.scrollable_content_region.height, round(self.scroll_y)
         first = self._lines.number_before(self.cursor) == 0
         wanted = 0 if first and self.cursor < shown else min(max(top, self.cursor - shown + 1), self.cursor)
@@ -255,7 +255,7 @@ class HookList(LineList, inherit_bindings=False):
             self.scroll_to(y=wanted, animate=False, force=True, immediate=True)
 
     def action_move(self, by: int) -> None:
-        """The next hook that way; behind the last one comes the first."""
+        """Go to the next hook in that direction; it wraps around."""
         count = self._lines.row_count
         if count:
             number = (self._lines.number_before(self.cursor) + by) % count
@@ -276,7 +276,7 @@ class HookList(LineList, inherit_bindings=False):
     # The mouse.
 
     def on_click(self, event: events.Click) -> None:
-        event.prevent_default()  # else any list's answer comes too, which knows of no groups
+        event.prevent_default()  # else the inherited handler runs too, which knows no groups
         line = event.y + round(self.scroll_y)
         if isinstance(self._lines.at(line), HookRow):
             self.cursor = line

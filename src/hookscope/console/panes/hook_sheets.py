@@ -1,9 +1,4 @@
-"""The sheets beside the hook list.
-
-Why a hook has its status, its activation chain, and the handlers registered per event.
-
-Pure.
-"""
+"""The sheets beside the hook list: a hook's status, its activation chain, the registry. Pure."""
 
 from __future__ import annotations
 
@@ -41,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SameNameHook:
-    """One of several things of one name."""
+    """One of several hooks or rejected hooks with one name."""
 
     rank: int
     source: str
@@ -50,7 +45,7 @@ class SameNameHook:
 
 
 def put_same_name_hooks(sheet: Sheet, row: HookStatus | RejectedHook, view: Snapshot) -> None:
-    """All of that name in order of precedence, and what becomes of each."""
+    """Add all hooks of that name in order of precedence, with the outcome of each."""
     name = row.hook.name if isinstance(row, HookStatus) else row.name
     copies = hooks_named(name, view)
     if not copies or (isinstance(row, RejectedHook) and len(copies) == 1):
@@ -67,7 +62,7 @@ def put_same_name_hooks(sheet: Sheet, row: HookStatus | RejectedHook, view: Snap
 
 
 def hooks_named(name: str, view: Snapshot) -> list[SameNameHook]:
-    """All of that name, the winner's folder first."""
+    """Return all hooks of that name, the winner first."""
     ranks = {folder.source: folder.rank for folder in view.host.folders}
     found = [
         SameNameHook(item.hook.folder.rank, item.hook.folder.source, item.hook.path, item)
@@ -90,12 +85,14 @@ def _outcome(copy: SameNameHook, winner: int | None, count: int) -> str:
     return "the only one" if count == 1 else "this one wins"
 
 
-GATE_NAME_WIDTH = 11  # cells of a check's name
+GATE_NAME_WIDTH = 11  # cells of a gate's name
 
 
 def put_failed_gate(sheet: Sheet, gate: Gate, row: HookStatus, view: Snapshot, places: bool) -> None:
-    """A check that stops it: what it needs, what is there, where that is decided, what to do. `places`: where
-    it was looked for, too."""
+    """Add a failed gate: what it needs, what was found, where it is decided, what to do.
+
+    `places`: also where it was looked for.
+    """
     head = Content.assemble((" ✗ ", "$text-error"), (gate.name, "bold"))
     lines = list(_gate_facts(gate, row, view, places))
     for number, (label, text, style) in enumerate(lines):
@@ -107,7 +104,7 @@ def put_failed_gate(sheet: Sheet, gate: Gate, row: HookStatus, view: Snapshot, p
 
 
 def _gate_facts(gate: Gate, row: HookStatus, view: Snapshot, places: bool) -> list[tuple[str, str, str]]:
-    """Label, text and style of each line about a shut check."""
+    """Return label, text and style of each line about a failed gate."""
     facts = []
     needed = ", ".join(gate.missing or gate.needed)
     if needed and gate.kind.shows_needed:
@@ -148,7 +145,7 @@ def _next_step(gate: Gate, hook: Hook, view: Snapshot) -> str:
 
 
 def _setting_place(gate: Gate, view: Snapshot) -> str:
-    """Where in the settings the decision stands, as `openclaw.json:14`."""
+    """Return the place of the deciding setting, such as `openclaw.json:14`."""
     if gate.setting is None:
         return ""
     place = view.host.settings.locate(gate.setting)
@@ -156,7 +153,7 @@ def _setting_place(gate: Gate, view: Snapshot) -> str:
 
 
 def put_passed_gates(sheet: Sheet, gates: tuple[Gate, ...], view: Snapshot, unfolded: bool) -> None:
-    """Those that pass, and those that nobody looked at: counted, or one by one."""
+    """Add the passed and the unchecked gates: counted, or one by one."""
     passing = [gate for gate in gates if gate.passed]
     skipped = [gate for gate in gates if gate.passed is None]
     if not unfolded:
@@ -175,14 +172,14 @@ def put_passed_gates(sheet: Sheet, gates: tuple[Gate, ...], view: Snapshot, unfo
         )
 
 
-LINK_TITLE_WIDTH = 28  # cells of a link's title, its sign included
+LINK_TITLE_WIDTH = 28  # cells of a link's title with its sign
 LINK_SIGNS = {True: ("✓", MUTED), False: ("✗", "$text-error"), None: ("–", MUTED)}
 
 
 def later_failure(row: HookStatus, checked: HookCheck | None, failed: FailedLoad | None) -> str:
-    """What has come out against a hook whose checks are all open; empty: nothing.
+    """Return why a hook whose gates all pass does not work; empty if it does.
 
-    `failed` is what the look itself knows, before anybody has asked for more.
+    `failed` is known from the scan itself, before the activation links are.
     """
     if failed is not None:
         return failed.why
@@ -194,7 +191,7 @@ def later_failure(row: HookStatus, checked: HookCheck | None, failed: FailedLoad
 
 
 def gates_after_load(gates: tuple[Gate, ...], checked: HookCheck | None) -> tuple[Gate, ...]:
-    """The checks, with what a load has told of them."""
+    """Return the gates, updated with the result of a load."""
     if checked is None or not checked.links:
         return gates
     from hookscope.app.runs.activation_links import gates_with_links  # here: the first paint does without
@@ -203,7 +200,7 @@ def gates_after_load(gates: tuple[Gate, ...], checked: HookCheck | None) -> tupl
 
 
 def put_activation_chain(sheet: Sheet, links: Sequence[ActivationLink], unfolded: bool) -> None:
-    """The links behind the checks: loaded, registered, an event that came, its last run."""
+    """Add the links after the gates: loaded, registered, received an event, last run."""
     if not links:
         return
     if not unfolded:
@@ -231,25 +228,25 @@ def put_activation_chain(sheet: Sheet, links: Sequence[ActivationLink], unfolded
             sheet.put([(Content(), LINK_TITLE_WIDTH)], safe_paragraph(link.then).stylize(MUTED))
 
 
-SUMMARY_WIDTH = 40  # cells of a name in the frame
+SUMMARY_WIDTH = 40  # cells of a name in the border
 SOURCE_CONTEXT = 3  # lines shown around a fault
 DECLARED_FIELDS = 24  # lines of a HOOK.md's header shown
 
-MOST_FINDINGS = 3  # that are shown while passing checks are not listed
+MOST_FINDINGS = 3  # findings to show while passed gates are folded
 SEVERITY_SIGNS = {"error": "$text-error", "warning": "$text-warning", "hint": ""}
 
 
 @dataclass(frozen=True, slots=True)
 class WhyOptions:
-    """How a sheet is wanted."""
+    """How to show a sheet."""
 
     width: int
-    unfolded: bool = False  # list passing checks one by one, and all that a lint found
-    checked: HookCheck | None = None  # what a lint says of the hook
+    unfolded: bool = False  # list passed gates and lint findings one by one
+    checked: HookCheck | None = None  # lint findings and activation links
 
 
 def why_title(row: HookRow, checked: HookCheck | None = None) -> Content:
-    """The pane's title: name, sign, and what it comes to."""
+    """Return the pane's title: name, glyph, and meaning of the state."""
     look, phrase = row.look, row.look.phrase
     if isinstance(row.item, HookStatus) and (cannot := later_failure(row.item, checked, row.failed)):
         look, phrase = STATE_STYLES[State.BROKEN], cannot.partition(":")[0]
@@ -262,7 +259,7 @@ def why_title(row: HookRow, checked: HookCheck | None = None) -> Content:
 
 
 def why_sheet(row: HookRow, view: Snapshot, source: SourceText | None, reading: WhyOptions) -> Content:
-    """Everything that is known of a row."""
+    """Return everything that is known of a row."""
     sheet = Sheet(reading.width)
     if isinstance(row.item, RejectedHook):
         _rejected_part(sheet, row.item, view, source)
@@ -274,7 +271,7 @@ def why_sheet(row: HookRow, view: Snapshot, source: SourceText | None, reading: 
 def hook_report(
     row: HookRow, view: Snapshot, source: SourceText | None, checked: HookCheck | None = None
 ) -> str:
-    """The same as plain text, everything listed: for a bug report."""
+    """Return the sheet as plain text, with everything listed, for a bug report."""
     host = view.host
     title, where = why_title(row, checked).plain, f"{host.dialect.name} ({view.because})"
     head = f"{title}\nhost {where}, workspace {host.workspace}\n\n"
@@ -282,7 +279,7 @@ def hook_report(
 
 
 def fault_place(row: HookRow) -> FilePosition | None:
-    """Where an editor should open: at the fault, else at the hook's HOOK.md or handler."""
+    """Return the place for the editor: the fault, else the hook's HOOK.md or handler."""
     if isinstance(row.item, RejectedHook):
         return row.item.place or FilePosition(row.item.path)
     for gate in row.item.verdict.shut():
@@ -333,7 +330,7 @@ def _plural(count: int) -> str:
 
 
 def _findings(sheet: Sheet, checked: HookCheck, unfolded: bool) -> None:
-    """What a lint found, the worst first."""
+    """Add the lint findings, worst first."""
     found = checked.findings if unfolded else checked.findings[:MOST_FINDINGS]
     if found:
         sheet.title("Mistakes", "hookscope lint")
@@ -364,7 +361,7 @@ def _notes(sheet: Sheet, row: HookStatus, view: Snapshot) -> None:
 
 
 def _as_shipped(sheet: Sheet, row: HookStatus) -> None:
-    """Where the real program decides otherwise; below what decides here, which is asked for first."""
+    """Add where the real program decides otherwise, below the guide's decisions."""
     _file_names(sheet, "As it ships", row.differs)
 
 
@@ -379,7 +376,7 @@ HANDLER_KINDS = {"stream": "stream hook", "plugin": "plugin"}
 
 
 def _handler_kind(hook: Hook) -> str:
-    """What it is, where that is no folder with a HOOK.md; of a stream's other listeners, which."""
+    """Return the kind of a hook that is no folder with a HOOK.md, or its role in a stream."""
     kind = HANDLER_KINDS.get(hook.kind)
     return "" if kind is None else f" · {hook.role or kind}"
 
@@ -422,7 +419,7 @@ def _declared(sheet: Sheet, row: HookStatus, view: Snapshot, source: SourceText 
 
 
 def header_lines(text: str) -> list[tuple[int, str]]:
-    """The lines of a file's frontmatter with their numbers; the first lines where there is none."""
+    """Return the numbered lines of a file's frontmatter; without one, its first lines."""
     lines = text.split("\n", 400)[:400]
     if lines and lines[0].strip().lstrip("\ufeff") == "---":
         ends = (number for number, line in enumerate(lines[1:], 1) if line.strip() == "---")
@@ -455,11 +452,11 @@ def _rejected_part(sheet: Sheet, item: RejectedHook, view: Snapshot, source: Sou
     put_same_name_hooks(sheet, item, view)
 
 
-MOST_HANDLERS = 40  # handlers named under one key; more are counted
+MOST_HANDLERS = 40  # handlers to name under one key; more are counted
 
 
 def registry_sheet(view: Snapshot, width: int) -> Content:
-    """Event keys with their handlers in order of calling, then the keys that nobody hears."""
+    """Return the event keys with their handlers in call order, then keys without handlers."""
     sheet = Sheet(width)
     heard = [(key, calls) for key in all_keys(view) if (calls := registrations_of(key, view))]
     if not heard:
@@ -473,7 +470,7 @@ def registry_sheet(view: Snapshot, width: int) -> Content:
 
 
 def all_keys(view: Snapshot) -> tuple[str, ...]:
-    """The keys that can be fired, then what is registered beside them."""
+    """Return the keys that can be fired, then other registered keys."""
     beside = [
         key for key in view.registry.by_key if not any(is_subscribed(key, other, view) for other in view.keys)
     ]
@@ -481,17 +478,17 @@ def all_keys(view: Snapshot) -> tuple[str, ...]:
 
 
 def is_subscribed(listened: str, fired: str, view: Snapshot) -> bool:
-    """Does a listener of one key hear an event of the other: the dialect says so."""
+    """Return True if a handler of one key receives events of the other, by the dialect's rules."""
     return listened in keys_of(fired, view)
 
 
 def registrations_of(key: str, view: Snapshot) -> tuple[Registration, ...]:
-    """Who is called for this key, in order: the dialect orders the keys, the registry each key's calls."""
+    """Return the calls for this key, in order: the dialect orders keys, the registry each key's calls."""
     return view.registry.listeners(keys_of(key, view))
 
 
 def keys_of(key: str, view: Snapshot) -> tuple[str, ...]:
-    """The registry keys that hear an event of this key."""
+    """Return the registry keys that receive an event with this key."""
     dialect = view.host.dialect
     event = dialect.event_of(key)
     return dialect.system_of(event.kind).keys(event)

@@ -1,4 +1,4 @@
-"""The Hooks pane: the list with its filter, the sheets beside it, and what can be done with a hook."""
+"""The Hooks pane: the list with its filter, the sheets beside it, and the actions on a hook."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class ListPane(Vertical):
 
     @cached_property
     def filter_box(self) -> FilterBox:
-        """Where the filter is typed, in the tree: made when one is first wanted."""
+        """The filter's field, mounted on first use."""
         from hookscope.console.widgets.input_fields import FilterBox
 
         box = FilterBox(placeholder="name, event, source or state", id="filter", compact=True)
@@ -143,17 +143,17 @@ class ListPane(Vertical):
 
     @property
     def has_filter_box(self) -> bool:
-        """Was a filter wanted before."""
+        """Whether the filter was used before."""
         return "filter_box" in self.__dict__
 
 
 class SheetPane(ScrollView, TextLines, KeyScroll):
-    """A sheet that is laid out anew for every width. Stays where it was while its subject is the same.
+    """A sheet that is laid out again for every width; scrolled to the same place for one subject.
 
-    It draws the lines that are seen, and nobody measures it: for another hook no screen is laid out anew.
+    It draws only visible lines and is never measured, so another hook causes no layout of the screen.
     """
 
-    HINTS: ClassVar[tuple[tuple[str, str], ...]] = ()  # what stands in its frame
+    HINTS: ClassVar[tuple[tuple[str, str], ...]] = ()  # key hints in its border
 
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
@@ -164,16 +164,16 @@ class SheetPane(ScrollView, TextLines, KeyScroll):
         self.name_keys()
 
     def name_keys(self) -> None:
-        """Write the keys in force into the frame."""
+        """Show the keys in force in the border."""
         if self.HINTS:
             self.border_subtitle = self.keys_named()
 
     def keys_named(self) -> Content:
-        """What stands in the frame: the keys that act now."""
+        """Return the keys that work now, for the border."""
         return key_hints(*self.HINTS)
 
     def show(self, subject: str, title: Content, make: Callable[[int], Content]) -> None:
-        """Show what `make` gives for the width that there is."""
+        """Show the text that `make` returns for the available width."""
         update_border(self, title, self._border_subtitle or Content())
         if subject != self._subject:
             self._subject = subject
@@ -196,7 +196,7 @@ class SheetPane(ScrollView, TextLines, KeyScroll):
 
 
 class WhyPane(SheetPane):
-    """Why the selected hook stands as it does."""
+    """Why the selected hook has its status."""
 
     HINTS = (("hooks.fix", "fix"), ("hooks.edit", "edit"), ("hooks.copy", "copy"), ("hooks.keys", "registry"))
     HELP = (
@@ -210,14 +210,14 @@ class WhyPane(SheetPane):
     ]
 
     class FoldAsked(Message):
-        """List the checks that pass, or fold them."""
+        """Request to list the passed gates, or to fold them."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
         self._fixes = True
 
     def offer_fix(self, fixes: bool) -> None:
-        """Is there anything to fix."""
+        """Show or hide the fix key."""
         if fixes != self._fixes:
             self._fixes = fixes
             update_border(self, self._border_title or Content(), self.keys_named())
@@ -230,19 +230,19 @@ class WhyPane(SheetPane):
 
 
 class KeysPane(SheetPane):
-    """What the registry holds per event key."""
+    """The registry by event key."""
 
     HINTS = (("console.back", "back"), ("hooks.fire", "fire"))
     HELP = "For every event: who is called, in which order, and whether messages reach the user."
 
 
 def is_switched_on(row: HookStatus) -> bool:
-    """Is its own switch on: whatever else stands in its way."""
+    """Return True if the hook's own switch is on, whatever else blocks it."""
     return not any(gate.name == "enabled" for gate in row.verdict.shut())
 
 
 class HooksPane(RemovableWidget, Container):
-    """Takes the state, shows it, and says what its user wants."""
+    """Shows the state, and posts the user's requests."""
 
     BINDINGS: ClassVar[list[BindingType]] = HOOK_BINDINGS
 
@@ -250,14 +250,14 @@ class HooksPane(RemovableWidget, Container):
         super().__init__(id=id)
         self.state = ConsoleState()
         self._narrowed = FilteredRows()
-        self._told: tuple[object, ...] | None = None  # what the sheet of the selected hook says
+        self._told: tuple[object, ...] | None = None  # the inputs of the shown sheet
 
     def compose(self) -> ComposeResult:
         yield ListPane(id="list")
         yield WhyPane(id="why")
 
     def show(self, state: ConsoleState) -> None:
-        """Show this state: only what is different is touched."""
+        """Show this state; only what has changed is updated."""
         before, self.state = self.state, state
         other = before.listing is not state.listing or state.view is None
         if other or (before.filter, before.grouping) != (
@@ -280,7 +280,7 @@ class HooksPane(RemovableWidget, Container):
 
     @cached_property
     def keys_pane(self) -> KeysPane:
-        """What the registry holds, in the tree: made when it is first gone to."""
+        """The registry's pane, mounted on first use."""
         pane = KeysPane(id="keys")
         self.mount(pane)
         if self.state.view is not None:
@@ -289,7 +289,7 @@ class HooksPane(RemovableWidget, Container):
 
     @property
     def has_keys_pane(self) -> bool:
-        """Was it gone to before."""
+        """Whether the registry was shown before."""
         return "keys_pane" in self.__dict__
 
     def _show_registry(self, pane: KeysPane, view: Snapshot) -> None:
@@ -299,7 +299,7 @@ class HooksPane(RemovableWidget, Container):
         pane.show("registry", title, lambda width: registry_sheet(view, width))
 
     def name_keys(self) -> None:
-        """Write the keys in force."""
+        """Show the keys in force."""
         self._show_list(self.state)
         if self.state.view is not None:
             self._show_why(self.state, self.state.view)
@@ -329,7 +329,7 @@ class HooksPane(RemovableWidget, Container):
             return
         box = pane.filter_box
         box.display = state.filtering
-        typing = state.filtering and box.has_focus  # then it may be a letter ahead of the state
+        typing = state.filtering and box.has_focus  # it may be a letter ahead of the state
         if state.filter != box.value and not typing:
             with self.prevent(Input.Changed):
                 box.value = state.filter
@@ -356,7 +356,7 @@ class HooksPane(RemovableWidget, Container):
             ),
         )
 
-    # What the list and the filter say.
+    # Messages of the list and the filter.
 
     def on_hook_list_pointed(self, event: HookList.Pointed) -> None:
         event.stop()
@@ -384,11 +384,11 @@ class HooksPane(RemovableWidget, Container):
         if self._may("fold") is not None:
             self.post_message(StateChanged(ChecksFolded()))
 
-    # What can be done. A key that cannot act now says why.
+    # Actions. An unavailable one shows its reason.
 
     def _may(self, action: str) -> HookRow | None:
-        """The selected row, where the action can be done with it; else its reason is said."""
-        # A key may come before the news of the last move has: the list knows where it stands.
+        """Return the selected row if the action is available for it; else show the reason."""
+        # A key can arrive before the message of the last move, so ask the list.
         pointed = self.query_one(HookList).pointed_row
         state = replace(self.state, selected=pointed) if pointed else self.state
         problem = why_unavailable(action, state)
@@ -487,7 +487,7 @@ class HooksPane(RemovableWidget, Container):
             StateChanged(StartHereShown(True, not state.folders_shown if state.start else True))
         )
 
-        def said() -> None:  # where the strip has no room, or is not wanted any more
+        def said() -> None:  # if the pane has no room or is hidden
             start = self.screen.query_one_optional("#start")
             if start is None or not start.region:
                 self.post_message(NoticeShown(_short_folders(view)))
@@ -496,7 +496,7 @@ class HooksPane(RemovableWidget, Container):
 
 
 def first_event(row: HookRow, view: Snapshot) -> str:
-    """An event that calls this row: its first, or for a whole family the first that can be fired."""
+    """Return an event that calls this row: its first, or for a wildcard the first that can be fired."""
     from hookscope.console.panes.hook_sheets import is_subscribed
 
     first = row.events[0]

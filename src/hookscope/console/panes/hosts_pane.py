@@ -30,18 +30,18 @@ from hookscope.console.widgets.lines import LineList
 from hookscope.console.widgets.painting import RemovableWidget
 from hookscope.model.hook import FilePosition
 
-MATRIX_FRAME = 3  # lines of the matrix that are no rows: its border and its heading
+MATRIX_FRAME = 3  # lines of the matrix's border and heading
 
 
 class Matrix(LineList):
-    """A row a hook."""
+    """A row for each hook."""
 
     def __init__(self) -> None:
         super().__init__(id="hosts-rows")
         self.comparison: HostComparison | None = None
         self.lines: tuple[ComparedHook, ...] = ()
         self._measured: tuple[HostComparison, int, MatrixColumns] | None = (
-            None  # of what, and for which width
+            None  # the comparison, and the width
         )
 
     @property
@@ -50,11 +50,11 @@ class Matrix(LineList):
 
     @property
     def line(self) -> ComparedHook | None:
-        """What the cursor is on."""
+        """The row under the cursor."""
         return self.lines[self.cursor] if 0 <= self.cursor < len(self.lines) else None
 
     def show(self, comparison: HostComparison, lines: tuple[ComparedHook, ...]) -> None:
-        """Other rows; the cursor stays on its hook where that is still there."""
+        """Show other rows; the cursor stays on its hook if that is still listed."""
         name = self.line.name if self.line is not None else ""
         self.comparison, self.lines = comparison, lines
         at = next((at for at, line in enumerate(lines) if line.name == name), self.cursor)
@@ -72,7 +72,7 @@ class Matrix(LineList):
         return matrix_row(self.lines[index], self._columns(width))
 
     def _columns(self, width: int) -> MatrixColumns:
-        """How wide each column is: all rows are asked once for it, and not for each line that is drawn."""
+        """Return the column widths; measured once over all rows, not for each drawn line."""
         found, known = self.comparison, self._measured
         assert found is not None
         if known is None or known[0] is not found or known[1] != width:
@@ -81,13 +81,13 @@ class Matrix(LineList):
 
 
 class HostDetail(SheetPane, can_focus=True):
-    """One hook at every host, or what came of an event at each."""
+    """One hook at every host, or the runs of an event at each."""
 
     HELP = "What the hosts do otherwise with the hook, and what to change so that every host calls it."
 
 
 class HostsPane(RemovableWidget, Container):
-    """Shows a comparison; says what its user wants."""
+    """Shows a comparison; posts the user's requests."""
 
     HELP = (
         "The same folders under the rules of several hosts. A row that differs says how; below stand what to "
@@ -133,11 +133,11 @@ class HostsPane(RemovableWidget, Container):
 
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
-        self._there = asyncio.Event()  # its parts are
+        self._there = asyncio.Event()  # set when its parts are mounted
         self.comparison: HostComparison | None = None
         self.runs: tuple[RunAtHost, ...] = ()
-        self.firing = ""  # the key of the event that is on its way
-        self._fired = ""  # the key of the event whose runs are kept
+        self.firing = ""  # key of the event being fired
+        self._fired = ""  # key of the event of `runs`
         self._different = False
         self._runs_shown = False
 
@@ -152,30 +152,30 @@ class HostsPane(RemovableWidget, Container):
 
     @property
     def furnished(self) -> bool:
-        """Are its parts there."""
+        """Whether its parts are mounted."""
         return self._there.is_set()
 
     async def with_its_parts(self) -> None:
-        """Wait for them: they come with the pane itself."""
+        """Wait until the parts are mounted, which happens with the pane."""
         await self._there.wait()
 
     @property
     def listed(self) -> tuple[HostComparison | None, tuple[ComparedHook, ...], bool]:
-        """The comparison, the rows of it that are listed, and whether those alike are left out."""
+        """The comparison, its listed rows, and whether equal rows are hidden."""
         return self.comparison, self.query_one(Matrix).lines, self._different
 
     @property
     def shown_runs(self) -> tuple[RunAtHost, ...]:
-        """The runs of the last event at every host, where they are shown below."""
+        """The runs of the last event at every host, if they are shown."""
         return self.runs if self._runs_shown else ()
 
     def show(self, comparison: HostComparison) -> None:
-        """Another comparison: what is shown stays where it was."""
+        """Show another comparison; selection and place stay."""
         self.comparison = comparison
         self._draw()
 
     def cannot(self, action: str) -> str:
-        """Why this cannot be done now; the line of keys leaves it out."""
+        """Return why an action is unavailable; the key bar then omits it."""
         if action != "runs" or self.runs:
             return ""
         if self.firing:
@@ -187,7 +187,7 @@ class HostsPane(RemovableWidget, Container):
         self._title()
 
     def fire_ended(self, runs: tuple[RunAtHost, ...]) -> None:
-        """Line them up below; without any, nothing was fired."""
+        """Show the runs side by side; without any, nothing was fired."""
         key, self.firing = self.firing, ""
         if runs:
             self.runs, self._fired, self._runs_shown = runs, key, True
@@ -196,7 +196,7 @@ class HostsPane(RemovableWidget, Container):
         self._draw_below()
 
     def name_keys(self) -> None:
-        """Write the keys in force."""
+        """Show the keys in force."""
         self._draw()
 
     def _draw(self) -> None:

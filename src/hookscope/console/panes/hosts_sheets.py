@@ -1,4 +1,4 @@
-"""The texts of the Hosts pane: matrix rows, one hook on every host, and the runs of one event. Pure."""
+"""The texts of the Hosts pane: matrix rows, one hook on every host, runs of one event. Pure."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ NOT_SCANNED = StateStyle("–", "absent", MUTED, "is not looked for")
 HOOKSCOPE_ONLY = StateStyle("◐", "not run", "$text-secondary", "would be run by Hookscope only")
 MATRIX_STATE_WIDTH = 11  # cells of a sign and the longest word
 MATRIX_SOURCE_WIDTH = 10
-DIFFERENCE_WIDTH = 20  # cells that are kept for what differs, where there are that many
+DIFFERENCE_WIDTH = 20  # cells reserved for differences, if there is room
 MATRIX_GAP = 1
 
 
 @dataclass(frozen=True, slots=True)
 class MatrixColumns:
-    """How wide each column is."""
+    """The widths of the columns."""
 
     name: int
     cell: int
-    said: int  # 0: no room to say what differs
+    said: int  # 0: no room for differences
 
 
 def matrix_columns(comparison: HostComparison, width: int) -> MatrixColumns:
-    """Name, states, sources where there is room, and the rest for what differs."""
+    """Return widths for name, states, sources if there is room, and the differences."""
     hosts = len(comparison.sides)
     longest = max((word_width(line.name) for line in comparison.lines), default=4)
     name = max(8, min(longest, 24, width // 4))
@@ -68,14 +68,14 @@ def matrix_columns(comparison: HostComparison, width: int) -> MatrixColumns:
 
 
 def matrix_heading(comparison: HostComparison, columns: MatrixColumns) -> Content:
-    """The names of the hosts over their columns."""
+    """Return the hosts' names above their columns."""
     hosts = [fixed_width(keep_ends(side.name, columns.cell), columns.cell) for side in comparison.sides]
     said = [fixed_width("what differs", columns.said)] if columns.said else []
     return Content(" " * MATRIX_GAP).join([fixed_width("hook", columns.name), *hosts, *said]).stylize(MUTED)
 
 
 def matrix_row(line: ComparedHook, columns: MatrixColumns) -> Content:
-    """One hook."""
+    """Return the row of one hook."""
     states = [_matrix_cell(cell, columns.cell) for cell in line.cells]
     said = []
     if columns.said:
@@ -85,7 +85,7 @@ def matrix_row(line: ComparedHook, columns: MatrixColumns) -> Content:
 
 
 def cell_style(cell: HookAtHost) -> StateStyle:
-    """How a hook stands at one host, for eyes."""
+    """Return how to show a hook's state at one host."""
     if cell.row is None:
         return NOT_SCANNED if cell.state == ABSENT else NOT_A_HOOK
     if cell.state in (State.READY, State.SILENT) and not cell.host_runs:
@@ -102,11 +102,11 @@ def _matrix_cell(cell: HookAtHost, width: int) -> Content:
 
 
 HOST_WIDTH = 24  # cells of a host's name
-HOST_STATE_WIDTH = 12  # of how a hook stands there
+HOST_STATE_WIDTH = 12  # cells of a hook's state
 
 
 def compared_hook_sheet(line: ComparedHook, width: int, comparison: HostComparison | None = None) -> Content:
-    """What differs, what to change, and how it stands at each host, or in each of the surroundings."""
+    """Return the differences, what to change, and the hook's status at each host or machine."""
     sheet = Sheet(width)
     around = comparison is not None and comparison.of_surroundings
     if not line.differs:
@@ -134,7 +134,7 @@ def compared_hook_sheet(line: ComparedHook, width: int, comparison: HostComparis
 
 
 def _put_causes(sheet: Sheet, comparison: HostComparison) -> None:
-    """What surroundings have otherwise, for all hooks, and the lines to be written into one of them."""
+    """Add the machines' differences for all hooks, and the lines to add to one of them."""
     if comparison.causes:
         sheet.title("What they have otherwise")
     for cause in comparison.causes:
@@ -150,7 +150,7 @@ def _put_causes(sheet: Sheet, comparison: HostComparison) -> None:
 
 
 def _cell_facts(cell: HookAtHost, room: int) -> Content:
-    """Why it stands so, else where it lies, what it hears and its turn in registering."""
+    """Return the reason for the status, else its path, its events and its place in the order."""
     if cell.why:
         return safe_paragraph(cell.why).stylize(MUTED)
     if cell.row is None:
@@ -175,7 +175,7 @@ def _ordinal(number: int) -> str:
 
 
 def compared_runs_sheet(runs: Sequence[RunAtHost], width: int) -> Content:
-    """A column a host; what is not alike is marked."""
+    """Return a column for each host; differences are marked."""
     lines = compared_outcomes(runs)
     first = max(10, min(22, width // 4))
     cell = max(8, (width - first - 2) // max(len(runs), 1) - 1)

@@ -1,4 +1,4 @@
-"""The Log pane: takes entries, filters them, pauses, follows, and opens the run of an entry."""
+"""The Log pane: collects entries, filters them, pauses, follows, and opens an entry's run."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ LEVEL_SIGNS: Mapping[str, tuple[str, str]] = {
     "warn": ("!", "$text-warning"),
     "debug": ("·", MARK_MUTED),
 }
-KIND_SIGNS: Mapping[str, tuple[str, str]] = {"real": ("≈", "")}  # what a host really sent, in any theme
+KIND_SIGNS: Mapping[str, tuple[str, str]] = {"real": ("≈", "")}  # a host's real event, in any theme
 KIND_WIDTH = 10  # cells: quarantine
-ROOMY_LOG_WIDTH = 100  # cells from which milliseconds are shown and subjects get more room
+ROOMY_LOG_WIDTH = 100  # cells; wider logs show milliseconds and longer subjects
 
 
 def entry_line(entry: LogEntry, width: int) -> Content:
-    """Time, level, kind, subject, text: every column at its place."""
+    """Return the line of an entry: time, level, kind, subject, text."""
     at = in_local_time(entry.at)
     roomy = width >= ROOMY_LOG_WIDTH
     time = f"{at:%H:%M:%S}.{at.microsecond // 1000:03}" if roomy else f"{at:%H:%M:%S}"
@@ -67,9 +67,9 @@ def entry_line(entry: LogEntry, width: int) -> Content:
 
 
 class LogView(LineList):
-    """Draws what an index shows; follows the end until its reader goes elsewhere."""
+    """Shows the entries of an index; follows the end until the user moves away from it."""
 
-    ALLOW_MAXIMIZE = False  # the pane around it is what fills the screen
+    ALLOW_MAXIMIZE = False  # its pane is maximized instead
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
@@ -89,16 +89,16 @@ class LogView(LineList):
 
     @property
     def entry(self) -> LogEntry | None:
-        """What the cursor is on."""
+        """The entry under the cursor."""
         return self._entry(self.cursor)
 
     @property
     def number(self) -> int | None:
-        """The number of the entry that the cursor is on."""
+        """The number of the entry under the cursor."""
         return self._index.number(self.cursor) if self.cursor < len(self._index) else None
 
     def show(self, index: LogIndex) -> None:
-        """Draw another index: the cursor stays on its entry, or at the end where it was there."""
+        """Show another index; the cursor stays on its entry, or at the end."""
         number = self.number
         if index.ring is not self._index.ring:
             self._strips.clear()
@@ -110,7 +110,7 @@ class LogView(LineList):
             self.cursor = index.line(number)
 
     def grew(self) -> None:
-        """Draw what is new in the index. What is being read stays where it is."""
+        """Show new entries of the index. The entries being read stay in place."""
         dropped = self._index.refresh()
         if dropped and not self.following:
             top = max(round(self.scroll_y) - dropped, 0)
@@ -136,7 +136,7 @@ class LogView(LineList):
             return None
         try:
             return self._index.ring.get(self._index.number(line))
-        except IndexError:  # it left the ring since the last frame
+        except IndexError:  # dropped from the ring since the last frame
             return None
 
     def render_line(self, y: int) -> Strip:
@@ -160,14 +160,14 @@ class LogView(LineList):
         self.following = True
 
 
-FRAME_SECONDS = 1 / 15  # seconds: entries that come within are drawn together
-FILTER_SLICE = 4_096  # entries that a filter looks at between two looks at the clock
-FILTER_SECONDS = 0.015  # seconds that it takes at a time: keys are answered in between
+FRAME_SECONDS = 1 / 15  # seconds; entries of one frame are drawn together
+FILTER_SLICE = 4_096  # entries to filter between two checks of the clock
+FILTER_SECONDS = 0.015  # seconds to filter at a time, so that keys are handled in between
 MOST_COPIED = 1_000_000
 
 
 class LogPane(RemovableWidget, Widget):
-    """Everything that happened. Intake never waits for drawing: that is done once a frame."""
+    """The log. New entries never wait for drawing, which happens once a frame."""
 
     ALLOW_MAXIMIZE = True
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -209,30 +209,30 @@ class LogPane(RemovableWidget, Widget):
     """
 
     class RunAsked(ConsoleMessage):
-        """The run that an entry tells of is to be shown."""
+        """Request to show the run of an entry."""
 
         def __init__(self, number: int) -> None:
             super().__init__()
             self.number = number
 
     class RealAsked(ConsoleMessage):
-        """A real event is to be opened in the composer, or kept as a saved event."""
+        """Request to open a real event in the composer, or to save it."""
 
         def __init__(self, name: str, save: bool = False) -> None:
             super().__init__()
             self.name, self.save = name, save
 
     class TapAsked(ConsoleMessage):
-        """How the tap stands is to be shown."""
+        """Request to show the tap's status."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
         self.ring = LogRing()
-        self._still: LogRing | None = None  # the ring as it was when the picture was held
+        self._still: LogRing | None = None  # a copy of the ring while paused
         self._filter, self._typed = LogFilter(), ""
-        self._index = LogIndex(self.ring)  # what is shown, and the filter that it is of
+        self._index = LogIndex(self.ring)  # the shown index, and its filter
         self._of = LogFilter()
-        self._search: LogIndex | None = None  # what is shown next: a filter that has not looked at all yet
+        self._search: LogIndex | None = None  # the next index, whose filter has not checked all entries yet
         self._frame: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -243,7 +243,7 @@ class LogPane(RemovableWidget, Widget):
 
     @cached_property
     def _field(self) -> FilterInput:
-        """Where a filter is typed, in the tree: made when one is first wanted."""
+        """The filter's field, mounted on first use."""
         from hookscope.console.widgets.input_fields import FilterInput
 
         field = FilterInput(placeholder="filter: words  kind:fire  level:warn  run:7", compact=True)
@@ -252,21 +252,21 @@ class LogPane(RemovableWidget, Widget):
 
     @property
     def filter_text(self) -> str:
-        """The filter as it was typed."""
+        """The filter as typed."""
         return self._typed
 
     def entries(self) -> Iterator[LogEntry]:
-        """Those that are shown, oldest first."""
+        """Yield the matching entries, oldest first."""
         ring = self.ring if self._still is None else self._still
         return (entry for _, entry in ring.numbered(0) if self._filter.takes(entry))
 
     def narrow(self, text: str) -> None:
-        """Filter as though this had been typed."""
+        """Set the filter as if it had been typed."""
         self._field.value = text
         self._field.set_class(bool(text.strip()), "-open")
 
     def add(self, entries: Sequence[LogEntry]) -> None:
-        """Take entries in, oldest first."""
+        """Add entries, oldest first."""
         self.ring.add(entries)
         self._soon()
 
@@ -282,11 +282,11 @@ class LogPane(RemovableWidget, Widget):
 
     @property
     def filtering(self) -> bool:
-        """Is what is shown still that of the filter before."""
+        """Whether the previous filter's entries are still shown."""
         return self._search is not None
 
     def _rebuild(self) -> None:
-        """Make the index anew: another filter, or another ring."""
+        """Make a new index for another filter or ring."""
         ring = self.ring if self._still is None else self._still
         takes = self._filter.taker() if self._filter else None
         among = self._index if self._index.ring is ring and self._filter.narrows(self._of) else None
@@ -297,7 +297,7 @@ class LogPane(RemovableWidget, Widget):
             self._title()
 
     def _go_on(self) -> None:
-        """Look at entries for a while; show what was found once all were looked at, and nothing before."""
+        """Filter entries for a short time; the result is shown only when all were checked."""
         search, began = self._search, perf_counter()
         if search is None:
             return
@@ -312,7 +312,7 @@ class LogPane(RemovableWidget, Widget):
         self._title()
 
     def name_keys(self) -> None:
-        """Write the keys in force."""
+        """Show the keys in force."""
         self._title()
 
     def _title(self) -> None:
@@ -372,7 +372,7 @@ class LogPane(RemovableWidget, Widget):
     def action_clear(self) -> None:
         if not self._filter:
             if share_a_key("log.clear", "console.back"):
-                raise SkipAction  # the key means that while nothing is left out
+                raise SkipAction  # without a filter the key has its outer meaning
             self.app.notify("No filter is set: all entries are shown.", markup=False)
             return
         self._drop_filter()

@@ -1,4 +1,4 @@
-"""The Start here pane of a first start: nothing was written, nothing has run, and what to press."""
+"""The Start here pane of a first start: nothing was written or run yet, and which keys to press."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
     from hookscope.console.state.hook_rows import HookRow
 
-START_INDENT, START_GAP = 2, 3  # cells before and behind a key
+START_INDENT, START_GAP = 2, 3  # cells before and after a key
 LEAST_REASON_WIDTH = 16  # cells of a reason
 
 
 def start_sheet(view: Snapshot, row: HookRow | None, folders: bool, width: int) -> Content:
-    """The strip's text."""
+    """Return the pane's text."""
     sheet = Sheet(width)
     host = view.host
     count = len(view.inventory.hooks)
@@ -64,19 +64,19 @@ def start_sheet(view: Snapshot, row: HookRow | None, folders: bool, width: int) 
 
 
 def _reason(row: HookRow, room: int) -> Content:
-    """What stops the selected hook, in one line: on a small screen nothing else says it."""
+    """Return what blocks the selected hook, in one line: a small screen shows it nowhere else."""
     more = f", and {row.reasons - 1} more" if row.reasons > 1 else ""
     sign = Content.styled(f"{row.look.glyph} {row.look.word}", row.look.style)
     said = Content.assemble("why ", safe_line(row.name, 60), " is ", sign, ": ")
     left = room - said.cell_length - len(more)
     reason = safe_paragraph(with_keys(TRUST_HINT) if row.asks_trust else row.why)
-    if left >= LEAST_REASON_WIDTH:  # else the strip is narrow, and so high that it may take several
+    if left >= LEAST_REASON_WIDTH:  # else the pane is narrow, and high enough for several lines
         reason = safe_paragraph(keep_ends(reason.plain, left))
     return Content.assemble(said, reason, more)
 
 
 class StartHere(Widget):
-    """The strip of a first start. Its height follows from what it says: no text is put in afterwards."""
+    """The pane of a first start. Its height follows from its text, which is never set afterwards."""
 
     BORDER_TITLE = "Start here"
 
@@ -86,13 +86,13 @@ class StartHere(Widget):
 
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
-        self._said: tuple[int, Content] = 0, Content()  # what it says, and for which width
+        self._said: tuple[int, Content] = 0, Content()  # width and text, cached
 
     def on_mount(self) -> None:
         self.name_keys()
 
     def name_keys(self) -> None:
-        """Write the keys in force into the frame and the strip."""
+        """Show the keys in force in the border and the text."""
         self.border_subtitle = key_hints(("hooks.folders", "folders"), ("console.back", "hide"))
         self._said = 0, Content()
         self.refresh(layout=True)
@@ -107,7 +107,7 @@ class StartHere(Widget):
         self._say_anew()
 
     def _say_anew(self) -> None:
-        """Another hook mostly changes one line only: the panes around are measured anew if the height is."""
+        """Update the text; other panes are laid out again only if its height changes."""
         width, before = self._said
         self._said = 0, Content()
         if _height_of(before) != _height_of(self._text(width)):

@@ -42,17 +42,20 @@ if TYPE_CHECKING:
     from hookscope.console.state.console_state import HookCheck, SourceText
     from hookscope.model.run import Event, Plan, Run
 
-EXPORT_WIDTH = 120  # cells of a line, where a text is laid out
+EXPORT_WIDTH = 120  # cells of a line
 EXPORT_LIMIT = 10_000_000  # characters of a text
 
 
 @dataclass(frozen=True, slots=True)
 class ViewExport:
-    """One thing on the screen, as it was when it was asked for. It is written out where it is needed, in any
-    thread: of thousands of hooks that takes seconds. Without a document it has no JSON."""
+    """A part of the screen, as of the moment of the request.
 
-    what: str  # in a sentence
-    name: str  # of a file, without its ending
+    Its text and document are made on use, in any thread: for thousands of hooks that takes seconds.
+    Without a document it has no JSON.
+    """
+
+    what: str  # its name in a sentence
+    name: str  # file name without extension
     as_text: Callable[[], str]
     as_document: Callable[[], Any] | None = None
 
@@ -68,7 +71,7 @@ class ViewExport:
 def export_hook_list(
     rows: Sequence[HookRow], view: Snapshot, grouping: Grouping, filtered: str = ""
 ) -> ViewExport:
-    """The hooks as they are listed: those that a filter hides are left out of the document, too."""
+    """Return the listed hooks; those that a filter hides are also not in the document."""
     return ViewExport(
         "list of hooks",
         "hooks",
@@ -100,7 +103,7 @@ def _list_document(rows: Sequence[HookRow], view: Snapshot) -> Any:
 def export_hook(
     one: HookRow, view: Snapshot, source: SourceText | None, checked: HookCheck | None
 ) -> ViewExport:
-    """Everything that is known of a hook."""
+    """Return everything that is known of a hook."""
     item = one.item
     document = (
         partial(json_documents.hook_document, item, view)
@@ -113,12 +116,12 @@ def export_hook(
 
 
 def export_registry(view: Snapshot) -> ViewExport:
-    """Who is called for each event."""
+    """Return the calls for each event."""
     return ViewExport("registry", "registry", lambda: registry_sheet(view, EXPORT_WIDTH).plain + "\n")
 
 
 def export_log(entries: Iterable[LogEntry]) -> ViewExport:
-    """The entries, each on one line."""
+    """Return the entries, one a line."""
     kept = tuple(entries)
     return ViewExport("log", "log", lambda: _lines(map(log_entry_text, kept)), partial(_log_document, kept))
 
@@ -139,7 +142,7 @@ def _log_document(kept: Sequence[LogEntry]) -> Any:
 
 
 def log_entry_text(one: LogEntry) -> str:
-    """An entry, whole."""
+    """Return an entry without cuts, on one line."""
     text = safe_text(
         f"{one.at.isoformat()} {one.level} {one.kind} {one.subject}: {one.text}", EXPORT_LIMIT
     ).plain
@@ -149,7 +152,7 @@ def log_entry_text(one: LogEntry) -> str:
 def export_hosts(
     comparison: HostComparison, lines: Sequence[Compared], runs: Sequence[RunAtHost] = (), *, different: bool
 ) -> ViewExport:
-    """The matrix, and below it the runs of an event at every host where those are shown."""
+    """Return the matrix, and the runs of an event at every host if they are shown."""
     what = "comparison and the runs" if runs else "comparison"
     return ViewExport(
         what,
@@ -174,27 +177,27 @@ def _hosts_document(comparison: HostComparison, runs: Sequence[RunAtHost], diffe
 
 
 def export_event(event: Event) -> ViewExport:
-    """What is composed."""
+    """Return the composed event."""
     document = json_documents.event_document(event)
     text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     return ViewExport("event", file_stem(event.key), lambda: text, lambda: document)
 
 
 def export_plan(plan: Plan, as_text: Callable[[], str]) -> ViewExport:
-    """Who would run and who not; `as_text` as the plan is drawn."""
+    """Return the plan; `as_text` gives its text."""
     return ViewExport(
         "plan", f"plan-{file_stem(plan.event.key)}", as_text, partial(json_documents.plan_document, plan)
     )
 
 
 def export_run(number: int, run: Run | None, text: str, dialect: str) -> ViewExport:
-    """A run; one that has not ended has no document. `text` as it is drawn."""
+    """Return a run; an unfinished one has no document. `text`: as drawn."""
     document = partial(json_documents.run_document, run, dialect) if run is not None else None
     return ViewExport(f"run {number}", f"run-{number}", lambda: text, document)
 
 
 def file_stem(text: str) -> str:
-    """A part of a file's name: `command-new`."""
+    """Return a part of a file name, such as `command-new`."""
     return "-".join("".join(char if char.isalnum() else " " for char in text).split())[:60].lower() or "hook"
 
 

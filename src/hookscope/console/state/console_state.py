@@ -22,7 +22,7 @@ Side = Literal["why", "keys"]
 Pane = Literal["list", "why", "keys", "start", "fire", "log", "hosts"]
 ScreenSize = Literal["tiny", "small", "medium", "wide"]
 
-LEAST_SIZE = (60, 16)  # smaller terminals get one line that says so
+LEAST_SIZE = (60, 16)  # smaller terminals get a one-line message
 MODE_OF: dict[Pane, Mode] = {
     "list": "hooks",
     "why": "hooks",
@@ -36,7 +36,7 @@ MODE_OF: dict[Pane, Mode] = {
 
 @dataclass(frozen=True, slots=True)
 class PaneLayout:
-    """The panes that are shown, and how much room there is for them."""
+    """The visible panes, and the size of the screen."""
 
     size: ScreenSize
     mode: Mode
@@ -44,16 +44,16 @@ class PaneLayout:
 
     @property
     def classes(self) -> frozenset[str]:
-        """The classes of the screen that the style sheet knows."""
+        """The screen's classes, for the style sheet."""
         shown = (f"-show-{pane}" for pane in self.panes)
         alone = ("-alone",) if len(self.panes) == 1 else ()
-        # A wide screen stands the same in all modes that have no pane of their own alone.
+        # A wide screen looks the same in all modes, unless a mode shows one pane alone.
         inside = () if self.size == "wide" and len(self.panes) > 1 else (f"-in-{self.mode}",)
         return frozenset({f"-{self.size}", *inside, *shown, *alone})
 
 
 def every_class() -> frozenset[str]:
-    """All classes that some layout gives."""
+    """Return all classes that any layout gives."""
     sizes = {f"-{size}" for size in ("tiny", "small", "medium", "wide")}
     return frozenset(
         sizes
@@ -64,7 +64,7 @@ def every_class() -> frozenset[str]:
 
 
 def size_of(width: int, height: int) -> ScreenSize:
-    """How much fits side by side."""
+    """Return how much fits side by side on a screen of this size."""
     if width < LEAST_SIZE[0] or height < LEAST_SIZE[1]:
         return "tiny"
     if width < 100:
@@ -82,20 +82,20 @@ def arrange_panes(
     reading: bool = False,
     start: bool = False,
 ) -> PaneLayout:
-    """The panes to show.
+    """Return the panes to show.
 
     Args:
-        zoom: the one pane that has everything.
-        side: what stands beside the list of hooks.
-        reading: a small screen shows that side, not the list.
-        start: "Start here" asks for room.
+        zoom: the pane that takes all the room.
+        side: the sheet beside the list of hooks.
+        reading: a small screen shows the sheet instead of the list.
+        start: whether to show "Start here".
     """
     size = size_of(width, height)
     if size == "tiny":
         return PaneLayout(size, mode, ())
     if zoom is not None and MODE_OF[zoom] == mode:
         return PaneLayout(size, mode, (zoom,))
-    if mode == "hosts":  # a matrix needs the width of any screen
+    if mode == "hosts":  # the matrix needs the full width
         return PaneLayout(size, mode, ("hosts",))
     if size == "wide":
         return PaneLayout(size, mode, ("list", side, "fire", *(("start",) if start else ()), "log"))
@@ -119,7 +119,7 @@ def _panes_below(height: int, start: bool) -> tuple[Pane, ...]:
 
 
 def too_small(width: int, height: int) -> str:
-    """The one line of a terminal that is too small."""
+    """Return the message for a terminal that is too small."""
     wide, high = LEAST_SIZE
     return f"needs {wide}x{high}; now {width}x{height} – the command line does the same: hookscope list"
 
@@ -136,57 +136,57 @@ class SourceText:
 
 @dataclass(frozen=True, slots=True)
 class HookCheck:
-    """What a lint says of one hook, and what has come of it so far."""
+    """The lint findings of one hook, and its activation links."""
 
     row: str
     findings: tuple[LintFinding, ...] = ()
-    problem: str = ""  # what it could not look at, or why there is none
-    links: tuple[ActivationLink, ...] = ()  # what has come of it so far
+    problem: str = ""  # what lint could not check, or why there is no result
+    links: tuple[ActivationLink, ...] = ()  # activation links
 
 
 @dataclass(frozen=True, slots=True)
 class ComposedEvent:
-    """The event in the composer. None: it cannot be fired as it stands."""
+    """The event in the composer. None: it is not valid and cannot be fired."""
 
     event: Event | None = None
     only: str | None = None
-    guarded: bool = False  # on copies of what handlers may write to
-    written: bool = False  # its variables stand there as they were written, and are still to be filled
-    way: FireOptions | None = None  # how it is fired, where it is not simply fired
-    file: Path | None = None  # the saved event that it is, unchanged: its run is compared with that
+    guarded: bool = False  # runs in the sandbox
+    written: bool = False  # its variables are not filled yet
+    way: FireOptions | None = None  # fire options, if not the default ones
+    file: Path | None = None  # its unchanged saved event, which the run is compared with
 
 
 @dataclass(frozen=True, slots=True)
 class ConsoleState:
-    """All that the panes show comes from here."""
+    """The state that all panes are drawn from."""
 
     mode: Mode = "hooks"
     side: Side = "why"
-    reading: bool = False  # a small screen shows the side, not the list
+    reading: bool = False  # a small screen shows the sheet, not the list
     zoom: Pane | None = None
     view: Snapshot | None = None
-    filling: VariableSources | None = None  # what fills the variables of events
-    listing: HookListing = EMPTY_LISTING  # all rows of the look, and what is known of them as a whole
-    generation: int = 0  # of the look that is shown
+    filling: VariableSources | None = None  # the source of event variables
+    listing: HookListing = EMPTY_LISTING  # all rows of the scan, and their counts
+    generation: int = 0  # of the scan that is shown
     looking: bool = False
     selected: str = ""  # the id of a row
-    jumps: int = 0  # how often it was set from outside the list
+    jumps: int = 0  # how often the selection was set from outside the list
     filter: str = ""
     filtering: bool = False
     grouping: Grouping = "source"
-    unfolded: bool = False  # passing checks are listed one by one
+    unfolded: bool = False  # passed gates are listed one by one
     start_hidden: bool = False
     folders_shown: bool = True  # in "Start here"
     source: SourceText | None = None
     checked: HookCheck | None = None
     draft: ComposedEvent = ComposedEvent()
-    job: str = ""  # what is on its way, as the beginning of a sentence
-    watching: str = ""  # what is watched, and how
-    armed: ComposedEvent | None = None  # fires again after every save
+    job: str = ""  # the current job, as the beginning of a sentence
+    watching: str = ""  # which files are watched, and how
+    armed: ComposedEvent | None = None  # the event that fires on every save
 
     @property
     def rows(self) -> tuple[HookRow, ...]:
-        """All rows: hooks, and what is none."""
+        """All rows: hooks and rejected hooks."""
         return self.listing.rows
 
     @property
@@ -196,7 +196,7 @@ class ConsoleState:
 
     @property
     def start(self) -> bool:
-        """Is "Start here" wanted: nothing is configured and nothing was allowed to run yet."""
+        """Whether to show "Start here": nothing is configured and no folder is trusted yet."""
         if self.start_hidden or self.view is None:
             return False
         host = self.view.host

@@ -1,4 +1,4 @@
-"""Requests of the Fire pane to its screen, and how an event is to be fired. Data only."""
+"""Requests of the Fire pane to its screen, and options for firing an event. Data only."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ StepCommand = Literal["run_it", "pass_over", "run_all"]
 
 
 class FireRequested(ConsoleMessage):
-    """This event is to be fired, at one hook only where `only` names it; on copies if `guarded`.
+    """Request to fire an event, at one hook if `only` names it; on copies if `guarded`.
 
-    `file` is the saved event that it is; `way` says how, where it is not simply fired. Of an event as it
-    was `written` the variables are still to be filled.
+    `file` is the event's saved event, and `way` has further fire options. In a `written` event the
+    variables are not filled yet.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class FireRequested(ConsoleMessage):
 
 
 class StepRequested(ConsoleMessage):
-    """What waits is to begin, to be passed over, or to begin with all that follow."""
+    """Request to run or skip the paused handler, or to run it and all that follow."""
 
     def __init__(self, word: StepCommand) -> None:
         super().__init__()
@@ -53,15 +53,15 @@ class StepRequested(ConsoleMessage):
 
 
 class DebuggerRequested(ConsoleMessage):
-    """The handler that is debugged is to be shown."""
+    """Request to show the handler that is being debugged."""
 
 
 class PartsMounted(Message):
-    """The pane has got its parts: it can take the focus."""
+    """The pane's parts are mounted, so it can take the focus."""
 
 
 class DraftChanged(ConsoleMessage):
-    """The composer holds another event; None while it holds none that is valid."""
+    """The composer holds another event; None if it is not valid."""
 
     def __init__(self, event: Event | None, only: str | None) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class DraftChanged(ConsoleMessage):
 
 
 class EnvironmentChosen(ConsoleMessage):
-    """Events are to be filled from this environment; None: from none."""
+    """Request to fill events from this environment; None for none."""
 
     def __init__(self, name: str | None) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ class EnvironmentChosen(ConsoleMessage):
 
 
 class FireOnSaveRequested(ConsoleMessage):
-    """This event is to be fired again whenever a file is saved; or no longer."""
+    """Request to fire this event whenever a file is saved, or to stop that."""
 
     def __init__(self, event: Event, only: str | None, file: Path | None = None) -> None:
         super().__init__()
@@ -88,9 +88,9 @@ class FireOnSaveRequested(ConsoleMessage):
 
 
 class SaveEventRequested(ConsoleMessage):
-    """The composer's event is to be saved: over the file that it was loaded from, or as a new one.
+    """Request to save the composer's event: over the file it was loaded from, or as a new one.
 
-    `draft` is what the composer holds of it: until it is written, other things may be typed.
+    `draft` is the composer's content, because the user can go on typing until the file is written.
     """
 
     def __init__(self, saved: SavedDraft, file: Path | None, draft: EventDraft) -> None:
@@ -99,11 +99,11 @@ class SaveEventRequested(ConsoleMessage):
 
 
 class SavedEventsRequested(ConsoleMessage):
-    """The list of saved events is wanted."""
+    """Request to show the list of saved events."""
 
 
 class FuzzRequested(ConsoleMessage):
-    """The smallest events like this one that a hook fails at are to be looked for."""
+    """Request to find the smallest variants of this event that make a hook fail."""
 
     def __init__(self, event: Event, only: str | None) -> None:
         super().__init__()
@@ -111,7 +111,7 @@ class FuzzRequested(ConsoleMessage):
 
 
 class ReplayRequested(ConsoleMessage):
-    """The shown run is to be fired again, marked so; from its handler of the number `start` on."""
+    """Request to replay the shown run, from its handler with the number `start` on."""
 
     def __init__(self, start: int | None = None) -> None:
         super().__init__()
@@ -119,11 +119,11 @@ class ReplayRequested(ConsoleMessage):
 
 
 class ComparisonRequested(ConsoleMessage):
-    """The shown run is wanted beside another one."""
+    """Request to compare the shown run with another one."""
 
 
 class AcceptRequested(ConsoleMessage):
-    """What happened in a run is to be what its saved event expects."""
+    """Request to accept a run's results as what its saved event expects."""
 
     def __init__(self, number: int, checked: SavedEventResult) -> None:
         super().__init__()
@@ -131,7 +131,7 @@ class AcceptRequested(ConsoleMessage):
 
 
 class SessionRequested(ConsoleMessage):
-    """A whole session is to be played, begun by this message of a user."""
+    """Request to simulate a session that starts with this user message."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -139,11 +139,11 @@ class SessionRequested(ConsoleMessage):
 
 
 class CancelRequested(ConsoleMessage):
-    """The run that is going on is to be cancelled."""
+    """Request to cancel the current run."""
 
 
 class SourceEditRequested(ConsoleMessage):
-    """The editor is wanted at a line of a file."""
+    """Request to open the editor at a line of a file."""
 
     def __init__(self, path: Path, line: int) -> None:
         super().__init__()
@@ -151,7 +151,7 @@ class SourceEditRequested(ConsoleMessage):
 
 
 class FoldersTrustRequested(ConsoleMessage):
-    """These folders are to be allowed to run."""
+    """Request to trust these folders."""
 
     def __init__(self, folders: tuple[TrustTarget, ...]) -> None:
         super().__init__()
@@ -160,19 +160,19 @@ class FoldersTrustRequested(ConsoleMessage):
 
 @dataclass(frozen=True, slots=True)
 class FireOptions:
-    """How an event is fired, where it is not simply fired."""
+    """Options for firing an event, where they differ from the default."""
 
     only: str | None = None  # at this hook alone
-    forced: bool = False  # although it is off, blocked or does not listen
-    broken: str | None = None  # the hook in whose handler's place there is a fault
+    forced: bool = False  # even if it is off, blocked or not subscribed
+    broken: str | None = None  # the hook whose handler is replaced by a fault
     fault: FaultName = "exception"
     times: int = 1
-    shuffled: bool = False  # in other orders too, so many times at most
-    guarded: bool = False  # on copies
-    stepped: bool = False  # a word is waited for before each handler
-    debugged: bool = False  # and at its lines
+    shuffled: bool = False  # also in other orders, `times` runs at most
+    guarded: bool = False  # in the sandbox
+    stepped: bool = False  # pauses before each handler
+    debugged: bool = False  # stops at lines of a handler
 
     @property
     def plain(self) -> bool:
-        """Is it fired as any event."""
+        """Whether the event is fired as by default."""
         return replace(self, fault="exception", guarded=False, only=None) == FireOptions()

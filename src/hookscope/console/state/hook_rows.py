@@ -40,34 +40,34 @@ Grouping = Literal["source", "state", "event"]
 GROUPINGS: tuple[Grouping, ...] = ("source", "state", "event")
 QUARANTINED = "in quarantine  "
 REASON_WIDTH = 24  # cells that most reasons need
-TRUST_HINT_WIDTH = 14  # of the key that trusts, which stands in the place of a longer reason
-OLD_VERSION_RUNS = "the old version runs: "  # before the reason why the saved one does not
+TRUST_HINT_WIDTH = 14  # cells of the trust key's hint, which replaces a longer reason
+OLD_VERSION_RUNS = "the old version runs: "  # precedes the reason why the saved version does not run
 
 
 @dataclass(frozen=True, slots=True)
 class HookRow:
-    """One hook, or one thing that looks like a hook and is none."""
+    """A hook, or a rejected file or folder that looks like one."""
 
-    id: str  # the same from look to look
+    id: str  # stable across scans
     name: str
     events: tuple[str, ...]
     source: str
     look: StateStyle
     why: str
     quarantined: bool = field(default=False, kw_only=True)
-    failed: FailedLoad | None = field(default=None, kw_only=True)  # its checks are open, and it does not load
+    failed: FailedLoad | None = field(default=None, kw_only=True)  # its gates pass, but it does not load
     reasons: int
     item: HookStatus | RejectedHook
-    # Worked out once, when the row is made: each letter of a filter asks all rows for them.
-    heard: str = field(init=False, compare=False, repr=False)  # its events in one text
-    says: str = field(init=False, compare=False, repr=False)  # everything that a filter looks in
+    # Computed once per row: each letter of a filter reads them in all rows.
+    heard: str = field(init=False, compare=False, repr=False)  # its events as one text
+    says: str = field(init=False, compare=False, repr=False)  # the text that filters search
     name_cells: int = field(init=False, compare=False, repr=False)
     heard_cells: int = field(init=False, compare=False, repr=False)
-    why_cells: int = field(init=False, compare=False, repr=False)  # of its beginning
+    why_cells: int = field(init=False, compare=False, repr=False)  # of its first part
 
     @property
     def manifest(self) -> Path | None:
-        """The file whose text belongs beside this row."""
+        """The file whose text is shown beside this row."""
         if isinstance(self.item, RejectedHook):
             return self.item.place.file if self.item.place else None
         return self.item.hook.manifest
@@ -87,17 +87,17 @@ class HookRow:
 
     @property
     def hook(self) -> Hook | None:
-        """The hook; None where it is none."""
+        """The hook; None for a rejected one."""
         return self.item.hook if isinstance(self.item, HookStatus) else None
 
     @property
     def asks_trust(self) -> bool:
-        """Is it a key that allows it to run."""
+        """Whether the trust key can allow this hook to run."""
         return isinstance(self.item, HookStatus) and self.state is State.UNTRUSTED and not self.item.too_wide
 
     @property
     def state(self) -> State | None:
-        """None where it is no hook."""
+        """The hook's state; None for a rejected one."""
         return self.item.state if isinstance(self.item, HookStatus) else None
 
 
@@ -113,7 +113,7 @@ class RowGroup:
 
 
 def hook_rows_of(view: Snapshot) -> tuple[HookRow, ...]:
-    """All rows of a look: hooks in report order, then what is no hook."""
+    """Return the rows of a snapshot: hooks in report order, then rejected ones."""
     taken: dict[str, int] = {}
 
     def named(base: str) -> str:
@@ -159,7 +159,7 @@ def _rejected_row(item: RejectedHook, named: Callable[[str], str]) -> HookRow:
 
 
 def matching_rows(rows: Iterable[HookRow], query: str) -> tuple[HookRow, ...]:
-    """The rows in which every word of the query stands: in name, events, source or state."""
+    """Return the rows with every word of the query in their name, events, source or state."""
     found: Iterable[HookRow] = rows
     for word in query.casefold().split():
         found = [row for row in found if word in row.says]
@@ -169,7 +169,7 @@ def matching_rows(rows: Iterable[HookRow], query: str) -> tuple[HookRow, ...]:
 def grouped_rows(
     rows: Sequence[HookRow], view: Snapshot, grouping: Grouping, *, all_folders: bool = True
 ) -> tuple[RowGroup, ...]:
-    """The rows under headings. `all_folders`: name the folders that hold nothing too."""
+    """Return the rows under headings. `all_folders`: also headings of empty folders."""
     match grouping:
         case "source":
             groups = _grouped_by_source(rows, view)
@@ -198,7 +198,7 @@ def _grouped_by(
 
 
 def by_precedence(folders: Iterable[Folder]) -> list[Folder]:
-    """The host's folders, the one that wins first."""
+    """Return the host's folders, highest precedence first."""
     return sorted(folders, key=lambda folder: -folder.rank)
 
 
@@ -207,7 +207,7 @@ def _grouped_by_source(rows: Sequence[HookRow], view: Snapshot) -> list[RowGroup
     groups = []
     for folder in by_precedence(view.folders):
         mine = tuple(row for row in left if _row_lies_in(row, folder))
-        taken = set(map(id, mine))  # rows are compared by all they hold: among thousands that takes minutes
+        taken = set(map(id, mine))  # comparing rows by value takes minutes for thousands of rows
         left = [row for row in left if id(row) not in taken]
         note = "absent" if folder.real is None else "no hooks" if not mine else str(len(mine))
         place = view.host.surroundings.short(folder.path)
@@ -226,7 +226,10 @@ def _row_lies_in(row: HookRow, folder: Folder) -> bool:
 
 
 def _style_counts(rows: Sequence[HookRow]) -> dict[StateStyle, int]:
-    """How many stand how. Signs are few and shared: they are counted by which they are."""
+    """Count the rows of each state style.
+
+    There are few styles, which rows share, so they are counted by identity.
+    """
     counted = Counter(id(row.look) for row in rows)
     looks = {id(row.look): row.look for row in rows}
     found: Counter[StateStyle] = Counter()
@@ -236,7 +239,7 @@ def _style_counts(rows: Sequence[HookRow]) -> dict[StateStyle, int]:
 
 
 class HookListing:
-    """The rows of a look. It stays as it is: what it works out later is the same for ever."""
+    """The rows of a snapshot. Immutable; groupings are computed on first use and cached."""
 
     def __init__(self, rows: Sequence[HookRow] = (), view: Snapshot | None = None) -> None:
         self.rows = tuple(rows)
@@ -246,7 +249,7 @@ class HookListing:
         self._groups: dict[Grouping, tuple[RowGroup, ...]] = {}
 
     def groups(self, grouping: Grouping) -> tuple[RowGroup, ...]:
-        """All rows under headings; folders that hold nothing have theirs too."""
+        """Return all rows under headings, including those of empty folders."""
         if grouping not in self._groups:
             self._groups[grouping] = (
                 grouped_rows(self.rows, self._view, grouping) if self._view is not None else ()
@@ -254,7 +257,7 @@ class HookListing:
         return self._groups[grouping]
 
     def with_groups(self) -> HookListing:
-        """The same, each grouping worked out now: for the thread that looks."""
+        """Return this listing with every grouping computed; call it in the scanning thread."""
         for grouping in GROUPINGS:
             self.groups(grouping)
         return self
@@ -264,12 +267,12 @@ EMPTY_LISTING = HookListing()
 
 
 def listing_of(view: Snapshot) -> HookListing:
-    """The rows of a look."""
+    """Return the listing of a snapshot."""
     return HookListing(hook_rows_of(view), view)
 
 
 class FilteredRows:
-    """The rows that a filter leaves. A query that goes on where the last one ended looks at its rows only."""
+    """The rows that match a filter. A query that extends the last one searches only its rows."""
 
     def __init__(self) -> None:
         self._listing: HookListing | None = None
@@ -277,7 +280,7 @@ class FilteredRows:
         self._rows: tuple[HookRow, ...] = ()
 
     def rows(self, listing: HookListing, query: str) -> tuple[HookRow, ...]:
-        """The rows in which every word of the query stands."""
+        """Return the rows that contain every word of the query."""
         folded = query.casefold()
         if listing is not self._listing or not folded.startswith(self._query):
             self._rows = listing.rows
@@ -287,11 +290,11 @@ class FilteredRows:
         return self._rows
 
     def groups(self, listing: HookListing, query: str, grouping: Grouping) -> tuple[RowGroup, ...]:
-        """The same under their headings; with a query, headings without a row are left out."""
+        """Return the matching rows under headings; with a query, headings without rows are omitted."""
         rows, groups = self.rows(listing, query), listing.groups(grouping)
         if not query:
             return groups
-        left = set(map(id, rows))  # rows are compared by all they hold
+        left = set(map(id, rows))  # comparing rows by value is slow
         narrowed = ((group, tuple([row for row in group.rows if id(row) in left])) for group in groups)
         return tuple(replace(group, rows=rows, note=str(len(rows))) for group, rows in narrowed if rows)
 
@@ -299,14 +302,14 @@ class FilteredRows:
 COLUMN_GAP = "  "
 POINTER, NO_POINTER = "▸ ", "  "
 COUNT_WIDTH = 3  # cells of a number of reasons
-ROOM_FOR_WORDS = 14  # cells; with less, reasons are only counted
-TRUST_HINT = "{hooks.trust} trusts it"  # shorter than its gate says it, which names a command
-EVENTS_WIDTH = 15  # cells that the events keep where reasons want room: one key
+ROOM_FOR_WORDS = 14  # cells; in less room reasons are only counted
+TRUST_HINT = "{hooks.trust} trusts it"  # shorter than the gate's reason, which names a command
+EVENTS_WIDTH = 15  # cells that events keep when reasons need room: one key
 
 
 @dataclass(frozen=True, slots=True)
 class HookColumns:
-    """The widths of a line's parts in cells. 0: left out."""
+    """The widths of a line's columns in cells. 0: the column is omitted."""
 
     name: int
     events: int
@@ -315,31 +318,31 @@ class HookColumns:
 
 
 def hook_columns(width: int, rows: Iterable[HookRow], grouping: Grouping) -> HookColumns:
-    """Widths that fill `width` cells: names first, then events, the rest for the reason."""
-    rows = tuple(rows)  # may be thousands: none is asked by a call
+    """Return widths that fill `width` cells: names first, then events, the rest for the reason."""
+    rows = tuple(rows)  # may be thousands: avoid a call for each
     free = max(0, width - len(POINTER) - WORD_WIDTH - len(COLUMN_GAP))
     source = 9 if grouping != "source" and free >= 44 else 0
     if source:
         free -= source + len(COLUMN_GAP)
-    names = max(map(attrgetter("name_cells"), rows), default=20)  # the headings of an empty list have room
+    names = max(map(attrgetter("name_cells"), rows), default=20)  # room for the headings of an empty list
     heard = max(map(attrgetter("heard_cells"), rows), default=20)
     if free < 26:
         return HookColumns(free, 0, source, 0)
-    room = free - 2 * len(COLUMN_GAP) - COUNT_WIDTH  # for names and events
+    room = free - 2 * len(COLUMN_GAP) - COUNT_WIDTH  # cells for names and events
     events = min(max(6, heard), max(8, room * 48 // 100, room - names), 30)
     name = min(max(4, names), room - events, 34)
     why = free - name - events - 2 * len(COLUMN_GAP)
     wanted = max(map(attrgetter("why_cells"), rows), default=0)
     lent = min(
         max(0, min(REASON_WIDTH, max(ROOM_FOR_WORDS, wanted)) - why), max(0, events - EVENTS_WIDTH)
-    )  # a reason says more than a second event
+    )  # a reason is more useful than a second event
     if why + lent >= ROOM_FOR_WORDS and any(map(attrgetter("why"), rows)):
         events, why = events - lent, why + lent
     return HookColumns(name, events, source, why)
 
 
 def heading_line(columns: HookColumns) -> Content:
-    """The names of the columns."""
+    """Return the names of the columns."""
     parts: list[Content | str] = [NO_POINTER, fit_width("hook", columns.name)]
     if columns.events:
         parts += [COLUMN_GAP, fit_width("events", columns.events)]
@@ -352,7 +355,7 @@ def heading_line(columns: HookColumns) -> Content:
 
 
 def hook_line(row: HookRow, columns: HookColumns, pointed: bool = False, *, keys: bool = True) -> Content:
-    """One hook in one line. `keys`: it may name some, being on the screen."""
+    """Return the line of one hook. `keys`: it may name keys, because it is shown on the screen."""
     off = row.state in (State.OFF, State.SHADOWED)
     parts: list[Content | str] = [
         POINTER if pointed else NO_POINTER,
@@ -385,7 +388,7 @@ def _reason(row: HookRow, width: int, keys: bool) -> Content:
 
 
 def group_line(group: RowGroup, width: int, grouping: Grouping) -> Content:
-    """The heading of a group: what it is, where it lies, how many there are."""
+    """Return the heading of a group: its title, its place and its count."""
     title = group.title.upper() if grouping == "source" else group.title
     note = fit_width(group.note, min(len(group.note), 8))
     room = max(4, width - len(NO_POINTER) - note.cell_length - len(COLUMN_GAP) - 1)

@@ -1,4 +1,4 @@
-"""The entries of the log: a ring of the last ones, filters, and an index of what a filter shows. Pure."""
+"""The entries of the log: a ring of the last ones, filters, and an index of the matches. Pure."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from datetime import datetime
 from hookscope.values import dataclass
 
 MOST_ENTRIES = 100_000
-RING_SLACK = 1_024  # entries that have left before their room is taken back
+RING_SLACK = 1_024  # dropped entries before the list is shortened
 LOG_LEVELS = ("debug", "info", "warn", "error")
 LEVEL_ALIASES = {"warning": "warn", "information": "info", "err": "error", "critical": "error"}
-SEARCHED_CHARACTERS = 4_000  # characters of an entry that a filter looks at
+SEARCHED_CHARACTERS = 4_000  # characters of an entry that filters search
 
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """One thing that happened."""
+    """One entry of the log."""
 
     at: datetime
     kind: str  # fire, state, reload, config, …
-    subject: str  # what it is about: a hook, a file
+    subject: str  # a hook, a file, an event key
     text: str
     level: str = "info"
-    run: int | None = None  # the run it tells of
-    real: str | None = None  # the id of the real event that it is
-    # What a filter looks in: worked out once, since each letter of a filter asks all entries for it.
+    run: int | None = None  # the number of its run
+    real: str | None = None  # the id of its real event
+    # The text that filters search, computed once: each letter reads it in all entries.
     says: str = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -37,7 +37,7 @@ class LogEntry:
 
 @dataclass(frozen=True, slots=True)
 class LogFilter:
-    """Which entries are shown. Everything that was asked for must hold; `level` means that or worse."""
+    """Which entries to show. All conditions must hold; `level` means this level or worse."""
 
     words: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class LogFilter:
         return self != LogFilter()
 
     def takes(self, entry: LogEntry) -> bool:
-        """Is this entry to be shown?"""
+        """Return True if the entry matches."""
         if self.kinds and not any(entry.kind.lower().startswith(kind) for kind in self.kinds):
             return False
         if self.level is not None and not is_at_least(entry.level, self.level):
@@ -58,13 +58,13 @@ class LogFilter:
         return all(word in entry.says for word in self.words)
 
     def taker(self) -> Callable[[LogEntry], bool]:
-        """The same as `takes`, for very many entries."""
+        """Return a faster form of `takes`, for very many entries."""
         if self == LogFilter(self.words) and len(self.words) == 1:
             return WordFilter(*self.words)
         return self.takes
 
     def narrows(self, other: LogFilter) -> bool:
-        """Does it surely take nothing that the other leaves out."""
+        """Return True if everything that this filter matches surely matches the other."""
         return (
             all(any(word in mine for mine in self.words) for word in other.words)
             and other.kinds in ((), self.kinds)
@@ -75,7 +75,7 @@ class LogFilter:
 
 @dataclass(frozen=True, slots=True)
 class WordFilter:
-    """Takes what says one word: what mostly is typed, one letter after another, and asked of all entries."""
+    """Matches entries that contain one word: the common case, tested on all entries at each letter."""
 
     word: str
 
@@ -84,7 +84,7 @@ class WordFilter:
 
 
 def matching_numbers(takes: Callable[[LogEntry], bool], entries: Iterable[tuple[int, LogEntry]]) -> list[int]:
-    """The numbers of those that are taken. Of a hundred thousand, none is worth a call."""
+    """Return the numbers of the matching entries, without a call for each of 100,000 entries."""
     if isinstance(takes, WordFilter):
         word = takes.word
         return [number for number, entry in entries if word in entry.says]
@@ -92,7 +92,7 @@ def matching_numbers(takes: Callable[[LogEntry], bool], entries: Iterable[tuple[
 
 
 def parse_log_filter(text: str) -> LogFilter:
-    """`kind:fire level:warn run:7 words`; a word stands for any text that holds it."""
+    """Parse `kind:fire level:warn run:7 words`; a word matches anywhere in the text."""
     words, kinds, level, run = [], [], None, None
     for part in text.lower().split():
         name, colon, value = part.partition(":")
@@ -108,7 +108,7 @@ def parse_log_filter(text: str) -> LogFilter:
 
 
 def is_at_least(level: str, wanted: str) -> bool:
-    """Is a level that one or worse? Levels that nobody knows equal themselves only."""
+    """Return True if a level is this one or worse. Unknown levels equal only themselves."""
     level = LEVEL_ALIASES.get(level.lower(), level.lower())
     if level in LOG_LEVELS and wanted in LOG_LEVELS:
         return LOG_LEVELS.index(level) >= LOG_LEVELS.index(wanted)
@@ -117,23 +117,23 @@ def is_at_least(level: str, wanted: str) -> bool:
 
 @dataclass(slots=True)
 class LogRing:
-    """The last entries. Each has a number that it keeps; the oldest leave first."""
+    """The last entries. Each keeps its number; the oldest are dropped first."""
 
     kept: int = MOST_ENTRIES
-    first: int = 0  # the number of the oldest entry that is left
+    first: int = 0  # the number of the oldest entry that remains
     _entries: list[LogEntry] = field(default_factory=list)
-    _gone: int = 0  # how many at the head of the list have left
+    _gone: int = 0  # how many at the start of the list were dropped
 
     def __len__(self) -> int:
         return len(self._entries) - self._gone
 
     @property
     def end(self) -> int:
-        """The number that the next entry will get."""
+        """The number of the next entry."""
         return self.first + len(self)
 
     def add(self, entries: Iterable[LogEntry]) -> int:
-        """Take entries in; the number of the first of them."""
+        """Add entries and return the number of the first."""
         start = self.end
         self._entries.extend(entries)
         leaving = max(len(self) - self.kept, 0)
@@ -145,22 +145,22 @@ class LogRing:
         return start
 
     def copy(self) -> LogRing:
-        """The ring as it is now; what comes later is not in it."""
+        """Return a copy of the ring, without later entries."""
         return LogRing(self.kept, self.first, self._entries[self._gone :])
 
     def get(self, number: int) -> LogEntry:
-        """The entry of that number. Raises IndexError where it has left."""
+        """Return the entry with that number. Raises IndexError if it was dropped."""
         if number < self.first:
             raise IndexError(number)
         return self._entries[number - self.first + self._gone]
 
     def those(self, numbers: Iterable[int]) -> Iterable[tuple[int, LogEntry]]:
-        """The entries of these numbers that are left, with their numbers."""
+        """Return the remaining entries with these numbers, as (number, entry)."""
         entries, first, before = self._entries, self.first, self._gone - self.first
         return ((number, entries[number + before]) for number in numbers if number >= first)
 
     def numbered(self, start: int, end: int | None = None) -> Iterable[tuple[int, LogEntry]]:
-        """The entries from a number on, with their numbers."""
+        """Return the entries from a number on, as (number, entry)."""
         start = max(start, self.first)
         before = self._gone - self.first
         last = None if end is None else max(end + before, self._gone)
@@ -168,9 +168,9 @@ class LogRing:
 
 
 class LogIndex:
-    """The numbers of the entries that a filter takes, in order. It leaves out; it never deletes.
+    """The numbers of the matching entries, in order. It hides entries and never deletes any.
 
-    It shows the ring as it was at the last `refresh`.
+    It shows the ring as of the last `refresh`.
     """
 
     def __init__(
@@ -181,20 +181,20 @@ class LogIndex:
         among: LogIndex | None = None,
         most: int | None = None,
     ) -> None:
-        """Looks at all entries at once.
+        """Check all entries now.
 
         Args:
-            takes: None: all, and no list of numbers is kept.
-            among: takes all that `takes` takes, of the same ring: entries that it left out are not looked at.
-            most: entries to look at now; `refresh` goes on while it is `behind`.
+            takes: the filter; None matches all entries and stores no numbers.
+            among: an index of the same ring that matches at least as much: only its entries are checked.
+            most: how many entries to check now; `refresh` continues while the index is `behind`.
         """
         self.ring = ring
         self._takes = takes
         self._first = self._end = ring.first
         self._numbers: list[int] = []
-        self._gone = 0  # how many at the head of the list have left the ring
-        self._pool: list[int] = []  # numbers to look at before the rest of the ring
-        self._looked = 0  # how many of them were
+        self._gone = 0  # how many at the start of the list were dropped the ring
+        self._pool: list[int] = []  # numbers to check before the rest of the ring
+        self._looked = 0  # how many of them were checked
         if among is not None and among._takes is not None and not among.behind:
             self._pool, self._end = among._numbers[among._gone :], among._end
         self.refresh(most)
@@ -204,11 +204,11 @@ class LogIndex:
 
     @property
     def behind(self) -> bool:
-        """Are there entries that it has not looked at."""
+        """Whether there are unchecked entries."""
         return self._looked < len(self._pool) or self._end < self.ring.end
 
     def refresh(self, most: int | None = None) -> int:
-        """Take in what is new, `most` entries of it; how many lines have left at the top."""
+        """Check at most `most` new entries; return how many lines have left at the top."""
         takes, ring = self._takes, self.ring
         if takes is None:
             dropped = min(ring.first, self._end) - self._first
@@ -234,11 +234,11 @@ class LogIndex:
         return dropped
 
     def number(self, line: int) -> int:
-        """The number of the entry on a line."""
+        """Return the number of the entry on a line."""
         return self._first + line if self._takes is None else self._numbers[self._gone + line]
 
     def line(self, number: int) -> int:
-        """The line of that entry, or of the first after it."""
+        """Return the line of that entry, or of the next one."""
         if self._takes is None:
             return max(number - self._first, 0)
         return max(bisect_left(self._numbers, number) - self._gone, 0)

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from hookscope.sessions.simulation import SimulationResult
 
 NO_SUCH_EVENTS = "this host has no such events"
-MOST_NAMED_FILES = 8  # named one by one; a checkout changes hundreds
+MOST_NAMED_FILES = 8  # files to name one by one; a checkout changes hundreds
 
 
 def scan_entries(
     at: datetime, before: Sequence[HookRow], now: Sequence[HookRow], took: float, first: bool
 ) -> list[LogEntry]:
-    """A first look: the counts. A later one: what is different, or that nothing is."""
+    """Return the entries of a scan: the counts of the first one, the differences of a later one."""
     hooks = "1 hook" if len(now) == 1 else f"{len(now)} hooks"
     if first:
         found = Counter(row.look for row in now)
@@ -49,7 +49,7 @@ def scan_entries(
 
 
 def scan_differences(before: Sequence[HookRow], now: Sequence[HookRow]) -> list[tuple[str, str, str]]:
-    """Name, what became of it, and how grave that is."""
+    """Return the differences between two scans as (name, change, level)."""
     old = {row.id: row for row in before}
     new = {row.id: row for row in now}
     changes = []
@@ -72,7 +72,7 @@ def scan_differences(before: Sequence[HookRow], now: Sequence[HookRow]) -> list[
 
 
 def saved_file_entries(at: datetime, paths: frozenset[Path], view: Snapshot) -> list[LogEntry]:
-    """Files that changed: whose they are, and which."""
+    """Return entries for changed files, with the hook or folder they belong to."""
     entries = []
     for path in sorted(paths)[:MOST_NAMED_FILES]:
         folder = next((folder for folder in view.host.folders if path.is_relative_to(folder.path)), None)
@@ -87,14 +87,14 @@ def saved_file_entries(at: datetime, paths: frozenset[Path], view: Snapshot) -> 
 
 
 def run_started_entry(at: datetime, number: int, plan: Plan) -> LogEntry:
-    """A run began."""
+    """Return the entry for a run that has started."""
     count = len(plan.calls)
     text = f"run {number} → {count} handler{'' if count == 1 else 's'}"
     return LogEntry(at, "fire", plan.event.key, text, "info", number)
 
 
 def handler_entry(at: datetime, number: int, result: Result | Slow) -> LogEntry:
-    """A handler ended, or takes long."""
+    """Return the entry for a handler that has ended or takes long."""
     if isinstance(result, Slow):
         until = f"; it is stopped at {result.limit:g} s" if result.limit is not None else ""
         text = f"» still running after {result.after:g} s{until}"
@@ -111,13 +111,13 @@ def handler_entry(at: datetime, number: int, result: Result | Slow) -> LogEntry:
 
 
 def run_ended_entry(at: datetime, number: int, run: Run) -> LogEntry:
-    """A run is complete."""
+    """Return the entry for a finished run."""
     failed, count = len(run.failed), len(run.results)
     if run.cancelled:
         text, level = "cancelled", "warning"
     elif failed:
         text, level = f"✗ {failed} of {count} failed", "error"
-    elif not count and run.event.kind == "stream":  # most events of a stream are heard by nobody
+    elif not count and run.event.kind == "stream":  # most events of a stream have no handler
         text, level = "no hook hears it", "info"
     elif not count:
         text, level = "nobody was called", "warning"
@@ -129,7 +129,7 @@ def run_ended_entry(at: datetime, number: int, run: Run) -> LogEntry:
 
 
 def session_entries(at: datetime, play: SimulationResult) -> list[LogEntry]:
-    """A session came to rest: how, and under which rule."""
+    """Return the entries for a finished session: its outcome and its rule."""
     failed = len(play.failed)
     text = f"{len(play.scenes)} events · " + (f"✗ {failed} failed" if failed else "no hook failed")
     text += f" · {one_line(play.failure)}" if play.failure else ""
@@ -139,7 +139,7 @@ def session_entries(at: datetime, play: SimulationResult) -> list[LogEntry]:
 
 
 def skipped_run_entries(at: datetime, dialects: Sequence[str]) -> list[LogEntry]:
-    """Earlier runs that are not listed: their events are of a kind that the dialect in force has not."""
+    """Return entries for earlier runs that are not listed: the dialect in force has no such events."""
     return [
         LogEntry(at, "runs", name, f"{counted(number, 'earlier run')} not listed: {NO_SUCH_EVENTS}")
         for name, number in Counter(dialects).items()
@@ -147,7 +147,7 @@ def skipped_run_entries(at: datetime, dialects: Sequence[str]) -> list[LogEntry]
 
 
 def past_run_entry(past: PastRun) -> LogEntry:
-    """A run of an earlier sitting, with its day where that is another one."""
+    """Return the entry for a run before this start of the console, with its day if not today."""
     at = in_local_time(past.at).replace(tzinfo=None)
     if past.run is not None:
         entry = run_ended_entry(at, past.id, past.run)
@@ -158,13 +158,13 @@ def past_run_entry(past: PastRun) -> LogEntry:
 
 
 def external_run_entry(at: datetime, past: PastRun) -> LogEntry:
-    """A run of another program, which has ended just now."""
+    """Return the entry for a run of another program that has just ended."""
     entry = past_run_entry(past)
     return replace(entry, at=at, text=f"{entry.text} · fired by another program")
 
 
 def real_event_entries(at: datetime, news: ArrivedEvents) -> list[LogEntry]:
-    """What a host really sent, a line each; and what of it could not be told."""
+    """Return an entry for each real event of a host, and notes on missed ones."""
     entries = [_real_event_entry(heard) for heard in news.events]
     if news.left:
         told = f"{news.left:,} more came before these; `hookscope tap events` lists them"
@@ -178,7 +178,7 @@ def real_event_entries(at: datetime, news: ArrivedEvents) -> list[LogEntry]:
 
 
 def _real_event_entry(heard: RecordedEvent) -> LogEntry:
-    """`at` is the host's own clock, as the lines around it are this one's."""
+    """Return the entry for a real event. `at` is the host's clock; other entries use ours."""
     from hookscope.authoring.testing.recorded_events import context_summary
 
     at = in_local_time(heard.at).replace(tzinfo=None)

@@ -1,4 +1,4 @@
-"""Messages from panes, controllers and threads to the main screen. Data only; no message carries a widget."""
+"""Messages from panes, controllers and threads to the main screen. Data only, without widgets."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Severity = Literal["information", "warning", "error"]
 
 
 class StateChanged(ConsoleMessage):
-    """Something is different now: the screen reduces it into its state."""
+    """A change that the screen reduces into its state."""
 
     def __init__(self, change: StateChange) -> None:
         self.change = change
@@ -53,7 +53,7 @@ class PreferencesSaved(ConsoleMessage):
 
 
 class WorkbenchFailed(ConsoleMessage):
-    """There is no workbench: the console has nothing to show."""
+    """The workbench could not be opened: the console has nothing to show."""
 
     def __init__(self, error: Exception) -> None:
         self.error = error
@@ -61,7 +61,7 @@ class WorkbenchFailed(ConsoleMessage):
 
 
 class ThreadAnswered(ConsoleMessage):
-    """What a thread was asked for is there: the one who asked takes it, in the screen's own thread."""
+    """A thread's result is ready; `take` handles it in the screen's own thread."""
 
     def __init__(self, take: Callable[[], object]) -> None:
         self.take = take
@@ -69,19 +69,19 @@ class ThreadAnswered(ConsoleMessage):
 
 
 class HandlerStopped(ConsoleMessage):
-    """A handler that is debugged stands, and waits for a word to its debugger."""
+    """A debugged handler has stopped and waits for a command."""
 
     def __init__(self, debugger: Debugger, stop: Stop) -> None:
-        self.debugger, self.seen = debugger, stop  # `stop` is taken: messages bubble until then
+        self.debugger, self.seen = debugger, stop  # Message has a method `stop`
         super().__init__()
 
 
 class DebugEnded(ConsoleMessage):
-    """Nothing is debugged any more."""
+    """Debugging has ended."""
 
 
 class ComposeForHookRequested(ConsoleMessage):
-    """Compose an event of this key, for the sake of that hook."""
+    """Request to compose an event with this key for that hook."""
 
     def __init__(self, key: str, hook: str) -> None:
         self.key, self.hook = key, hook
@@ -89,7 +89,7 @@ class ComposeForHookRequested(ConsoleMessage):
 
 
 class ToggleRequested(ConsoleMessage):
-    """Switch this hook on or off."""
+    """Request to switch this hook on or off."""
 
     def __init__(self, name: str, on: bool) -> None:
         self.name, self.on = name, on
@@ -97,7 +97,7 @@ class ToggleRequested(ConsoleMessage):
 
 
 class FixRequested(ConsoleMessage):
-    """Find out what opens the checks that stop this hook, or make one of what is none."""
+    """Request to fix the failed gates of this hook, or to turn a rejected one into a hook."""
 
     def __init__(self, item: HookStatus | RejectedHook) -> None:
         self.item = item
@@ -105,23 +105,23 @@ class FixRequested(ConsoleMessage):
 
 
 class NewHookRequested(ConsoleMessage):
-    """Ask for a new hook, pack, plugin or module."""
+    """Request to create a hook, pack, plugin or module."""
 
 
 class PacksRequested(ConsoleMessage):
-    """Show the packs of this host."""
+    """Request to show the packs of this host."""
 
 
 class WhatIfRequested(ConsoleMessage):
-    """Show the bar of what is assumed."""
+    """Request to show the what-if form."""
 
 
 class UndoRequested(ConsoleMessage):
-    """Take back the last change to the settings."""
+    """Request to undo the last change to the settings."""
 
 
 class TogglePlanned(ConsoleMessage):
-    """What a toggle would write; or that it cannot be, and why."""
+    """What a toggle would write, or why it cannot."""
 
     def __init__(self, toggle: Toggle | None, problem: str = "") -> None:
         self.toggle, self.problem = toggle, problem
@@ -129,9 +129,9 @@ class TogglePlanned(ConsoleMessage):
 
 
 class UndoPlanned(ConsoleMessage):
-    """What taking back the last change would write; or that it cannot be, and why.
+    """What an undo would write, or why it cannot.
 
-    `stuck`: the change that can be given up instead.
+    `stuck`: the change that can be forgotten instead.
     """
 
     def __init__(self, undoing: Undoing | None, problem: str = "", stuck: Edit | None = None) -> None:
@@ -140,7 +140,7 @@ class UndoPlanned(ConsoleMessage):
 
 
 class SettingsWritten(ConsoleMessage):
-    """The settings were changed; or could not be, and why. `files`: those of an edit that was taken back."""
+    """The settings were changed, or why they were not. `files`: those of an undone edit."""
 
     def __init__(self, subject: str, text: str, problem: str = "", files: tuple[Path, ...] = ()) -> None:
         self.subject, self.text, self.problem, self.files = subject, text, problem, files
@@ -148,7 +148,7 @@ class SettingsWritten(ConsoleMessage):
 
 
 class TrustRequested(ConsoleMessage):
-    """Ask whether these folders may run."""
+    """Request to ask whether these folders may run."""
 
     def __init__(self, folders: tuple[TrustTarget, ...]) -> None:
         self.folders = folders
@@ -156,7 +156,7 @@ class TrustRequested(ConsoleMessage):
 
 
 class EditorRequested(ConsoleMessage):
-    """Open the user's editor there."""
+    """Request to open the user's editor at this place."""
 
     def __init__(self, place: FilePosition) -> None:
         self.place = place
@@ -164,7 +164,7 @@ class EditorRequested(ConsoleMessage):
 
 
 class QuarantineEndRequested(ConsoleMessage):
-    """End the quarantine of this hook."""
+    """Request to end the quarantine of this hook."""
 
     def __init__(self, hook: Hook) -> None:
         self.hook = hook
@@ -172,7 +172,7 @@ class QuarantineEndRequested(ConsoleMessage):
 
 
 class LateOutputReported(ConsoleMessage):
-    """A handler printed or threw something after it had answered."""
+    """A handler printed or raised something after it had returned."""
 
     def __init__(self, who: str, text: str) -> None:
         self.who, self.text = who, text
@@ -180,7 +180,7 @@ class LateOutputReported(ConsoleMessage):
 
 
 class UnprotectedReported(ConsoleMessage):
-    """What a run on copies, which begins now, does not protect."""
+    """What the sandbox of a run that starts now does not protect."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -188,7 +188,7 @@ class UnprotectedReported(ConsoleMessage):
 
 
 class CopyRequested(ConsoleMessage):
-    """Put this on the clipboard."""
+    """Request to put this on the clipboard."""
 
     def __init__(self, text: str, what: str) -> None:
         self.text, self.what = text, what
@@ -196,8 +196,10 @@ class CopyRequested(ConsoleMessage):
 
 
 class PastRunsLoaded(ConsoleMessage):
-    """What was fired here before this sitting, oldest first; and of runs that are none of the dialect in
-    force, the dialect of each."""
+    """The runs before this start of the console, oldest first.
+
+    `others`: the dialect of each run that does not belong to the dialect in force.
+    """
 
     def __init__(self, runs: tuple[PastRun, ...], others: tuple[str, ...] = ()) -> None:
         self.runs, self.others = runs, others
@@ -205,7 +207,7 @@ class PastRunsLoaded(ConsoleMessage):
 
 
 class FilesChanged(ConsoleMessage):
-    """Files that matter were saved, made or removed."""
+    """Watched files were saved, created or removed."""
 
     def __init__(self, paths: frozenset[Path]) -> None:
         self.paths = paths
@@ -213,11 +215,11 @@ class FilesChanged(ConsoleMessage):
 
 
 class ScanRequested(ConsoleMessage):
-    """Look at everything again."""
+    """Request to scan everything again."""
 
 
 class TrustWritten(ConsoleMessage):
-    """Folders were allowed to run; or could not be, and why."""
+    """Folders were trusted, or why they were not."""
 
     def __init__(self, folders: tuple[Path, ...], problem: str = "") -> None:
         self.folders, self.problem = folders, problem
@@ -225,7 +227,7 @@ class TrustWritten(ConsoleMessage):
 
 
 class JobStarted(ConsoleMessage):
-    """Something that fires is on its way: the run, the session, the tests."""
+    """Something that fires has started: a run, a session, tests."""
 
     def __init__(self, job: str) -> None:
         self.job = job
@@ -233,11 +235,11 @@ class JobStarted(ConsoleMessage):
 
 
 class JobEnded(ConsoleMessage):
-    """Nothing is on its way any more."""
+    """The job has ended."""
 
 
 class FiringStarted(ConsoleMessage):
-    """A run is on its way; `asked` as, where it was asked for in the composer or is fired on save."""
+    """A run has started; `asked`: its event, if it comes from the composer or is fired on save."""
 
     def __init__(self, number: int, plan: Plan, asked: ComposedEvent | None = None) -> None:
         self.number, self.plan, self.asked = number, plan, asked
@@ -245,7 +247,7 @@ class FiringStarted(ConsoleMessage):
 
 
 class StepsReported(ConsoleMessage):
-    """What a run did since the last time, in order."""
+    """The new steps of a run, in order."""
 
     def __init__(self, number: int, steps: tuple[Step, ...]) -> None:
         self.number, self.steps = number, steps
@@ -253,7 +255,7 @@ class StepsReported(ConsoleMessage):
 
 
 class FiringEnded(ConsoleMessage):
-    """A run is complete; or there is none, and why. Number 0: it has not even begun."""
+    """A run has ended, or why there is none. Number 0: it was never started."""
 
     def __init__(self, number: int, run: Run | None, problem: str = "") -> None:
         self.number, self.run, self.problem = number, run, problem
@@ -261,7 +263,7 @@ class FiringEnded(ConsoleMessage):
 
 
 class SessionEnded(ConsoleMessage):
-    """A session was played to its rest; or could not be, and why."""
+    """A session has ended, or why it could not be simulated."""
 
     def __init__(self, played: SimulationResult | None, problem: str = "") -> None:
         self.played, self.problem = played, problem
@@ -269,9 +271,9 @@ class SessionEnded(ConsoleMessage):
 
 
 class RealEventsReported(ConsoleMessage):
-    """Real events came into the spool, or runs of other programs on record: a line of the log each.
+    """New real events in the spool, or new runs of other programs: a log entry each.
 
-    `happened` says whom they are about.
+    `happened` says which hooks they concern.
     """
 
     def __init__(
@@ -282,7 +284,7 @@ class RealEventsReported(ConsoleMessage):
 
 
 class ConsoleTaskFailed(ConsoleMessage):
-    """A worker of the console itself failed."""
+    """A background task of the console itself has failed."""
 
     def __init__(self, subject: str, text: str) -> None:
         self.subject, self.text = subject, text
@@ -290,18 +292,18 @@ class ConsoleTaskFailed(ConsoleMessage):
 
 
 def post_to(screen: MessagePump, message: Message) -> None:
-    """Safe from any thread; nobody listens any more once the screen is gone."""
-    with suppress(RuntimeError):  # the event loop is closed: the program ends
+    """Post a message from any thread; it is dropped once the screen is gone."""
+    with suppress(RuntimeError):  # the event loop is closed: the program is ending
         screen.post_message(message)
 
 
 def error_text(error: BaseException | None) -> str:
-    """What went wrong, for people."""
+    """Return an error as text for people."""
     return str(error) or type(error).__name__
 
 
 class HostsRequested(ConsoleMessage):
-    """Something that takes a thread or a run: choose, compare again, fire, cancel."""
+    """Request of the Hosts pane that needs a thread or a run: choose, compare again, fire, cancel."""
 
     def __init__(self, what: str) -> None:
         super().__init__()

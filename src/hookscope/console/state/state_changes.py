@@ -1,9 +1,4 @@
-"""What can change the console's state, the reducer.
-
-The part of the state that is kept for the next start.
-
-Pure.
-"""
+"""The changes of the console's state, its reducer, and the part of it that is saved. Pure."""
 
 from __future__ import annotations
 
@@ -34,20 +29,20 @@ KEPT_FIELDS = ("mode", "side", "reading", "zoom", "selected", "filter", "groupin
 
 @dataclass(frozen=True, slots=True)
 class ComposerDraft:
-    """The composer's event. Without a text it was its template, and is that again."""
+    """The composer's event. Without a text it was its template, which is restored."""
 
     key: str = ""
     only: str | None = None
     session: str = ""
     text: str | None = None
     ctx_text: str = ""
-    held: bool = False  # the settings in force stand beside the text, not in it
-    file: str | None = None  # the saved event that it came from
+    held: bool = False  # the settings in force are beside the text, not in it
+    file: str | None = None  # its saved event
 
 
 @dataclass(frozen=True, slots=True)
 class SavedView:
-    """All of it. What is as in a console that was never used is left out of the file."""
+    """The saved part of the state. Default values are omitted from the file."""
 
     mode: Mode = "hooks"
     side: Side = "why"
@@ -58,27 +53,27 @@ class SavedView:
     grouping: Grouping = "source"
     start_hidden: bool = False
     log_filter: str = ""
-    part: str | None = None  # of the Fire mode, that has all its room
+    part: str | None = None  # the zoomed part of the Fire mode
     form: bool = False  # the event is shown as a form
     draft: ComposerDraft = ComposerDraft()
     dialect: str | None = None  # chosen by hand
-    environment: str | None = None  # chosen by hand; empty: none is wanted
+    environment: str | None = None  # chosen by hand; empty: none
 
 
 def saved_view_of(state: ConsoleState) -> SavedView:
-    """What a state has of it; the rest lies in panes."""
+    """Return the saved part of a state; the rest comes from panes."""
     return SavedView(**{name: getattr(state, name) for name in KEPT_FIELDS})
 
 
 def restore_view(state: ConsoleState, kept: SavedView) -> ConsoleState:
-    """The state with what was kept. What its user has changed since the start stays as it is now."""
+    """Return the state with the saved values. Values that the user has already changed stay."""
     begun = type(state)()
     untouched = [name for name in KEPT_FIELDS if getattr(state, name) == getattr(begun, name)]
     return replace(state, **{name: getattr(kept, name) for name in untouched})
 
 
 def saved_view_values(kept: SavedView) -> dict[str, Any]:
-    """What stands in the file."""
+    """Return the values to write to the file."""
     values = _changed_fields(kept, SavedView())
     if kept.draft != ComposerDraft():
         values["draft"] = _changed_fields(kept.draft, ComposerDraft())
@@ -86,7 +81,7 @@ def saved_view_values(kept: SavedView) -> dict[str, Any]:
 
 
 def saved_view_from(values: Mapping[str, Any]) -> SavedView:
-    """What a file says. Raises ValueError that names what is none of ours."""
+    """Parse the values of a file. Raises ValueError with the name of an invalid value."""
     draft = values.get("draft", {})
     if not isinstance(draft, Mapping):
         raise ValueError("draft")
@@ -146,30 +141,30 @@ DRAFT_FIELD_CHECKS: Mapping[str, Callable[[Any], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class StateRestored:
-    """What the console showed last time."""
+    """The saved view of the last session was read."""
 
     kept: SavedView
 
 
 @dataclass(frozen=True, slots=True)
 class ScanStarted:
-    """A look is on its way."""
+    """A scan has started."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScanFinished:
-    """A look has an answer."""
+    """A scan has a result."""
 
     generation: int
     view: Snapshot
     took: float  # seconds
     filling: VariableSources | None = None
-    listing: HookListing | None = None  # of the view, where the thread that looked has made it
+    listing: HookListing | None = None  # of the view, if the scanning thread has made it
 
 
 @dataclass(frozen=True, slots=True)
 class ScanFailed:
-    """A look has none."""
+    """A scan has failed."""
 
     text: str
 
@@ -191,7 +186,7 @@ class RowSelected:
 
 @dataclass(frozen=True, slots=True)
 class RowJumpedTo:
-    """A row was asked for from elsewhere: the list has to follow."""
+    """A row was selected from outside the list, which has to follow."""
 
     row: str
 
@@ -203,14 +198,14 @@ class ModeChosen:
 
 @dataclass(frozen=True, slots=True)
 class PaneFocused:
-    """The user went to a pane: by tab or by mouse."""
+    """The user focused a pane, by key or mouse."""
 
     pane: Pane
 
 
 @dataclass(frozen=True, slots=True)
 class SideChosen:
-    """Something beside the list is wanted; on a small screen it takes the list's place."""
+    """A sheet beside the list was requested; on a small screen it replaces the list."""
 
     side: Side
 
@@ -228,7 +223,7 @@ class GroupingChanged:
 
 @dataclass(frozen=True, slots=True)
 class ChecksFolded:
-    """Passing checks shut or opened."""
+    """Passed gates were folded or unfolded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +233,7 @@ class PaneZoomed:
 
 @dataclass(frozen=True, slots=True)
 class StartHereShown:
-    """ "Start here": shown or hidden, its folders too."""
+    """The "Start here" pane was shown or hidden, or its folders were."""
 
     shown: bool
     folders: bool = True
@@ -251,28 +246,28 @@ class EventComposed:
 
 @dataclass(frozen=True, slots=True)
 class JobChanged:
-    """Something that fires goes on; empty: nothing does."""
+    """A job has started; empty: it has ended."""
 
     job: str
 
 
 @dataclass(frozen=True, slots=True)
 class FireOnSaveChanged:
-    """An event fires on every save from now on; None: none does."""
+    """An event is fired on every save from now on; None: no event is."""
 
     draft: ComposedEvent | None
 
 
 @dataclass(frozen=True, slots=True)
 class WatchedFilesChanged:
-    """Files are watched: which, and how."""
+    """The watched files, and how they are watched."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class SteppedBack:
-    """One step back: the nearest thing that is open is closed."""
+    """One step back: the innermost open thing is closed."""
 
 
 StateChange: TypeAlias = (
@@ -301,7 +296,7 @@ StateChange: TypeAlias = (
 
 
 def reduce(state: ConsoleState, change: StateChange) -> ConsoleState:
-    """The state after a change. Returns the same object where nothing changes."""
+    """Return the state after a change; the same object if nothing changes."""
     match change:
         case StateRestored(kept):
             return restore_view(state, kept)
@@ -352,10 +347,10 @@ def reduce(state: ConsoleState, change: StateChange) -> ConsoleState:
 
 def _scan_finished(state: ConsoleState, change: ScanFinished) -> ConsoleState:
     if change.generation <= state.generation:
-        return state  # an answer to an older question
+        return state  # the result of an older scan
     listing = change.listing or listing_of(change.view)
     kept = state.selected in listing.by_id
-    gone = state.view is None and bool(state.selected) and not kept  # read last time, and no more there
+    gone = state.view is None and bool(state.selected) and not kept  # selected last time, and gone now
     return replace(
         state,
         view=change.view,

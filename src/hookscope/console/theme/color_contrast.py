@@ -1,4 +1,4 @@
-"""Color contrast, and how different two colors are to color-blind eyes. Only tests use it."""
+"""Color contrast, and how different two colors look to color-blind people. Only tests use it."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ WHITE = (0.95047, 1.0, 1.08883)  # D65
 
 
 def rgb(colour: str) -> Rgb:
-    """`#rrggbb` as shares from 0 to 1."""
+    """Return `#rrggbb` as values from 0 to 1."""
     digits = colour.lstrip("#")
     return int(digits[:2], 16) / 255, int(digits[2:4], 16) / 255, int(digits[4:6], 16) / 255
 
 
 def over(colour: Rgb, below: Rgb, share: float) -> Rgb:
-    """A colour of which only a share covers what lies below it."""
+    """Return a color blended over another one with the opacity `share`."""
     red, green, blue = (top * share + under * (1 - share) for top, under in zip(colour, below, strict=True))
     return red, green, blue
 
 
 def contrast(one: Rgb, other: Rgb) -> float:
-    """The ratio of WCAG 2: from 1, the same, to 21, black on white."""
+    """Return the WCAG 2 contrast ratio: from 1, equal, to 21, black on white."""
     light, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
     return (light + 0.05) / (dark + 0.05)
 
 
 def apart(one: Rgb, other: Rgb, sight: Sight = "usual") -> float:
-    """The distance in CIE L*a*b*: 2 is barely seen side by side, 20 is told at a glance."""
+    """Return the distance in CIE L*a*b*: 2 is barely visible side by side, 20 is obvious at a glance."""
     first, second = _lab(_seen(one, sight)), _lab(_seen(other, sight))
     return float(sum((a - b) ** 2 for a, b in zip(first, second, strict=True)) ** 0.5)
 
@@ -63,7 +63,7 @@ def _luminance(colour: Rgb) -> float:
 
 
 def _seen(colour: Rgb, sight: Sight) -> Rgb:
-    """The light that is left, linear."""
+    """Return the light that such an eye perceives, linear."""
     light = tuple(map(_linear, colour))
     red, green, blue = (
         min(1.0, max(0.0, sum(share * part for share, part in zip(row, light, strict=True))))

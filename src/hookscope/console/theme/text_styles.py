@@ -1,7 +1,4 @@
-"""How text and states are shown.
-
-escaped foreign text, column widths, outcome marks, state styles and wrapped sheets.
-"""
+"""How text and states are shown: escaped foreign text, column widths, marks, wrapped sheets."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from hookscope.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StateStyle:
-    """How something stands, for eyes: sign, word, colour, and what it comes to."""
+    """How a state is shown: glyph, word, colour, and its meaning."""
 
     glyph: str
     word: str
@@ -28,7 +25,7 @@ class StateStyle:
     phrase: str
 
 
-# Of the foreground, because `$text-muted` is an automatic colour, which only style sheets can resolve.
+# Not `$text-muted`: an automatic colour, which only style sheets can resolve.
 MUTED = "$foreground 68%"
 FAINT = "$foreground 60%"
 
@@ -46,33 +43,33 @@ IGNORED_FILE = StateStyle("–", "ignored", MUTED, "is plainly something else, a
 WORD_WIDTH = 2 + max(len(look.word) for look in (*STATE_STYLES.values(), NOT_A_HOOK, IGNORED_FILE))
 
 
-TEXT_LIMIT = 2_000  # characters of one foreign text on a screen; more is cut and said
+TEXT_LIMIT = 2_000  # characters of one foreign text; longer text is cut with a note
 
 
 def safe_text(text: str, limit: int = TEXT_LIMIT) -> Content:
-    """Foreign text of several lines: never markup, no control characters, cut at `limit` characters."""
+    """Return foreign text of several lines: no markup, no control characters, at most `limit` characters."""
     if len(text) <= limit:
         return Content(printable(text))
     return Content(printable(text[:limit])) + Content.styled(f" … {len(text) - limit:,} more", MUTED)
 
 
 def safe_line(text: str, limit: int = 200) -> Content:
-    """Foreign text where one line is wanted: the first line that says something."""
+    """Return foreign text as one line: its first line that is not blank."""
     return Content(one_line(text, limit))
 
 
 def safe_markup(template: str, **parts: str) -> Content:
-    """Our own markup around their text: `$name` in the template is inserted literally."""
+    """Return our own markup with foreign text: `$name` in the template is inserted literally."""
     return Content.from_markup(template, **{name: one_line(part) for name, part in parts.items()})
 
 
 def line_width(text: str) -> int:
-    """The cells that a text takes in one line."""
+    """Return the number of cells of a text on one line."""
     return safe_line(text).cell_length
 
 
 def fit_width(text: Content | str, width: int) -> Content:
-    """Exactly `width` cells of one line: cut with an ellipsis, or filled up."""
+    """Return exactly `width` cells of one line: cut with an ellipsis, or padded."""
     content = safe_line(text) if isinstance(text, str) else text
     return _no_tabs(content).truncate(width, ellipsis=True, pad=True)
 
@@ -84,7 +81,7 @@ def _no_tabs(content: Content) -> Content:
 
 
 def keep_tail(path: Content, room: int) -> Content:
-    """A path that is too long loses its head: what tells folders apart is at the end."""
+    """Cut the start of a path that is too long: folders differ at the end."""
     if path.cell_length <= room:
         return path
     text = path.plain
@@ -94,7 +91,7 @@ def keep_tail(path: Content, room: int) -> Content:
 
 
 def keep_ends(text: str, room: int) -> str:
-    """A text that is too long loses its middle: what tells such texts apart is at both ends."""
+    """Cut the middle of a text that is too long: such texts differ at both ends."""
     if cell_len(text) <= room:
         return text
     before, behind = max(0, room - 1) // 2, max(0, room - 1) - max(0, room - 1) // 2
@@ -106,11 +103,11 @@ def keep_ends(text: str, room: int) -> str:
 
 
 MARK_MUTED = MUTED
-NAME_LIMIT = 4_000  # characters of a foreign name that are looked at; names are shown far shorter
+NAME_LIMIT = 4_000  # characters of a foreign name to process; names are shown far shorter
 
 
 class OutcomeMark(NamedTuple):
-    """One outcome: always a sign, a word and a colour."""
+    """The mark of an outcome: always a glyph, a word and a colour."""
 
     glyph: str
     word: str
@@ -118,7 +115,7 @@ class OutcomeMark(NamedTuple):
 
     @property
     def content(self) -> Content:
-        """Sign and word, coloured."""
+        """Glyph and word, coloured."""
         return Content.styled(f"{self.glyph} {self.word}", self.style)
 
 
@@ -135,44 +132,44 @@ OUTCOME_MARKS: Mapping[str, OutcomeMark] = {
 }
 
 
-STALE_STYLE = "$text-warning"  # of an outcome that an older version came to
+STALE_STYLE = "$text-warning"  # of an outcome of a previous version
 
 
 def outcome_mark(phase: str, stale: bool) -> OutcomeMark:
-    """How a phase looks; an outcome of a version that is no longer the saved one says so."""
+    """Return the mark of a phase; `stale` marks an outcome of a previous version of the file."""
     mark = OUTCOME_MARKS[phase]
     return OutcomeMark(mark.glyph, f"{mark.word}, old", STALE_STYLE) if stale else mark
 
 
 def safe_word(text: str, limit: int = 120) -> str:
-    """Foreign text as one line that is safe to put into a column: no controls, no tabs."""
+    """Return foreign text as one line for a column: no control characters, no tabs."""
     return safe_line(text[:NAME_LIMIT], limit).plain.replace("\t", " ")
 
 
 def word_width(text: str) -> int:
-    """The cells that `word` takes; of plain names it is known at once."""
+    """Return the number of cells of `safe_word`, fast for plain names."""
     plain = text.isascii() and text.isprintable() and text == text.strip()
     return min(len(text), 120) if plain else cell_len(safe_word(text))
 
 
 def fixed_width(text: str, width: int, style: str = "") -> Content:
-    """Safe text in a column of exactly `width` cells, cut with an ellipsis."""
+    """Return safe text in exactly `width` cells, cut with an ellipsis."""
     content = Content(text).truncate(width, ellipsis=True, pad=True)
     return content.stylize(style) if style else content
 
 
 def counted(number: int, thing: str) -> str:
-    """`1 line`, `2 lines`."""
+    """Return a number with its noun: `1 line`, `2 lines`."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def short_time(at: datetime) -> str:
-    """When that was, in eight cells: the time, where that was today; else the day."""
+    """Return a moment in eight cells: the time if it was today, else the day."""
     return short_day(at) or f"{in_local_time(at):%H:%M:%S}"
 
 
 def short_day(at: datetime) -> str:
-    """Which day that was: `21 Nov`; empty where it is today."""
+    """Return the day, such as `21 Nov`; empty for today."""
     at = in_local_time(at)
     return "" if at.date() == local_now().date() else f"{at.day} {at:%b}"
 
@@ -189,12 +186,12 @@ class Sheet:
         self._lines: list[Content] = []
 
     def blank(self) -> None:
-        """An empty line, never two in a row and never the first."""
+        """Add a blank line, never two in a row and never as the first line."""
         if self._lines and self._lines[-1].plain:
             self._lines.append(Content())
 
     def title(self, text: str, note: str = "") -> None:
-        """A heading, with room above it."""
+        """Add a heading with a blank line above."""
         self.blank()
         heading = Content.styled(text, "bold")
         if note:
@@ -202,11 +199,11 @@ class Sheet:
         self._lines.append(heading.truncate(self.width, ellipsis=True))
 
     def say(self, text: Content, indent: int = 0) -> None:
-        """A paragraph."""
+        """Add a paragraph."""
         self.put((), text, indent)
 
     def put(self, heads: Iterable[tuple[Content, int]], body: Content, indent: int = 0) -> None:
-        """Columns of fixed width, and a last one that wraps below itself."""
+        """Add columns of fixed width, and a last one that wraps."""
         before = Content(" " * indent)
         for head, width in heads:
             before = Content.assemble(before, head.truncate(width - 1, ellipsis=True, pad=True), " ")
@@ -216,7 +213,7 @@ class Sheet:
             self._lines.append(Content.assemble(before if number == 0 else " " * indent, part.rstrip()))
 
     def add(self, other: Sheet, *styles: Style | str) -> None:
-        """The lines of another sheet in whole, in these styles from edge to edge."""
+        """Add the lines of another sheet, padded to the full width, in these styles."""
         for one in other._lines:
             padded = one.pad_right(max(0, self.width - one.cell_length))
             for style in styles:
@@ -224,26 +221,26 @@ class Sheet:
             self._lines.append(padded)
 
     def field(self, label: str, body: Content, indent: int) -> None:
-        """`label  value`, the value in its column."""
+        """Add `label  value`, with the value in its column."""
         self.put([(Content.styled(label, MUTED), LABEL_WIDTH)], body, indent)
 
     def code(self, number: int, text: str, marked: bool = False) -> None:
-        """One line of a file, cut where it is too long."""
+        """Add a line of a file, cut to the width."""
         sign, style = ("❱", "bold") if marked else (" ", MUTED)
         head = Content.styled(f" {sign}{number:>4} │ ", "$text-error" if marked else FAINT)
         body = safe_code_line(text).stylize(style)
         self._lines.append(Content.assemble(head, body).truncate(self.width, ellipsis=True))
 
     def content(self) -> Content:
-        """The whole sheet."""
+        """Return the whole sheet."""
         return Content("\n").join(self._lines)
 
 
 def safe_paragraph(text: str) -> Content:
-    """Foreign text for a sheet: line ends become spaces, length is bounded."""
+    """Return foreign text for a sheet: line ends become spaces, the length is limited."""
     return safe_text(" ".join(text[: PARAGRAPH_LIMIT * 2].split()), PARAGRAPH_LIMIT)
 
 
 def safe_code_line(text: str, limit: int = 400) -> Content:
-    """One line of a file, its indentation kept."""
+    """Return a line of a file with its indentation."""
     return safe_text(text[:limit].expandtabs(4).replace("\r", ""), limit)

@@ -1,6 +1,6 @@
-"""Built-in themes, the user's theme files.
+"""Built-in themes, the user's theme files, and which theme is active.
 
-Which theme is active (`NO_COLOR`, `TEXTUAL_THEME`, the chosen one, `config.yaml`).
+The order is `NO_COLOR`, `TEXTUAL_THEME`, the chosen theme, `config.yaml`.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from hookscope.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """The few colours of a theme; all others follow. `#rrggbb` each."""
+    """The base colours of a theme, which all others are derived from. `#rrggbb` each."""
 
     background: str
     text: str
-    accent: str  # focus, and nothing else
+    accent: str  # only for the focus
     ready: str
     blocked: str
     broken: str
     waiting: str  # untrusted, silent
-    panel: str = ""  # what lies a little above the background
-    cursor: str = ""  # the row under the cursor, where the focus is
-    border: str = ""  # of what has no focus
+    panel: str = ""  # surfaces slightly above the background
+    cursor: str = ""  # the cursor's row in the focused list
+    border: str = ""  # of widgets without the focus
     dark: bool = True
 
 
@@ -63,7 +63,7 @@ LIGHT_PALETTE = Palette(
 
 
 def theme_of(name: str, palette: Palette) -> Theme:
-    """The theme of a palette. Colours of states are taken as they are, never mixed with others."""
+    """Return the theme of a palette. State colours are used unchanged."""
     panel = palette.panel or palette.background
     border = palette.border or palette.text
     cursor = palette.cursor or panel
@@ -153,42 +153,42 @@ BUILTIN_THEMES = (*(theme_of(name, palette) for name, palette in PALETTES.items(
 
 
 def palette_with(base: Palette, colours: dict[str, str], dark: bool) -> Palette:
-    """A palette with some colours changed; what followed from one that was changed follows anew."""
+    """Return a palette with some colours changed; colours derived from them are derived again."""
     follows = {"panel", "cursor", "border"} if {"background", "text"} & set(colours) else set()
     return replace(base, **{**dict.fromkeys(follows, ""), **colours}, dark=dark)
 
 
 @dataclass(frozen=True, slots=True)
 class ThemeFiles:
-    """The user's files of colours, as they were read."""
+    """The user's theme files, as read."""
 
     wanted: ThemeChoice
     files: tuple[ThemeFile, ...]
 
 
 def read_theme_files() -> ThemeFiles:
-    """Read `config.yaml`, the themes and what was chosen. Never raises."""
+    """Read `config.yaml`, the theme files and the chosen theme. Never raises."""
     return ThemeFiles(read_theme_choice(), read_themes())
 
 
 class ThemeManager:
-    """Registers themes with an app and puts one on."""
+    """Registers themes with an app and activates one."""
 
     def __init__(self, app: App[None], no_color: bool) -> None:
         self.app = app
         self.no_color = no_color
-        self.made_at = time_ns()  # the user's files are read after that
+        self.made_at = time_ns()  # before the user's files are read
         self.problems: tuple[Problem, ...] = ()
         self.configured = ""
-        self.worn = ""  # put on from here, not by the user's own hand
-        self._given = app.theme if app.theme != "textual-dark" else ""  # by TEXTUAL_THEME
+        self.worn = ""  # the theme that was activated here, not chosen by the user
+        self._given = app.theme if app.theme != "textual-dark" else ""  # from TEXTUAL_THEME
         self._mine: dict[str, Theme] = {}
         for theme in BUILTIN_THEMES:
             app.register_theme(theme)
         self._shipped = frozenset(app.available_themes)
 
     def put_on(self, clothes: ThemeFiles) -> None:
-        """Register the user's themes, and wear the one that is wanted."""
+        """Register the user's themes and activate the configured one."""
         problems = list(clothes.wanted.problems)
         mine: dict[str, Theme] = {}
         for file in clothes.files:
@@ -232,7 +232,7 @@ PALETTE_COLORS = tuple(field.name for field in fields(Palette) if field.name != 
 
 @dataclass(frozen=True, slots=True)
 class UserTheme:
-    """The theme of a file as far as it goes, and what is wrong with the file."""
+    """The theme of a file, as far as it is valid, and the file's problems."""
 
     theme: Theme
     problems: tuple[Problem, ...]
@@ -240,7 +240,7 @@ class UserTheme:
 
 
 def user_theme_of(file: ThemeFile) -> UserTheme:
-    """Mix a theme of a file. A name or a colour that is unknown leaves that colour as the base has it."""
+    """Return the theme of a file. Unknown names and colours keep the base theme's colour."""
     problems = list(file.problems)
     colours: dict[str, str] = {}
     dark: bool | None = None
@@ -267,7 +267,7 @@ def user_theme_of(file: ThemeFile) -> UserTheme:
 
 
 def _color(value: object) -> str | None:
-    """`#rrggbb` of what is written: also `#rgb`, `teal`, `rgb(1, 2, 3)`."""
+    """Return a written colour as `#rrggbb`: also `#rgb`, `teal`, `rgb(1, 2, 3)`."""
     if not isinstance(value, str) or value.startswith(("ansi_", "auto")):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Parts that several panes and dialogs use, and the overrides of Textual's painting.
+"""Widgets that several panes and dialogs use, and the overrides of Textual's painting.
 
 A widget knows no pane.
 """

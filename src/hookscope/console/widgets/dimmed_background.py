@@ -22,7 +22,7 @@ DIM_STYLE = Style(dim=True)
 
 
 class DimmedBackground(Screen[Answer]):
-    """A screen over another one that shines through it, dimmed: drawn once, and not for each of its parts."""
+    """A dialog above a dimmed screen, which is drawn once and not once for each part."""
 
     _below: tuple[object, list[Strip]] | None = (
         None  # what it was drawn for, and the lines of the whole screen
@@ -49,17 +49,20 @@ class DimmedBackground(Screen[Answer]):
         lines = self._below[1][crop.y : crop.bottom]
         lines = [
             line.crop_extend(crop.x, crop.right, None) for line in lines
-        ]  # that screen may be narrower yet
+        ]  # that screen may still be narrower
         return [*lines, *[blank] * (crop.height - len(lines))]
 
 
 class _DimmedStrips:
-    """What lies below, as it is seen. A screen has few styles and many pieces of text: each style is dimmed
-    once, and goes once through the filters (no colours, or other ones) of the screen above."""
+    """Dims the lines below a dialog. Each style is dimmed and filtered once.
+
+    A screen has few styles and many pieces of text. The filters are those of the screen above, such
+    as the one for no colours.
+    """
 
     def __init__(self, color: Color, native: bool, filters: Sequence[LineFilter]) -> None:
         self._color, self._filters = color, tuple(filters)
-        self._faint = DIM_STYLE if native else Style()  # such colours are not blended
+        self._faint = DIM_STYLE if native else Style()  # native colours cannot be blended
         self._known: dict[Style | None, Style | None] = {}
 
     def strip(self, strip: Strip) -> Strip:
@@ -68,14 +71,14 @@ class _DimmedStrips:
         for text, style, control in strip:
             seen = known.get(style)
             if seen is None:
-                # What it looks like: a style that can be clicked is another one each time that it is drawn.
+                # Compare looks only: a clickable style is a new object each time it is drawn.
                 looks = style.clear_meta_and_links() if style is not None else None
                 seen = known[style] = _dimmed_style(looks, self._color, self._faint, self._filters)
             segments.append(Segment(text, seen, control))
         return Strip(segments, strip.cell_length)
 
 
-@lru_cache(maxsize=1024)  # the next dialog finds the same looks below it
+@lru_cache(maxsize=1024)  # the next dialog is above the same styles
 def _dimmed_style(
     style: Style | None, color: Color, faint: Style, filters: tuple[LineFilter, ...]
 ) -> Style | None:

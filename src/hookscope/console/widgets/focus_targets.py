@@ -1,4 +1,4 @@
-"""Where the focus is, where it belongs, and which places on the screen it can jump to."""
+"""Where the focus is, where it belongs, and where it can jump to."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from hookscope.console.state.console_state import MODE_OF, ConsoleState, Pane
 class JumpTarget(NamedTuple):
     """A place on the screen, and how to go there."""
 
-    at: Offset  # in cells of the screen; the label covers this one and perhaps the next
+    at: Offset  # in screen cells; the label covers this cell and perhaps the next
     go: Callable[[], object]
 
 
 def jump_targets_of(screen: Widget) -> tuple[JumpTarget, ...]:
-    """Everything on the screen that can be gone to: tabs and panes first, then rows.
+    """Return all jump targets on the screen: tabs and panes first, then rows.
 
-    A part with places of its own has a method `spots` for those that are on the screen now. Of two at the
-    same place, the row.
+    A widget with targets of its own has a method `spots`, which returns the visible ones. If two
+    are at the same place, the row is kept.
     """
     rows: list[JumpTarget] = []
     panes: list[JumpTarget] = []
@@ -32,7 +32,7 @@ def jump_targets_of(screen: Widget) -> tuple[JumpTarget, ...]:
             continue
         spots: Callable[[], Iterable[JumpTarget]] | None = getattr(
             widget, "spots", None
-        )  # quicker than isinstance
+        )  # faster than isinstance
         if spots is not None:
             rows += spots()
         if widget.focusable:
@@ -43,7 +43,7 @@ def jump_targets_of(screen: Widget) -> tuple[JumpTarget, ...]:
 
 
 def rows_on_screen(widget: Widget, count: int, top: int, heading: int = 0) -> Iterator[tuple[int, Offset]]:
-    """The index of each visible row of a list of `count` that is scrolled to `top`, and where it begins."""
+    """Yield the index and place of each visible row of a list of `count` rows, scrolled to `top`."""
     region = widget.content_region
     for y in range(heading, region.height):
         index = y - heading + top
@@ -52,14 +52,14 @@ def rows_on_screen(widget: Widget, count: int, top: int, heading: int = 0) -> It
 
 
 def _is_visible(widget: Widget) -> bool:
-    """Has it cells on the screen: a part that is scrolled away, or hidden with its pane, has none."""
+    """Return True if the widget has cells on the screen: it is not scrolled away or in a hidden pane."""
     if not all(node.display for node in widget.ancestors_with_self if isinstance(node, Widget)):
         return False
     return bool(widget.region) and widget.screen.region.contains_region(widget.region)
 
 
 def _corner(widget: Widget) -> Offset:
-    """The corner of the border that a widget has, or that stands around it; else the cell before it."""
+    """Return the corner of the border of a widget or its parent; else the cell before it."""
     for node in (widget, widget.parent):
         if isinstance(node, Widget) and node.styles.border_top[0] and node.region.y >= widget.region.y - 2:
             return node.region.offset
@@ -67,19 +67,19 @@ def _corner(widget: Widget) -> Offset:
 
 
 def _in_reading_order(spots: Iterable[JumpTarget]) -> list[JumpTarget]:
-    """From left to right, each list from top to bottom; of two at one place, the first."""
+    """Return targets from left to right, each list from top to bottom; of duplicates the first."""
     first = {spot.at: spot for spot in reversed(list(spots))}
     return sorted(first.values(), key=lambda spot: (spot.at.x, spot.at.y))
 
 
 def pane_of(widget: Widget | None) -> Pane | None:
-    """The pane that this widget lies in."""
+    """Return the pane that contains this widget."""
     ids = {node.id for node in widget.ancestors_with_self} if widget is not None else set()
     return next((pane for pane in MODE_OF if pane in ids), None)
 
 
 def pane_wanted(state: ConsoleState) -> Pane:
-    """The pane that the state is about: its keys are meant."""
+    """Return the pane that should have the focus in this state."""
     match state.mode:
         case "hooks":
             return state.side if state.reading else "list"
@@ -88,15 +88,15 @@ def pane_wanted(state: ConsoleState) -> Pane:
 
 
 def first_focusable(pane: Widget) -> Widget | None:
-    """What takes the focus when its pane is gone to."""
+    """Return the widget that takes the focus of its pane."""
     nodes = pane.walk_children(Widget, with_self=True)
     return next((node for node in nodes if node.focusable), None)
 
 
 def styled_by_focus(*widgets: Widget) -> set[DOMNode]:
-    """What looks different because one of these has the focus, or has it no more.
+    """Return the nodes that look different because one of these gains or loses the focus.
 
-    Below the outermost part with a rule for a focus within: whatever has a rule that speaks of one.
+    Those are all nodes with a focus rule, below the outermost node with a rule for a focus within.
     """
     found: set[DOMNode] = set()
     for widget in widgets:
@@ -109,5 +109,5 @@ def styled_by_focus(*widgets: Widget) -> set[DOMNode]:
 
 
 def focus_place(state: ConsoleState) -> tuple[object, ...]:
-    """When this changes, the focus follows."""
+    """Return a key of the state; when it changes, the focus moves."""
     return state.mode, state.side, state.reading, state.filtering, state.zoom

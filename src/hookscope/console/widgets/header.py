@@ -1,4 +1,4 @@
-"""The lines at the top: workspace, host and modes, hook counts, problems, and what is assumed."""
+"""The lines at the top: workspace, host, modes, hook counts, problems, and the what-if."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ MODE_TITLES: tuple[tuple[Mode, str], ...] = (
     ("log", "Log"),
     ("hosts", "Hosts"),
 )
-PALETTE_CLICK = Style.from_meta({"@click": "app.command_palette"})  # a click on the program's name
-WORKSPACE_WIDTH = 24  # cells that a workspace's path may take, where others want room too
+PALETTE_CLICK = Style.from_meta({"@click": "app.command_palette"})  # click on the program's name
+WORKSPACE_WIDTH = 24  # cells of a workspace's path when room is short
 
 
 def top_line(view: Snapshot | None, width: int) -> Content:
-    """Program and workspace at the left; host, why it was chosen, and settings at the right."""
+    """Return program and workspace at the left; host, its reason, and settings at the right."""
     name = Content.styled(" hookscope", "bold").stylize(PALETTE_CLICK)
     if view is None:
         return Content.assemble(name, ("   looking …", MUTED))
@@ -66,16 +66,16 @@ def top_line(view: Snapshot | None, width: int) -> Content:
 
 
 def below_home(path: Path, surroundings: Machine) -> str:
-    """A path that also tells the current folder by its name."""
+    """Return a path with `~`; a home folder itself keeps its full path."""
     home = surroundings.home
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) and path != home else str(path)
 
 
 def _host_and_settings(view: Snapshot, reason: bool, file: str) -> Content:
-    """Host and settings. `reason`: say why this host; `file`: the settings as path, as name, or not."""
+    """Return host and settings. `reason`: say why this host; `file`: the settings' path, name, or none."""
     host = view.host
     path = host.surroundings.short(host.settings.file)
-    told = host.settings.exists and view.because.endswith(path)  # the settings are the reason: said once
+    told = host.settings.exists and view.because.endswith(path)  # the reason already names the settings
     parts: list[Content] = [Content.assemble(("host ", FAINT), safe_line(host.dialect.name))]
     if reason and not told:
         parts[0] = Content.assemble(parts[0], (" · ", FAINT), safe_line(view.because, 60).stylize(MUTED))
@@ -88,7 +88,7 @@ def _host_and_settings(view: Snapshot, reason: bool, file: str) -> Content:
     return Content.assemble(Content("   ").join(parts), " ")
 
 
-# Where not all fit: which are named first.
+# The order in which counts are kept when not all fit.
 URGENT_STYLES = (
     STATE_STYLES[State.READY],
     NOT_A_HOOK,
@@ -103,7 +103,7 @@ URGENT_STYLES = (
 
 
 def state_counts(found: Mapping[StateStyle, int], width: int) -> Content:
-    """How many hooks stand how. What does not fit is summed up."""
+    """Return how many hooks are in each state. Counts that do not fit are summed up."""
     order = [look for look in (*STATE_STYLES.values(), NOT_A_HOOK, IGNORED_FILE) if found.get(look)]
     urgent = [look for look in URGENT_STYLES if found.get(look)]
     for kept in range(len(order), -1, -1):
@@ -121,7 +121,7 @@ def _state_count(number: int, look: StateStyle) -> Content:
 
 
 class ModeTab(Static):
-    """One mode; a click goes there."""
+    """The tab of a mode; a click selects it."""
 
     class Clicked(ConsoleMessage):
         def __init__(self, mode: Mode) -> None:
@@ -138,7 +138,7 @@ class ModeTab(Static):
         return key_hints((f"console.{self.mode}", self._title)).plain or self._title
 
     def mark(self, current: bool) -> None:
-        """Brackets say which mode this is, where there are no colours too."""
+        """Mark the current mode with brackets, which also work without colours."""
         if current == self._current:
             return
         self._current = current
@@ -153,12 +153,12 @@ class ModeTab(Static):
         self.post_message(self.Clicked(self.mode))
 
     def spots(self) -> Iterator[JumpTarget]:
-        """The tab itself."""
+        """Yield the tab as a jump target."""
         yield JumpTarget(self.region.offset, partial(self.post_message, self.Clicked(self.mode)))
 
 
 class ConsoleHeader(Widget):
-    """Two lines; they tell, and change modes by a click."""
+    """Two lines with the host and the modes; a click on a tab changes the mode."""
 
     ALLOW_SELECT: ClassVar[bool] = False
 
@@ -166,10 +166,10 @@ class ConsoleHeader(Widget):
     looks: reactive[Mapping[StateStyle, int]] = reactive({}, init=False)
     mode: reactive[Mode] = reactive("hooks", init=False)
     watching: reactive[str] = reactive("", init=False)
-    armed: reactive[str] = reactive("", init=False)  # the key of the event that fires on save
+    armed: reactive[str] = reactive("", init=False)  # key of the event that fires on save
 
     def compose(self) -> ComposeResult:
-        yield Static(top_line(self.view, self.app.size.width), id="top")  # the first frame has it already
+        yield Static(top_line(self.view, self.app.size.width), id="top")  # already in the first frame
         with Horizontal(id="modes"):
             for mode, name in MODE_TITLES:
                 yield ModeTab(mode, name, current=mode == self.mode)
@@ -191,7 +191,7 @@ class ConsoleHeader(Widget):
         self._show()
 
     def name_keys(self) -> None:
-        """Write the keys in force into the tabs."""
+        """Show the keys in force in the tabs."""
         self.watch_mode(self.mode)
         self._show()
 
@@ -215,11 +215,11 @@ class ConsoleHeader(Widget):
         self.query_one("#counts", Static).update(text, layout=False)
 
 
-MOST_PROBLEMS = 2  # lines; further problems are counted
+MOST_PROBLEMS = 2  # lines; further problems are only counted
 
 
 def problem_text(problems: tuple[Problem, ...], surroundings: Machine, width: int) -> Content:
-    """One line each, the place at the end; cut, never wrapped."""
+    """Return a line for each problem, with its place at the end; cut, never wrapped."""
     lines = [_problem_line(problem, surroundings, width) for problem in problems[:MOST_PROBLEMS]]
     if len(problems) > MOST_PROBLEMS and lines:
         more = Content.styled(f"  +{len(problems) - MOST_PROBLEMS} more", MUTED)
@@ -234,7 +234,7 @@ def _problem_line(problem: Problem, surroundings: Machine, width: int) -> Conten
     at = safe_line(f"{surroundings.short(place.file)}:{place.line}") if place is not None else Content()
     text = Content.assemble((" ✗ ", "$text-error"), safe_line(problem.text, 400))
     if place is not None and width - at.cell_length - 3 < text.cell_length:
-        # The sentence comes first; a name is found without its folders.
+        # The sentence has priority; the file's name is enough to find it.
         at = safe_line(f"{place.file.name}:{place.line}")
     room = width - at.cell_length - 3
     if place is None or room < width // 2:
@@ -243,15 +243,15 @@ def _problem_line(problem: Problem, surroundings: Machine, width: int) -> Conten
 
 
 class ProblemLines(Static):
-    """A click opens the place of the first."""
+    """The problems; a click opens the place of the first."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
         self.problems: tuple[Problem, ...] = ()
-        self._surroundings: Machine | None = None  # by which a place is named
+        self._surroundings: Machine | None = None  # shortens paths
 
     def show(self, problems: tuple[Problem, ...], surroundings: Machine) -> None:
-        """Show these from now on; nothing where there are none."""
+        """Show these problems; hide the lines without any."""
         self.problems, self._surroundings = problems, surroundings
         self._lay_out()
 
@@ -277,7 +277,7 @@ ASSUMED_SIGN = "≈ what if: "
 
 
 def strip_line(words: Sequence[str], width: int) -> Content:
-    """Sign, what is assumed, and the two keys; what does not fit is cut."""
+    """Return the sign, the assumptions, and the two keys; cut to the width."""
     change, real = key_of("console.what_if"), key_of("console.all_real")
     keys = f"  {change} change  {real} all real " if width >= 100 else f"  {change}  {real} real "
     room = max(width - len(keys), 0)
@@ -286,7 +286,7 @@ def strip_line(words: Sequence[str], width: int) -> Content:
 
 
 class WhatIfStrip(Static):
-    """Not shown where all is real; a click opens the bar."""
+    """The line of assumptions, hidden without any; a click opens the what-if form."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
@@ -302,13 +302,13 @@ class WhatIfStrip(Static):
         self.words: tuple[str, ...] = ()
 
     def show(self, words: tuple[str, ...]) -> None:
-        """What is assumed now; nothing hides the line."""
+        """Show these assumptions; hide the line without any."""
         self.words = words
         self.display = bool(words)
         self._lay_out()
 
     def name_keys(self) -> None:
-        """Write the keys in force."""
+        """Show the keys in force."""
         self._lay_out()
 
     def on_resize(self) -> None:

@@ -1,4 +1,4 @@
-"""Fields to type or choose in: one-line inputs, filters, word choices, word completion, and forms of them."""
+"""Fields to type or choose in: one-line inputs, filters, word choices, completion, forms."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hookscope.console.theme.text_styles import MUTED, safe_word
 
 
 class StyledOnce(Widget):
-    """Mounting styles it: for each class that it gets as it is made, Textual does so once more before."""
+    """A widget that is styled once when mounted; Textual also styles it for each class it gets before."""
 
     def update_node_styles(self, animate: bool = True) -> None:
         if self.is_attached:
@@ -30,31 +30,31 @@ class StyledOnce(Widget):
 
 
 class OneLineInput(Input, StyledOnce):
-    """A field that is as wide as it is, whatever is typed: no letter has the screen laid out anew."""
+    """An input with a fixed virtual size, so that no typed letter causes a new layout."""
 
     virtual_size: Reactive[Size] = Reactive(Size(0, 0))
 
 
 class FilterField(OneLineInput):
-    """Keeps what stood in it when it was cleared, for whoever wants it again."""
+    """A filter that remembers its text when it is cleared, so that it can be restored."""
 
-    AGAIN: ClassVar[str]  # the action that brings it back
+    AGAIN: ClassVar[str]  # the action that restores the text
     _cleared = ""
 
     def watch_value(self, before: str, after: str) -> None:
-        if not after and len(before) > 1:  # of letters that are taken away one by one, the last is no filter
+        if not after and len(before) > 1:  # a single remaining letter is not worth restoring
             self._cleared = before
             self.placeholder = with_keys(f"{{{self.AGAIN}}} ") + safe_word(before, 60)
 
     def action_again(self) -> None:
-        """Put the last filter back, where none stands."""
+        """Restore the last filter if the field is empty."""
         if not self.value and self._cleared:
             self.value = self._cleared
             self.cursor_position = len(self.value)
 
 
 class FilterBox(FilterField):
-    """One line above the columns."""
+    """The filter of the hook list, above the columns."""
 
     AGAIN = "filter.again"
 
@@ -67,7 +67,7 @@ class FilterBox(FilterField):
 
 
 class FilterInput(FilterField):
-    """One line that narrows the log down."""
+    """The filter of the log."""
 
     AGAIN = "log.filter_again"
 
@@ -86,14 +86,14 @@ class FilterInput(FilterField):
     """
 
     class Dropped(Message):
-        """The filter is not wanted any more."""
+        """The filter was cleared."""
 
     def action_drop(self) -> None:
         self.post_message(self.Dropped())
 
 
 class WordChoice(Widget, can_focus=True):
-    """All words in one line; the chosen one stands out."""
+    """A choice of words on one line; the chosen one is highlighted."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,space", "go(1)", "Next", id="choice.next", tooltip="The next word of this line"),
@@ -127,7 +127,7 @@ class WordChoice(Widget, can_focus=True):
         self.post_message(self.Changed())
 
     def on_click(self, event: events.Click) -> None:
-        """A click on a word chooses it; beside all of them, nothing."""
+        """Choose the clicked word; a click beside the words does nothing."""
         at = 0
         for number, word in enumerate(self.words):
             at += len(word) + 3
@@ -138,18 +138,18 @@ class WordChoice(Widget, can_focus=True):
 
 
 def last_word_of(typed: str) -> str:
-    """The word that is being typed: behind the last comma."""
+    """Return the word being typed: the text after the last comma."""
     return typed.rpartition(",")[2].strip()
 
 
 def with_last_word(typed: str, word: str) -> str:
-    """The list with its last word completed."""
+    """Return the list with its last word completed."""
     before = typed.rpartition(",")[0]
     return f"{before.strip()}, {word}" if before.strip() else word
 
 
 class WordSuggester(Suggester):
-    """Completes the word behind the last comma; the words are asked for each time."""
+    """Completes the word after the last comma; the words are looked up each time."""
 
     def __init__(self, words: Callable[[], Sequence[str]]) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
@@ -162,8 +162,7 @@ class WordSuggester(Suggester):
 
 
 class LabeledForm(Horizontal):
-    """Fields of one line each, by their labels. The labels are one part: a part a line takes as long to open
-    as the fields do."""
+    """One-line fields with labels. All labels are one widget, which halves the time to open the form."""
 
     DEFAULT_CSS = """
     LabeledForm {

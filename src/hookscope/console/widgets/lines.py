@@ -1,4 +1,4 @@
-"""Widgets drawn line by line: long lists, scrolled texts, and the cached strips of both."""
+"""Widgets drawn line by line: long lists, scrolled texts, and their cached strips."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ STYLE_CACHE = 4096
 
 
 def strip_of_line(widget: Widget, text: Content, width: int, style: Style) -> Strip:
-    """A text that is one line, `width` cells at least.
+    """Return a one-line text as a strip, at least `width` cells wide.
 
-    Textual takes it for a paragraph, looks where it is to be wrapped, and gives each piece of it a style of
-    its own, that says where it stands.
+    Textual would treat it as a paragraph: search for line breaks, and give each piece a style of
+    its own with its position.
     """
     segments = [
         Segment(piece, drawn + widget.link_style if "@click" in drawn.meta else drawn)
@@ -52,10 +52,10 @@ def _rich_style(style: Style, of_piece: Style) -> rich.style.Style:
 
 
 class StripCache(LRUCache[StripKey, Strip]):
-    """The drawn lines of a widget.
+    """The cached strips of a widget.
 
-    Textual says that a style was updated whenever a widget was styled anew, as when it gets the focus or
-    loses it: mostly no line looks otherwise then, but that with the cursor.
+    Textual reports a style update whenever a widget is styled again, such as when it gains or loses
+    the focus. Mostly only the line with the cursor changes then.
     """
 
     def __init__(self, widget: Widget) -> None:
@@ -65,11 +65,11 @@ class StripCache(LRUCache[StripKey, Strip]):
         self._in_doubt = True
 
     def style_updated(self) -> None:
-        """Ask, before the next line is drawn, whether what there is still holds."""
+        """Check before the next line is drawn whether the cached strips are still valid."""
         self._in_doubt = True
 
     def drawn(self, key: StripKey, draw: Callable[[], Strip]) -> Strip:
-        """The line of this key: all that lines differ by, the focus of a cursor too, is in it."""
+        """Return the strip of a key, which holds everything that affects a line, such as the focus."""
         if self._in_doubt:
             self._in_doubt = False
             app = self._widget.app
@@ -83,20 +83,20 @@ class StripCache(LRUCache[StripKey, Strip]):
         return strip
 
 
-SCROLLBAR_ROOM = 1  # cells between a text and its scroll bar
+SCROLLBAR_ROOM = 1  # cells between text and scroll bar
 
 
 class TextLines(Widget):
-    """A text of which those lines are drawn that are seen."""
+    """A text of which only the visible lines are drawn."""
 
     def __init__(self, *children: Widget, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
         super().__init__(*children, id=id)
-        self._said: list[Content] = []  # line by line
+        self._said: list[Content] = []  # the lines
         self._strips: StripCache[int] = StripCache(self)
         self._drawn_for = 0  # cells
 
     def say_lines(self, lines: Iterable[Content]) -> tuple[int, ...]:
-        """Draw these from now on. The numbers of those that say something else than before."""
+        """Set the lines; return the numbers of those that have changed."""
         before, self._said = self._said, [*lines]
         pairs = enumerate(zip_longest(before, self._said))
         others = tuple(number for number, (old, new) in pairs if not _looks_the_same(old, new))
@@ -105,7 +105,7 @@ class TextLines(Widget):
         return others
 
     def strip_of(self, number: int, width: int) -> Strip:
-        """One line as it is drawn."""
+        """Return the strip of one line."""
         if number >= len(self._said):
             return Strip.blank(width, self.visual_style.rich_style)
         if width != self._drawn_for:
@@ -141,17 +141,17 @@ def _looks_the_same(before: Content | None, now: Content | None) -> bool:
 
 
 class ScrollBox(VerticalScroll):
-    """Scrolls what does not fit."""
+    """A vertical scroll container that reserves room for its scroll bar."""
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Textual measures what lies in it as though there were no room for a bar beside it."""
+        """Return the height without the scroll bar's room, which Textual does not subtract."""
         kept = self.styles.scrollbar_gutter == "stable"
         beside = self.styles.scrollbar_size_vertical if kept else 0
         return super().get_content_height(container, viewport, width - beside)
 
 
 class KeyScroll(ScrollBox):
-    """Scrolls by line, by page, to its ends."""
+    """Scrolls by line, by page, and to its ends."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "scroll_up", "Up", show=False, id="sheet.up", tooltip="A line up"),
@@ -164,8 +164,10 @@ class KeyScroll(ScrollBox):
 
 
 class FittedText(TextLines):
-    """Made for the width that it gets, while it is laid out. A text that was put in when the width was known
-    had all laid out, and painted, once more."""
+    """A text that is made for its width during layout.
+
+    Setting the text after the width is known would lay out and paint everything again.
+    """
 
     def __init__(self, make: Callable[[int], Content], *, id: str) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
@@ -173,7 +175,7 @@ class FittedText(TextLines):
         self._made_for = 0
 
     def made_anew(self) -> None:
-        """It says the same otherwise, on as many lines."""
+        """Make the text again, with the same number of lines."""
         self._made_for = 0
         self.refresh()
 
@@ -196,11 +198,11 @@ class FittedText(TextLines):
             )
 
 
-CURSOR_GUTTER = 2  # cells before each line, where the cursor stands
+CURSOR_GUTTER = 2  # cells before each line, for the cursor
 
 
 class LineList(ScrollView, can_focus=True, inherit_bindings=False):
-    """Lines with a cursor. A subclass says how many there are and what each one looks like."""
+    """A list of lines with a cursor. Subclasses give the number of lines and draw each one."""
 
     ALLOW_SELECT = False
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -215,7 +217,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         ),
     ]
     COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--cursor"}
-    KEPT_OFF: ClassVar[int] = SCROLLBAR_ROOM  # cells at the end of each line that are left blank
+    KEPT_OFF: ClassVar[int] = SCROLLBAR_ROOM  # blank cells at the end of each line
     DEFAULT_CSS = """
     LineList {
         overflow-x: hidden;
@@ -230,7 +232,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
     cursor: reactive[int] = reactive(0, init=False, repaint=False)
 
     class Moved(Message):
-        """The cursor stands on another line."""
+        """The cursor has moved to another line."""
 
         def __init__(self, lines: LineList, index: int) -> None:
             super().__init__()
@@ -246,14 +248,14 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
     @property
     @abstractmethod
     def line_count(self) -> int:
-        """How many lines there are, the heading left out."""
+        """The number of lines, without the heading."""
 
     @abstractmethod
     def line_at(self, index: int, width: int) -> Content:
-        """One line, `width` cells or less; longer ones are cut."""
+        """Return one line of at most `width` cells; longer ones are cut."""
 
     def heading(self, width: int) -> Content | None:
-        """A line that stays on top, if there is one."""
+        """Return the line that stays at the top, if any."""
         return None
 
     @property
@@ -262,16 +264,16 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def empty(self) -> Content:
-        """What stands there as long as there is no line."""
+        """The text that is shown while there is no line."""
         return Content()
 
     @property
     def inner_width(self) -> int:
-        """Cells of a line: the scroll bar's, and what keeps it off that, are left out."""
+        """The cells of a line, without the scroll bar and the gap before it."""
         return max(0, self.scrollable_content_region.width - self.KEPT_OFF)
 
     def as_text(self, width: int = 120) -> str:
-        """All lines as plain text."""
+        """Return all lines as plain text."""
         heading = self.heading(width)
         lines = [*([heading] if heading is not None else []), *self._all_lines(width)]
         return "".join(f"{line.plain.rstrip()}\n" for line in lines)
@@ -280,7 +282,7 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         return (self.line_at(index, width) for index in range(self.line_count))
 
     def lines_changed(self) -> None:
-        """Measure and draw anew; cursor and scroll stay where they are."""
+        """Measure and draw again; the cursor and the scroll position stay."""
         height = self.line_count + self.has_heading
         if self.virtual_size.height != height:
             resize_to(self, Size(self.inner_width, height))
@@ -319,12 +321,12 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
         self.post_message(self.Moved(self, self.cursor))
 
     def redraw(self, *lines: int) -> None:
-        """Draw these lines anew."""
+        """Draw these lines again."""
         above = round(self.scroll_y) - self.has_heading
         repaint_only(self, (line - above for line in lines if line - above >= self.has_heading))
 
     def show_cursor_line(self) -> None:
-        """Scroll as little as is needed to see the cursor."""
+        """Scroll as little as needed to show the cursor."""
         shown = self.size.height - self.has_heading
         top = round(self.scroll_y)
         if shown <= 0:
@@ -335,13 +337,13 @@ class LineList(ScrollView, can_focus=True, inherit_bindings=False):
             self.scroll_to(y=self.cursor - shown + 1, animate=False, force=True)
 
     def spots(self) -> Iterator[JumpTarget]:
-        """The rows that are on the screen."""
+        """Yield the visible rows as jump targets."""
         top, heading = round(self.scroll_y), int(self.has_heading)
         for index, at in rows_on_screen(self, self.line_count, top, heading):
             yield JumpTarget(at, partial(self.stand_on, index))
 
     def stand_on(self, index: int) -> None:
-        """Put cursor and focus on this line."""
+        """Move the cursor and the focus to this line."""
         self.focus()
         self.cursor = index
 

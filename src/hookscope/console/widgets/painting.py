@@ -1,6 +1,6 @@
 """Overrides of Textual's layout and painting.
 
-lay out and paint each change once, and mount nothing in a widget that is being removed.
+Lay out and paint each change once, and mount nothing in a widget that is being removed.
 """
 
 from __future__ import annotations
@@ -23,32 +23,31 @@ from textual.widgets import Static
 
 from hookscope.console.widgets.focus_targets import styled_by_focus
 
-LineGap: TypeAlias = tuple[
-    int, int
-]  # cells of a line in which nothing stands yet: from one to before another
+LineGap: TypeAlias = tuple[int, int]  # an empty range of cells of a line: start, end (exclusive)
 
 
 class PartialCompositor(Compositor):
-    """Asks each part of the screen only for the lines in which something has changed.
+    """Asks each widget only for the lines that have changed.
 
-    Every part hears of its size. Textual tells whose size differs from what it knew, and comes to know sizes
-    in between, whenever somebody asks where a part stands: a new one then never heard how large it is.
+    Every widget gets a resize event when its size changes. Textual compares with the last size it
+    computed, which it also updates when somebody asks for a widget's region; a new widget then
+    never learns its size.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._changed: Collection[Region] | None = None  # None: all is painted
-        self._told: dict[Widget, Size] = {}  # who has heard of its size, and which
-        self.changes = 0  # of what is shown, so far
-        self.drawn = -1  # how many there were when a screen above last drew all of this
-        self.anew = False  # has any part heard of another size by the last layout
+        self._changed: Collection[Region] | None = None  # None: paint everything
+        self._told: dict[Widget, Size] = {}  # the size last reported to each widget
+        self.changes = 0  # number of visible changes so far
+        self.drawn = -1  # `changes` when a screen above last drew this one
+        self.anew = False  # whether the last layout resized any widget
 
     def update_widgets(self, widgets: set[Widget]) -> None:
         self.changed(widgets)
         super().update_widgets(widgets)
 
     def changed(self, widgets: Collection[Widget]) -> None:
-        """These are to be painted anew. A screen itself is painted behind its parts, which stay so."""
+        """Mark widgets to be painted again. A screen is painted behind its widgets, which stay valid."""
         self.changes += any(not isinstance(widget, Screen) for widget in widgets)
 
     def reflow_visible(self, parent: Widget, size: Size) -> set[Widget]:
@@ -72,7 +71,7 @@ class PartialCompositor(Compositor):
         self.changes += 1
 
     def shining_through(self) -> list[Strip]:
-        """All lines, for a screen above."""
+        """Return all lines, for a screen above."""
         strips = self.render_strips()
         self.drawn = self.changes
         return strips
@@ -90,11 +89,11 @@ class PartialCompositor(Compositor):
     def _render_chops(
         self, crop: Region, is_rendered_line: Callable[[int], bool]
     ) -> Sequence[Mapping[int, Strip]]:
-        """From front to back, as Textual does; what stands behind others is not asked for its lines.
+        """Draw from front to back, as Textual does; hidden widgets are not asked for lines.
 
-        Textual cuts each line wherever any part begins or ends, those that are not seen there too, and makes
-        a strip of each piece. Here a line that nothing stands before stays the strip that it is. What has
-        not changed is not drawn, and keeps its place: what lies behind it must not be painted there.
+        Textual cuts each line wherever any widget begins or ends, also hidden ones, and makes a strip
+        of each piece. Here a line with nothing in front stays one strip. A part that has not changed is
+        not drawn but keeps its gap, so that nothing behind it is painted there.
         """
         width, height = self.size
         lines: list[dict[int, Strip]] = [{} for _ in range(height)]
@@ -123,14 +122,14 @@ class PartialCompositor(Compositor):
 
 
 def _piece_ends(line: Mapping[int, Strip | None]) -> list[int]:
-    """Where each piece of a line ends."""
+    """Return the end of each piece of a line."""
     return [x + strip.cell_length for x, strip in line.items() if strip is not None]
 
 
 def _fill_gaps(
     line: dict[int, Strip], gaps: Sequence[LineGap], strip: Strip | None, x: int, right: int
 ) -> list[LineGap]:
-    """Put a part's strip where nothing in front of it stands; the gaps that are left on its line."""
+    """Put a strip into the gaps of a line; return the gaps that remain."""
     left = []
     if strip is not None:
         right = min(right, x + strip.cell_length)
@@ -148,21 +147,26 @@ def _fill_gaps(
     return left
 
 
-FINAL_MESSAGES = (Prune, events.Unmount, events.Callback)  # how it ends, and who waits for it
+FINAL_MESSAGES = (
+    Prune,
+    events.Unmount,
+    events.Callback,
+)  # messages that end it, and callbacks that others wait for
 
 
 class RemovableWidget(Widget):
-    """May go at any time: a dialog that is left at once, a workspace or a console that ends as it begins.
+    """A widget that can be removed at any time, even before it is mounted.
 
-    Textual mounts no parts in what is on its way out, and tells it that all are there. And what it wants to
-    be done after the next painting is done by whatever screen is on top by then, when its parts have gone.
+    Textual mounts no children in a widget that is being removed, but still reports that all are
+    mounted. And it runs callbacks after the next paint on whatever screen is on top, when the
+    widget's children are gone.
     """
 
-    _bare = False  # it was on its way out before its parts could come
+    _bare = False  # it was removed before its children could be mounted
 
     @property
     def leaving(self) -> bool:
-        """Is it on its way out?"""
+        """Whether the widget is being removed."""
         return self._pruning
 
     async def _dispatch_message(self, message: Message) -> None:
@@ -172,7 +176,7 @@ class RemovableWidget(Widget):
             await super()._dispatch_message(message)
 
     def call_after_refresh(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
-        """Do this after the next painting, if it still stands there then."""
+        """Call this after the next paint, if the widget still exists then."""
 
         def called() -> Any:
             return None if self.leaving else callback(*args, **kwargs)
@@ -181,22 +185,24 @@ class RemovableWidget(Widget):
 
 
 ScreenAnswer = TypeVar("ScreenAnswer")
-ScrollBars: TypeAlias = tuple[bool, bool]  # upright, level
+ScrollBars: TypeAlias = tuple[bool, bool]  # vertical, horizontal
 
 
 class LaidOutOnce(RemovableWidget, Screen[ScreenAnswer]):
-    """Textual lays all out again wherever a layout has given a part another size, and paints those parts once
-    more: this does so once. Where a scroll bar comes or goes by it, Textual paints all without that and then
-    again: this lays out twice, and paints what comes of it."""
+    """A screen that lays out all size changes once and paints them once.
+
+    Textual lays out again for each widget with a new size, and paints it again. When a scroll bar
+    appears or disappears, Textual paints twice; this lays out twice and paints the result.
+    """
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._compositor: PartialCompositor = PartialCompositor()
         self._laying_out = False
-        self._to_paint = False  # what is laid out
+        self._to_paint = False  # a layout waits for its paint
 
     def _compositor_refresh(self) -> None:
-        """Below another screen: Textual has all of that painted anew, though nothing has changed in it."""
+        """Skip an unchanged screen below another one, which Textual would paint again."""
         if self._laying_out:
             self._to_paint = True
             return
@@ -208,11 +214,11 @@ class LaidOutOnce(RemovableWidget, Screen[ScreenAnswer]):
             super()._compositor_refresh()
 
     def _paint_layout(self) -> None:
-        """It is all laid out now."""
+        """Paint after the layout is complete."""
         self._compositor_refresh()
 
     def _take_along(self) -> None:
-        """What a layout has given another size is painted with the rest, and not once more."""
+        """Paint resized widgets together with the rest, not again afterwards."""
         painter = self._compositor
         asked = {part for part in (self, *painter.visible_widgets) if part._repaint_required}
         painter.update_widgets(asked)
@@ -220,30 +226,28 @@ class LaidOutOnce(RemovableWidget, Screen[ScreenAnswer]):
             part._repaint_required = False
 
     def _on_timer_update(self) -> None:
-        self._compositor.changed(
-            self._dirty_widgets
-        )  # before Textual may put the whole screen in their place
+        self._compositor.changed(self._dirty_widgets)  # before Textual may replace them with the whole screen
         super()._on_timer_update()
 
     def _on_screen_resume(self, event: events.ScreenResume) -> None:
-        """For the first time: all its parts were styled as they were mounted, just now."""
+        """Do not style the children again on the first resume: mounting has just done it."""
         event.refresh_styles = event.refresh_styles and self.stack_updates > 0
 
     def _screen_resized(self, size: Size) -> None:
-        """This screen, or one that was put above it, has heard of its size: it may be known already."""
+        """Ignore a size that is already known; a screen above may have reported it."""
         if size != self._compositor.size or self._layout_required:
             super()._screen_resized(size)
 
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
         asked = {part for part in self.walk_children(Widget) if part._layout_required}
         if scroll:
-            asked.add(self)  # what it has asked for is this
+            asked.add(self)  # scrolling is what it requested
         self._laying_out = True
         try:
             stand = self._bars_kept(size, scroll) or self._bars_kept(size, False)
         finally:
             self._laying_out = False
-        if stand:  # all stands where it belongs: what a new size has asked for is done
+        if stand:  # the layout is final: requests from new sizes are done
             for part in (self, *self._compositor._full_map):
                 part._layout_required = part._layout_required and part in asked
         if self._to_paint:
@@ -252,7 +256,7 @@ class LaidOutOnce(RemovableWidget, Screen[ScreenAnswer]):
             self._paint_layout()
 
     def _bars_kept(self, size: Size | None, scroll: bool) -> bool:
-        """Lay out; has no scroll bar come or gone by it."""
+        """Lay out; return True if no scroll bar appeared or disappeared."""
         before = {part: _scroll_bars(part) for part in (self, *self.walk_children(Widget))}
         super()._refresh_layout(size, scroll)
         return all(
@@ -261,23 +265,26 @@ class LaidOutOnce(RemovableWidget, Screen[ScreenAnswer]):
 
 
 class PaintedOnce(LaidOutOnce[ScreenAnswer]):
-    """Waits a frame or two with a paint that the next one would paint over: until parts of another size have
-    laid out what they show, and until what a subclass knows of is all there."""
+    """Delays a paint by a frame or two if the next one would paint over it.
+
+    It waits for widgets with a new size to lay out their content, and for pending parts that a
+    subclass knows of.
+    """
 
     # Who gets it, and who loses it, are painted; for Textual the whole screen is.
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self._painted = False  # once: the first paint waits for nothing
+        self._painted = False  # True after the first paint, which is never delayed
         self._held = 0  # frames
-        self._put_off = False  # what was laid out is not painted
-        self._behind: list[Callable[[], object]] = []  # what waits for a paint
-        self._too_early = 0  # ticks that come before the parts have said what is to be painted
+        self._put_off = False  # a layout has not been painted yet
+        self._behind: list[Callable[[], object]] = []  # callbacks for the next paint
+        self._too_early = 0  # timer ticks before the widgets have reported their changes
 
     @property
     def is_half_done(self) -> bool:
-        """Is more on its way that belongs to what is painted."""
+        """Whether more parts of this paint are pending."""
         return False
 
     @property
@@ -296,10 +303,11 @@ class PaintedOnce(LaidOutOnce[ScreenAnswer]):
         self.app.stylesheet.update_nodes(nodes, animate=True)
 
     def call_after_paint(self, callback: Callable[[], object]) -> None:
-        """Do this once what was changed just now stands on the terminal.
+        """Call this once the latest change is on the terminal.
 
-        Textual's own `call_after_refresh` comes sooner: the parts have not yet said that they changed, and a
-        paint may be put off. A screen that another one covers is not painted: there it is done all the same.
+        Textual's own `call_after_refresh` comes earlier: the widgets have not reported their changes
+        yet, and a paint may be delayed. A screen below another one is not painted; the callback runs
+        anyway.
         """
         self._behind.append(callback)
         self._too_early = 1
@@ -317,10 +325,10 @@ class PaintedOnce(LaidOutOnce[ScreenAnswer]):
     def _on_timer_update(self) -> None:
         if self.is_half_done and self._held < MOST_HELD_FRAMES:
             self._held += 1
-            return  # the timer goes on
+            return  # the timer keeps running
         super()._on_timer_update()
         if self._put_off and self.is_current:
-            self._dirty_widgets.add(self)  # nothing of its own: all that waits to be painted
+            self._dirty_widgets.add(self)  # paint everything that waits
             self._update_timer.resume()
         elif self._behind and self._too_early:
             self._too_early = int(self._has_more_to_say())
@@ -329,7 +337,7 @@ class PaintedOnce(LaidOutOnce[ScreenAnswer]):
             self._no_longer_wait()
 
     def _has_more_to_say(self) -> bool:
-        """Has any part changed that has not yet told this screen so: it does when it is idle."""
+        """Return True if a changed widget has not told this screen yet; it does when idle."""
         return any(
             part._repaint_required or part._layout_required for part in self._compositor.visible_widgets
         )
@@ -351,16 +359,16 @@ class PaintedOnce(LaidOutOnce[ScreenAnswer]):
 
 
 MOST_HELD_FRAMES = 2  # frames
-NO_BARS = False, False  # of a part that was not there yet
+NO_BARS = False, False  # of a widget that did not exist yet
 
 
 def _scroll_bars(part: Widget) -> ScrollBars:
-    """Which scroll bars it shows."""
+    """Return which scroll bars the widget shows."""
     return part.show_vertical_scrollbar, part.show_horizontal_scrollbar
 
 
 def update_text(widget: Static, text: Content) -> None:
-    """Say this: nothing is painted where it says so already, or laid out where it takes no other room."""
+    """Set a text; paint only if it changes, lay out only if its size changes."""
     before = widget.content
     if not isinstance(before, Content):
         widget.update(text)
@@ -379,7 +387,7 @@ def _has_same_size(widget: Static, before: Content, text: Content) -> bool:
 
 
 def update_border(widget: Widget, title: Content, subtitle: Content) -> None:
-    """Write into the frame: what stands in it is not painted anew, as Textual would have it."""
+    """Set the border's texts without painting the content again, as Textual would."""
     around, at = widget.outer_size, -widget.content_offset
     for name, text, line in (
         ("_border_title", title, 0),
@@ -391,7 +399,7 @@ def update_border(widget: Widget, title: Content, subtitle: Content) -> None:
 
 
 def repaint_only(view: ScrollView, rows: Iterable[int]) -> None:
-    """Paint these rows of a view anew, those of them that are on the screen; scrolling paints all."""
+    """Paint these rows of a view if they are visible; scrolling paints all."""
     size = view.scrollable_content_region.size
     seen = [Region(0, y, size.width, 1) for y in rows if 0 <= y < size.height]
     if seen:
@@ -399,10 +407,10 @@ def repaint_only(view: ScrollView, rows: Iterable[int]) -> None:
 
 
 def resize_to(view: ScrollView, size: Size) -> None:
-    """What can be scrolled through has this size now.
+    """Set the size of a view's scrollable content.
 
-    The rest of the screen is laid out anew only if this decides how much room the view takes, or a scroll bar
-    comes or goes: Textual would do so each time.
+    The rest of the screen is laid out again only if this size decides how much room the view takes,
+    or a scroll bar appears or disappears. Textual would do so each time.
     """
     if view.styles.auto_dimensions:
         view.virtual_size = size

@@ -1,4 +1,4 @@
-"""A style sheet that gives each widget only the rules that changed."""
+"""A style sheet that applies only the rules that changed to each widget."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from textual.dom import DOMNode
 from textual.widget import Widget
 
 RuleValues: TypeAlias = Mapping[str, object]
-StyleCache: TypeAlias = dict[tuple[Any, ...], RulesMap]  # what was found for those that are styled together
+StyleCache: TypeAlias = dict[tuple[Any, ...], RulesMap]  # Textual's cache for nodes that are styled together
 
 
 class SortedRules:
-    """All rule sets of a style sheet, by what they may be for."""
+    """The rule sets of a style sheet, indexed by the names they apply to."""
 
     def __init__(self, rules: list[RuleSet]) -> None:
         self.rules = rules
@@ -26,7 +26,7 @@ class SortedRules:
         self._for: dict[frozenset[str], list[RuleSet]] = {}
 
     def for_names(self, names: frozenset[str]) -> list[RuleSet]:
-        """Those for what has one of these names, in the order of the sheet."""
+        """Return the rule sets for a node with one of these names, in the order of the sheet."""
         found = self._for.get(names)
         if found is None:
             found = [rule for rule in self.rules if not names.isdisjoint(rule.selector_names)]
@@ -35,17 +35,17 @@ class SortedRules:
 
 
 class ConsoleStylesheet(Stylesheet):
-    """A mode that changes, or a focus that moves, has parts styled for which most holds that held before.
+    """Applies styles faster when a mode or the focus changes and most rules stay the same.
 
-    Textual looks through all rule sets for each part, and sets all of some forty rules anew; for some of them
-    it paints, whatever they were: it compares them with what a part has made of them, never the same. And
-    for each field of a form it does so four times more, for its cursor and what else looks alike in all.
+    Textual checks all rule sets for each node and sets some forty rules again. Some of them cause a
+    paint even if unchanged, because it compares them with the node's computed values. For each
+    field of a form it repeats this four times, for its cursor and other details.
     """
 
-    # What each was given last, and how often its styles had changed by then: if not since, all of it holds.
+    # The last rules of each node, and its update counter then: if equal, they still hold.
     _given: ClassVar[WeakKeyDictionary[DOMNode, tuple[RuleValues, int]]] = WeakKeyDictionary()
-    _together: StyleCache | None = None  # with whom the part is styled that is styled now
-    _narrowed: list[RuleSet] | None = None  # the rule sets that may be for it
+    _together: StyleCache | None = None  # the cache for the node that is being styled
+    _narrowed: list[RuleSet] | None = None  # the rule sets that may apply to it
     _sorted = SortedRules([])
 
     @property
@@ -59,7 +59,7 @@ class ConsoleStylesheet(Stylesheet):
         return self._sorted
 
     def apply(self, node: DOMNode, *, animate: bool = False, cache: StyleCache | None = None) -> None:
-        # Textual makes a node of no kind for each detail that a part draws in a style of its own.
+        # Textual makes a plain DOMNode for each detail that a widget draws in its own style.
         if type(node) is DOMNode and isinstance(node.parent, Widget) and self._together is not None:
             self._apply_to_detail(node, node.parent, self._together)
         else:
@@ -75,8 +75,10 @@ class ConsoleStylesheet(Stylesheet):
             self._together, self._narrowed = before
 
     def _apply_to_detail(self, detail: DOMNode, part: Widget, together: StyleCache) -> None:
-        """As the same detail of a part beside it, if no rule tells the two from each other: the key is what
-        Textual goes by for the parts themselves."""
+        """Reuse the styles of the same detail of a sibling, if no rule distinguishes the two.
+
+        The key is the one that Textual uses for the widgets themselves.
+        """
         named = part.id if part.id in self._all_sorted().ids else None
         state = part._pseudo_classes_cache_key
         key = (detail.classes, part.parent, named, part.classes, state, part._css_type_name)
@@ -98,6 +100,6 @@ class ConsoleStylesheet(Stylesheet):
             for name in before.keys() | now.keys():
                 if before.get(name) != now.get(name):
                     setattr(base, name, now.get(name))
-            node.notify_style_update()  # though nothing has changed: what lies around it may look different
+            node.notify_style_update()  # even without a change: its surroundings may look different
         if isinstance(node, Widget):
             cls._given[node] = now, base._updates

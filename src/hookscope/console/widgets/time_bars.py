@@ -15,10 +15,10 @@ class TimeBar(NamedTuple):
 
 
 def time_bar(start: float, end: float, total: float, width: int, *, live: bool = False) -> TimeBar:
-    """The stretch from `start` to `end` of a line that is `total` long and `width` cells wide.
+    """Return the bar from `start` to `end` on a scale that is `total` long and `width` cells wide.
 
-    It never leaves its column, and what took any time at all is seen: a sliver at least. A live one
-    is drawn in a lighter shade, so that it differs from a finished one without colour.
+    It never leaves its column, and any duration is visible, as a sliver at least. A live bar has a
+    lighter shade, so that it differs from a finished one without colour.
     """
     if width <= 0:
         return TimeBar(0, "")
@@ -37,7 +37,7 @@ def time_bar(start: float, end: float, total: float, width: int, *, live: bool =
 
 
 def tick_step(total_ms: float, most: int) -> float:
-    """A round distance between ticks, in milliseconds, so that there are `most` at most."""
+    """Return a round distance between ticks, in milliseconds, for at most `most` ticks."""
     size = 10.0**-1
     while True:
         for step in TICK_STEPS:
@@ -47,7 +47,7 @@ def tick_step(total_ms: float, most: int) -> float:
 
 
 def time_axis(total: float, width: int) -> str:
-    """The numbers above the bars: exactly `width` cells, round figures, the unit behind the last."""
+    """Return the axis labels: exactly `width` cells, round numbers, the unit after the last."""
     if width < 6 or total <= 0:
         return " " * max(width, 0)
     seconds = total >= 2

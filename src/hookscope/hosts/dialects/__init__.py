@@ -1,4 +1,7 @@
-"""Dialects: one file for each host version, its events as YAML beside it. Only this folder names hosts."""
+"""Dialects: one file for each host version, its events as YAML beside it.
+
+Only this folder names hosts.
+"""
 
 from hookscope.hosts.dialects.eliza import ELIZA
 from hookscope.hosts.dialects.eliza_beta_2 import ELIZA_BETA_2
@@ -12,20 +15,20 @@ from hookscope.hosts.dialects.openclaw_2026_9 import OPENCLAW_2026_9
 from hookscope.model.host import Dialect
 from hookscope.model.text import nearest_word
 
-# In the order in which a host is looked for when nobody names one.
+# In the order in which hosts are detected if none is named.
 GUIDES: tuple[Dialect, ...] = (OPENCLAW, MILADY, ELIZA, EVE)
-# Programs as they were shipped, only by name.
+# Programs as shipped; used only if named.
 SHIPPED: tuple[Dialect, ...] = (OPENCLAW_2026_9, MILADY_ALPHA_76, ELIZA_BETA_2, EVE_0_18, EVE_0_80)
 DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (*GUIDES, *SHIPPED)}
 DEFAULT = OPENCLAW
 
 
 class UnknownDialect(LookupError):
-    """No dialect has this name. The text names the nearest known one."""
+    """No dialect has this name. The text names the closest known one."""
 
 
 def dialect_named(name: str) -> Dialect:
-    """The dialect of that name. Raises UnknownDialect."""
+    """Return the dialect of that name. Raises UnknownDialect."""
     if name in DIALECTS:
         return DIALECTS[name]
     near = nearest_word(name, DIALECTS)

@@ -1,4 +1,4 @@
-"""The event catalogues, and the sequences of events, that stand beside the dialects."""
+"""The event catalogues and event sequences beside the dialects."""
 
 from collections.abc import Mapping
 from functools import cache, partial
@@ -11,10 +11,10 @@ DATA_FOLDER = Path(__file__).parent
 
 @cache
 def catalogue(*names: str, others: tuple[tuple[str, str], ...] = (), hyphens: bool = True) -> Catalogue:
-    """The catalogues in `<name>.yaml` of this folder, as one; each is read when it is asked for something.
+    """Return the catalogues in `<name>.yaml` of this folder as one; each is read on first use.
 
-    `others`: dialects of other versions, each with the name of its catalogue. `hyphens`: may plugins write
-    them in the names of their hooks.
+    `others`: dialects of other versions, each with the name of its catalogue. `hyphens`: whether
+    plugins may write hyphens in the names of their hooks.
     """
     elsewhere = {dialect: partial(_read_catalogue_file, name) for dialect, name in others}
     return Catalogue.joined(
@@ -27,8 +27,8 @@ def catalogue(*names: str, others: tuple[tuple[str, str], ...] = (), hyphens: bo
 
 @cache
 def mistaken_names() -> Mapping[str, EventTypo]:
-    """Names that authors write for events and that are none, by name."""
-    from hookscope.model.event_typos import read_event_typos  # here: most hooks listen to what is sent
+    """Return names that authors mistake for events, by name."""
+    from hookscope.model.event_typos import read_event_typos  # rarely needed
 
     return read_event_typos(read_data_file("mistaken_names"))
 
@@ -39,5 +39,5 @@ def _read_catalogue_file(name: str) -> Catalogue:
 
 
 def read_data_file(name: str) -> bytes:
-    """`<name>.yaml` of this folder."""
+    """Return the bytes of `<name>.yaml` of this folder."""
     return (DATA_FOLDER / f"{name}.yaml").read_bytes()

@@ -22,12 +22,12 @@ STATE = "~/.eliza"
 
 
 def legacy_roots(host: Host) -> tuple[Path, ...]:
-    """Source: guide 000, "Legacy Handler Config": a file under ~/.eliza/."""
+    """Return the roots of legacy modules: ~/.eliza/. Source: guide 000, "Legacy Handler Config"."""
     return (host.surroundings.files.real(host.surroundings.absolute(STATE)),)
 
 
 def error_text(key: str, event: str, message: str) -> str:
-    """Source: guide 000, "Error Handling": the key that matched."""
+    """Return the host's error text, with the key that matched. Source: guide 000, "Error Handling"."""
     return f'[hooks] Handler error for "{key}": {message}'
 
 

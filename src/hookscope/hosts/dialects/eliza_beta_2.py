@@ -1,4 +1,4 @@
-"""Eliza, npm package @elizaos/agent 2.0.0-beta.2, as it was recorded."""
+"""Eliza, npm package @elizaos/agent 2.0.0-beta.2, as recorded."""
 
 from dataclasses import replace
 from functools import partial
@@ -18,7 +18,7 @@ from hookscope.hosts.folders import folder_system_of, unchecked_gates
 from hookscope.hosts.folders.legacy_handlers import LegacyRule
 
 LEGACY = LegacyRule(roots=resolved_roots, links_resolved=True, refusal=REFUSED_MODULE, literal=True)
-RUNTIME_PROGRAMS = ("node",)  # it looks in the folder of the program that runs it
+RUNTIME_PROGRAMS = ("node",)  # it also searches the folder of its own runtime
 GUIDE = folder_system_of(ELIZA)
 
 ELIZA_BETA_2 = replace(
@@ -42,7 +42,7 @@ ELIZA_BETA_2 = replace(
         legacy_registered=LEGACY_REGISTERED,
         not_loaded="[hooks] Failed to load handler {file}: {type}: {plain}",
     ),
-    clears_when_off=False,  # it returns before clearing, whatever its guide shows
+    clears_when_off=False,  # it returns before clearing, unlike its guide
     load_rules=LOAD_RULES,
     entry_env=False,
     catalogue=partial(catalogue, CATALOGUE),

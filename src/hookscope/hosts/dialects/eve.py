@@ -1,4 +1,4 @@
-"""Eve, as its guide says (seed 002, that of 0.11 to 0.26)."""
+"""Eve, as its guide says (seed 002, for 0.11 to 0.26)."""
 
 import re
 from functools import partial
@@ -20,14 +20,14 @@ from hookscope.model.hook import LogLine
 from hookscope.model.host import Dialect, HostLayout, SettingsRules, SwitchRules
 from hookscope.model.run import Event, Module, Registration
 
-# What its development server reads into the environment, the strongest first; what is set there stays.
+# Files that its development server loads, highest precedence first; variables already set stay.
 DOTENV = (".env.development.local", ".env.local", ".env.development", ".env")
-NEIGHBOUR_PREFIX = "beside\n"  # what a module is failed for: a file beside it that does not load, and why
+NEIGHBOUR_PREFIX = "beside\n"  # a failure of the module: a file beside it does not load, and why
 BUILD = "BuildStopped"
 HOOK_FAILED = "HOOK_FAILED"  # the guide gives its failures no code
-# The guide names a page that lists the events; this is its version's.
+# The guide links to a list of the events; this is the list of its version.
 VOCABULARY = partial(catalogue, "eve_0_18")
-# What versions behind the guide's came to send.
+# Events that versions after the guide's send.
 LATER = (
     "action.input.appended",
     "action.partial",
@@ -44,7 +44,10 @@ LATER = (
 
 
 def swallowed_error_log(event: Event, call: Registration, failure: Failure) -> LogLine:
-    """A channel's or a resolver's throw, which changes nothing (eve 20; read for resolvers)."""
+    """Return the log line of a channel's or resolver's error, which has no effect.
+
+    Source: eve 20; read in the source for resolvers.
+    """
     if role_of(call) == CHANNEL:
         return LogLine("error", "[eve:channel.adapter] adapter event handler threw — event swallowed")
     kind = call.name.partition("/")[0].removesuffix("s")
@@ -52,7 +55,10 @@ def swallowed_error_log(event: Event, call: Registration, failure: Failure) -> L
 
 
 def build_failure(module: Module) -> Failure | None:
-    """As shipped: a tool or connection that does not load stops the build, and so every hook."""
+    """Return the failure of a build, as shipped.
+
+    A tool or connection that does not load stops the build, and so every hook.
+    """
     told = sorted(one for one in module.asked if one.startswith(NEIGHBOUR_PREFIX))
     if not told:
         return None
@@ -61,15 +67,15 @@ def build_failure(module: Module) -> Failure | None:
 
 
 def bundled_error_text(text: str, file: str) -> str:
-    """A class without a name has one in what the bundler makes: that of its file."""
+    """Return the error text with the name that the bundler gives an unnamed class: that of its file."""
     own = re.sub(r"\W", "_", Path(file).stem, flags=re.ASCII)
     return text.replace("Class constructor default cannot", f"Class constructor {own}_default cannot")
 
 
 def events_after_throw(event: Event, failure: Failure) -> tuple[Event, ...]:
-    """Source: seed 002, "What happens when a hook throws"."""
+    """Return the events after a hook throws. Source: seed 002, "What happens when a hook throws"."""
     if event.type == "session.failed":
-        return ()  # there is nothing left that could fail
+        return ()  # nothing is left to fail
     if event.type in FAILURE_CASCADE:
         return (session_failed(event, HOOK_FAILED, failure.own_text),)
     return (turn_failed(event, HOOK_FAILED, failure.own_text),)
@@ -95,7 +101,7 @@ EVE = Dialect(
             failures=FailureRule(stops=True, swallowed=swallowed_error_log, follows=events_after_throw),
             context=ContextRule(),
             sessions=GUIDE_SESSIONS,
-            files=FileRules(),  # the guide tells of no file that is an error, so tests are none
+            files=FileRules(),  # the guide mentions no invalid files, so tests are not errors
         ),
     ),
     switching=SwitchRules(notices="Eve notices when it builds the project again."),

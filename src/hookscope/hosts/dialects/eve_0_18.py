@@ -1,4 +1,4 @@
-"""Eve, npm package eve 0.18.1, as it was recorded."""
+"""Eve, npm package eve 0.18.1, as recorded."""
 
 import re
 from dataclasses import replace
@@ -28,7 +28,7 @@ from hookscope.model.hook import LogLine
 from hookscope.model.host import LoadRules
 from hookscope.model.run import Event, Registration
 
-# Written while the model's answer is handled: a throw there is the model's own (eve 12, rules note 3.1.2).
+# Sent while the model's reply is handled: a throw counts as the model's (eve 12, rules note 3.1.2).
 IN_THE_MODEL_STEP = frozenset(
     {
         "reasoning.appended",
@@ -45,13 +45,13 @@ AGENT_LAYOUT = AgentLayout(
     | {"subagents", "tools"},
     of_root=frozenset({"channels"}),
 )
-FILE = re.compile(r' from "([^"]+)" ')  # in the sentence of a refused module
+FILE = re.compile(r' from "([^"]+)" ')  # in the error of a refused module
 FAILED = re.compile(r'Failed to execute the hook export "[^"]*" from "([^"]+)": (.*)', re.DOTALL)
 REPEATED = 'Step "step//eve@0.18.1//turnStep" failed after 3 retries: {error}'
 
 
 def throw_log(event: Event, call: Registration, failure: Failure) -> LogLine:
-    """What it says of a throw: nothing names the hook (eve 11 and 12)."""
+    """Return the log line of an error that a hook throws; it does not name the hook (eve 11 and 12)."""
     if event.type in IN_THE_MODEL_STEP:
         text = f"model call failed — parking session for retry by the user: {failure.own_text}"
         return LogLine("error", f"[eve:harness.tool-loop] {text}")
@@ -62,7 +62,10 @@ def throw_log(event: Event, call: Registration, failure: Failure) -> LogLine:
 
 
 def events_after_throw(event: Event, failure: Failure) -> tuple[Event, ...]:
-    """What comes of an event fired by hand. In a session the step is run three times more before that."""
+    """Return the events after a throw, for an event fired by hand.
+
+    In a session the step is first run three more times.
+    """
     message = failure.own_text
     if event.type in IN_THE_MODEL_STEP:
         failed = (build(event, "MODEL_CALL_FAILED", message) for build in (step_failed, turn_failed))
@@ -71,7 +74,7 @@ def events_after_throw(event: Event, failure: Failure) -> tuple[Event, ...]:
 
 
 def load_error_text(failure: Failure, file: str) -> str:
-    """Its words for a module that is no hook: other quotes, and the step that fails (eve 08, 09, 21)."""
+    """Return the host's error about an invalid module: other quotes, and the failed step (eve 08, 09, 21)."""
     if failure.type == BUILD:
         return failure.message
     if failed := FAILED.match(failure.message):

@@ -1,4 +1,4 @@
-"""Eve, npm package eve 0.80.1, as it was recorded."""
+"""Eve, npm package eve 0.80.1, as recorded."""
 
 import json
 from dataclasses import replace
@@ -33,18 +33,18 @@ AGENT_LAYOUT = AgentLayout(
     skill_names=True,
     package="eve",
 )
-MALFORMED = "Malformed"  # the failure of a module that is not what its place in the agent asks for
+MALFORMED = "Malformed"  # the failure of a module of the wrong kind for its folder
 VOCABULARY = partial(catalogue, "eve_0_80", others=(("eve@0.18", "eve_0_18"),))
 
 
 def throw_log(event: Event, call: Registration, failure: Failure) -> LogLine:
-    """A hook's throw is logged, and that is all (eve 11, 12, 20)."""
+    """Return the log line of an error that a hook throws; it has no other effect (eve 11, 12, 20)."""
     error = f"{failure.type}: {failure.own_text}" if failure.type else failure.own_text
     return _line("error", "stream event hook failed", event, call, subscription=call.key, error=error)
 
 
 def ignored_cancel_log(event: Event, call: Registration) -> LogLine:
-    """A cancel on an event that belongs to no running turn (eve 15)."""
+    """Return the log line of a cancel on an event outside a running turn (eve 15)."""
     return _line("warn", "ctx.cancel() ignored: the event is not part of a running turn", event, call)
 
 
@@ -61,7 +61,10 @@ def _line(level: str, text: str, event: Event, call: Registration, **more: Any) 
 
 
 def load_error_text(failure: Failure, file: str) -> str:
-    """Why it does not compile: the shape in its own words (eve 08, 09, 21), else the module that threw."""
+    """Return why a module does not compile: its shape, in the host's words, or the module that threw.
+
+    Source: eve 08, 09, 21.
+    """
     if failure.type == BUILD:
         return failure.message
     if failure.type == MALFORMED:
@@ -70,7 +73,7 @@ def load_error_text(failure: Failure, file: str) -> str:
 
 
 def events_after_cancel(event: Event) -> tuple[Event, ...]:
-    """Source: eve 14."""
+    """Return the events after a cancel. Source: eve 14."""
     return turn_cancelled(event), session_waiting(event, token=True)
 
 
@@ -80,7 +83,7 @@ EVE_0_80 = replace(
     title="Eve 0.80.1, as shipped",
     version="0.80.1",
     load_rules=LoadRules(failed="{error}", reworded=load_error_text, refuses=build_failure),
-    since="0.68.0",  # when a throw came to be logged only, and `ctx.cancel()` came (rules note 3.1)
+    since="0.68.0",  # the first version that only logs a throw, and has `ctx.cancel()` (rules note 3.1)
     systems=(
         replace(
             stream_system_of(EVE),

@@ -1,4 +1,4 @@
-"""Eve's sessions: the guide's, and those of 0.18.1 and 0.80.1 as they were recorded."""
+"""Eve's sessions: the guide's, and those of 0.18.1 and 0.80.1 as recorded."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from hookscope.model.hook import LogLine
 if TYPE_CHECKING:
     from hookscope.hosts.streams.session_messages import SessionAgent
 
-SCRIPTED_MODEL = "eve-mock/model"  # what the stand-in for a model is called
+SCRIPTED_MODEL = "eve-mock/model"  # the name of the mock model
 NO_ANSWER = "The model did not return a response. Please try again."
 
 
 def _runtime(version: str, *, model: bool = False) -> Callable[[SessionAgent], Mapping[str, Any]]:
-    """What session.started says of who runs it."""
+    """Return a function that makes the `runtime` data of session.started."""
 
     def runtime(agent: SessionAgent) -> Mapping[str, Any]:
         told = {"agentId": agent.name, "agentName": agent.name, "eveVersion": version}
@@ -30,7 +30,7 @@ def _runtime(version: str, *, model: bool = False) -> Callable[[SessionAgent], M
 
 
 def _failure_log(kind: str, data: Mapping[str, Any]) -> LogLine | None:
-    """What the programs log of a turn or session that fails (eve 11, 12 and 13)."""
+    """Return the log line of a failed turn or session (eve 11, 12 and 13)."""
     code, details = data.get("code"), data.get("details")
     if kind == "turn.failed" and code == "MODEL_CALL_FAILED" and isinstance(details, Mapping):
         text = "model call failed — parking session for retry by the user"
@@ -47,7 +47,7 @@ def _line(source: str, text: str, **told: object) -> LogLine:
 
 @cache
 def _cancellable() -> frozenset[str]:
-    """The events of 0.80.1 that belong to a running turn (eve 14 and 15)."""
+    """Return the events of 0.80.1 that belong to a running turn (eve 14 and 15)."""
     return frozenset(event.key for event in catalogue("eve_0_80").events if event.cancellable)
 
 
@@ -79,7 +79,7 @@ GUIDE_SESSIONS = replace(
     logged=lambda kind, data: None,  # the guide names no log
     throw=ThrowEffect.SURFACES,
     reopens=False,
-    delegated="",  # the guide tells of no words before the caller's
+    delegated="",  # the guide mentions no prompt before the caller's message
     hook_failed="HOOK_FAILED",  # the guide gives its failures no code
     tells_calls=True,
     failures_first=False,

@@ -1,4 +1,4 @@
-"""What the folder hooks of all three guides have in common."""
+"""Rules that the folder hooks of all three guides share."""
 
 from collections.abc import Mapping
 
@@ -33,7 +33,7 @@ REQUIREMENTS = frozenset(REQUIRED_FIELDS)
 
 
 def guide_gates(path: GateRule, legacy: LegacyRule) -> Mapping[str, GateRule]:
-    """The checks of a guide dialect in the order of showing: the hook's files, the world, the user."""
+    """Return the gate rules of a guide dialect in display order: the hook's files, the machine, the user."""
     return rules_of(
         HANDLER,
         FIELDS,
@@ -52,10 +52,10 @@ def guide_gates(path: GateRule, legacy: LegacyRule) -> Mapping[str, GateRule]:
 
 
 def lowest_first_places(state: str) -> Places:
-    """Extra, bundled, managed, workspace: each overrides those before it.
+    """Return the search paths: extra, bundled, managed, workspace; each overrides those before it.
 
-    Extra folders of the settings must lie below the state folder; managed hooks are in it. Source:
-    guides 000 and 001, "Hook Discovery".
+    Extra folders of the settings must be below the state folder, which contains managed hooks.
+    Source: guides 000 and 001, "Hook Discovery".
     """
     allowed = accept_below(state, f'[hooks] Rejected config extraDir "{{written}}": must be under {state}/')
 

@@ -16,7 +16,7 @@ STATE = "~/.milady"
 
 
 def legacy_roots(host: Host) -> tuple[Path, ...]:
-    """The hooks folders, accepted extra ones among them. Source: guide 001, "Path Safety"."""
+    """Return the hooks folders, including accepted extra ones. Source: guide 001, "Path Safety"."""
     return tuple(folder.path for folder in host.folders)
 
 
@@ -52,7 +52,7 @@ MILADY = Dialect(
     ),
     texts=TEXTS,
     switching=SwitchRules(notices="Milady notices when it loads its hooks again."),
-    clears_when_off=False,  # switched off, it returns before clearing
+    clears_when_off=False,  # if disabled, it returns before clearing
     packs=PackRules("milady"),
     catalogue=partial(catalogue, "milady"),
 )

@@ -1,4 +1,4 @@
-"""Milady 2.0.0-alpha.76, as it was recorded."""
+"""Milady 2.0.0-alpha.76, as recorded."""
 
 from dataclasses import replace
 from functools import partial

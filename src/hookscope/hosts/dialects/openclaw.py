@@ -35,9 +35,10 @@ from hookscope.model.host import (
 
 
 def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
-    """Highest first, which is also the order of registering: workspace, managed, bundled, extra.
+    """Return the hooks folders, highest first: workspace, managed, bundled, extra.
 
-    Source: guide 004 section 6, which names the first three; extra folders add to them.
+    This is also the order of registration. Source: guide 004 section 6, which names the first
+    three; extra folders come after them.
     """
     extra, problems = extra_folders(host, 10, accept_any_folder)
     managed = hooks_folder(host, MANAGED, host.state / "hooks", 30)
@@ -46,13 +47,19 @@ def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
 
 
 def legacy_roots(host: Host) -> tuple[Path, ...]:
-    """The workspace and the hooks folders. The guide asks for "path safety" and names no roots."""
+    """Return the workspace and the hooks folders.
+
+    The guide requires "path safety" and names no roots.
+    """
     folders = [folder.real for folder in host.folders_of("folder") if folder.real is not None]
     return (host.surroundings.files.real(host.workspace), *folders)
 
 
 def error_text(key: str, event: str, message: str) -> str:
-    """Source: guide 004 section 4, "Execution Engine": the event, not the key that matched."""
+    """Return the host's error text, with the event, not the key that matched.
+
+    Source: guide 004 section 4, "Execution Engine".
+    """
     return f"Hook error [{event}]: {message}"
 
 

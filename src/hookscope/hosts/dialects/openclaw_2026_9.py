@@ -1,4 +1,4 @@
-"""OpenClaw 2026.9 as shipped, in the way that version 2026.9.6 was recorded to behave."""
+"""OpenClaw 2026.9 as shipped, as recorded with version 2026.9.6."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ TOOLS = ToolNames(
 FROM_BUNDLED, FROM_PLUGIN = "openclaw-bundled", "openclaw-plugin"
 FROM_MANAGED, FROM_WORKSPACE = "openclaw-managed", "openclaw-workspace"
 
-# rules-openclaw section 1: what a newcomer of one source may take the name of
+# rules-openclaw section 1: which sources a hook of one source may replace
 POLICY = SourcePolicy(
     replaces={
         FROM_PLUGIN: frozenset({FROM_BUNDLED}),
@@ -138,7 +138,7 @@ CONFIG = shipped_gates.ConfigGate(
 
 
 def settings_gate(hook: Hook, host: Host) -> Gate:
-    """Does the program take its settings: its own schema, and those of the plugins."""
+    """Check that the program accepts its settings: under its own schema, and those of the plugins."""
     gate, rules = shipped_gates.settings_gate(hook, host), host.dialect.settings_rules
     issues = PLUGIN_HOOKS.refused(host) if gate.passed else ()
     if not issues:
@@ -150,7 +150,7 @@ def settings_gate(hook: Hook, host: Host) -> Gate:
     )
 
 
-# Requirements as the lists show them, the events, then what only the loader asks.
+# Requirements as the lists show them, the events, then the loader's own gates.
 RULES = rules_of(
     (shipped_gates.SETTINGS, settings_gate),
     HANDLER,
@@ -170,9 +170,10 @@ RULES = rules_of(
 
 
 def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
-    """Lowest first, in the order of merging: bundled, plugins, extra, managed, workspace (disc-01).
+    """Return the hooks folders in merge order: bundled, plugins, extra, managed, workspace (disc-01).
 
-    Extra folders count as managed, and relative ones from the current folder (disc-16).
+    The lowest rank is first. Extra folders count as managed; relative ones are resolved against the
+    current folder (disc-16).
     """
     extra, problems = extra_folders(
         host, 30, accept_any_folder, label=FROM_MANAGED, base=host.surroundings.cwd
@@ -187,7 +188,7 @@ def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
 
 
 def places_of_plugins(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
-    """The guide's folders, and the program's own beside them: `extensions`."""
+    """Return the guide's plugin folders, and the program's own: `extensions`."""
     return plugin_places(
         host,
         ("workspace", host.workspace / ".openclaw" / "extensions"),
@@ -197,12 +198,12 @@ def places_of_plugins(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ..
 
 
 def error_text(key: str, event: str, message: str) -> str:
-    """The event, not the key that matched (disp-02)."""
+    """Return the host's error text, with the event, not the key that matched (disp-02)."""
     return f"[internal-hooks] Hook error [{event}]: {message}"
 
 
 def plugin_failure(module: Module) -> Failure | None:
-    """Why the program fails a plugin that registers this, in its words. The first that it comes to."""
+    """Return the first reason why the program fails the plugin that registers this, in its words."""
     for asked in module.asked:
         if asked.startswith(MISNAMED):
             manifest, _, own = asked.removeprefix(MISNAMED).partition("\n")
@@ -257,7 +258,7 @@ PLUGIN_HOOKS = replace(
     places=places_of_plugins,
     gate_rules=GATES_OF_PLUGINS,
     refuses=checked_plugins(GATES_OF_PLUGINS).issues,
-    mappings=MappingRules(setting=None),  # its closed schema knows no such key
+    mappings=MappingRules(setting=None),  # its closed schema has no such key
     order="higher first",  # plug-01
     rules={
         **SHIPPED_MERGE_RULES,

@@ -28,7 +28,7 @@ NO_EXTENSIONS = (
 
 @dataclass(frozen=True, slots=True)
 class PackTexts:
-    """Implements core's PackWords."""
+    """Implements `PackMessages`."""
 
     def deprecated(self, verb: str) -> tuple[str, ...]:
         return (f"`openclaw hooks {verb}` is deprecated; use `openclaw plugins {verb}`.",)
@@ -74,7 +74,7 @@ class PackTexts:
 
 @dataclass(frozen=True, slots=True)
 class OpenClawCommand:
-    """The program's own command. Implements core's HostCommand."""
+    """The program's own command. Implements `HostCommand`."""
 
     config: ConfigGate
     packs: PackTexts = PackTexts()
@@ -146,7 +146,7 @@ class OpenClawCommand:
         )
 
     def _described(self, report: HookReport, host: Host) -> dict[str, Any]:
-        """The document of `info`."""
+        """Return the document of `info`."""
         hook, meta = report.hook, report.hook.meta
         requires = meta.requires
         return _present_fields(
@@ -186,7 +186,7 @@ class OpenClawCommand:
 
 
 def _find(found: list[HookReport], name: str) -> HookReport | str:
-    """The hook of that name, else the one of that settings key; else why there is none."""
+    """Return the hook of that name, else of that settings key; else why there is none."""
     named = [report for report in found if report.hook.name == name]
     keyed = named or [report for report in found if report.hook.key == name]
     if len(keyed) == 1:
@@ -227,7 +227,7 @@ def _not_ready_document(report: HookReport) -> dict[str, Any]:
 
 
 def _present_fields(**fields: Any) -> dict[str, Any]:
-    """A field that is not there is left out, not null."""
+    """Return the fields that are not None; absent fields are omitted, not null."""
     return {name: value for name, value in fields.items() if value is not None}
 
 

@@ -18,7 +18,7 @@ REQUIREMENTS = ("bins", "anyBins", "env", "config", "os")  # in the order of the
 
 @dataclass(frozen=True, slots=True)
 class HookReport:
-    """One hook as the program's reports have it: from the gates that they show."""
+    """One hook in the program's reports, built from the gates that they show."""
 
     row: HookStatus
     unknown: tuple[str, ...]
@@ -49,7 +49,7 @@ class HookReport:
 
     @property
     def blocked(self) -> str | None:
-        """The first reason that applies (req-08)."""
+        """Return the first reason that applies (req-08)."""
         if not self.enabled:
             return self.gates["enabled"].reason
         if not self.satisfied:
@@ -58,12 +58,12 @@ class HookReport:
 
     @property
     def lacks(self) -> list[str]:
-        """Each kind of requirement that is not met, in words."""
+        """Return a text for each kind of unmet requirement."""
         return [f"{name}: {', '.join(names)}" for name, names in self.missing.items() if names]
 
 
 def hook_reports(host: Host, inventory: Inventory) -> list[HookReport]:
-    """The hooks that the program itself sees, in its order."""
+    """Return the hooks that the program itself sees, in its order."""
     known = host.dialect.catalogue().keys_of("folder")
     return [
         HookReport(inventory.standing(hook), tuple(key for key in hook.meta.events or () if key not in known))
@@ -85,7 +85,7 @@ COLUMNS = (
 
 
 def hook_title(hook: Hook) -> str:
-    """The name behind its emoji."""
+    """Return the name, prefixed with its emoji."""
     return f"{hook.meta.emoji} {hook.name}" if hook.meta.emoji else hook.name
 
 
@@ -98,13 +98,13 @@ def _status(report: HookReport) -> str:
 
 
 def not_ready_reason(report: HookReport) -> str:
-    """What `check` says of a hook that is not ready."""
+    """Return why `check` reports the hook as not ready."""
     reason = [] if report.enabled and not report.satisfied else [report.blocked or ""]
     return "; ".join((*reason, *report.lacks))
 
 
 def list_table(shown: list[HookReport], asked: CommandFlags) -> Iterator[str]:
-    """The text of `list`."""
+    """Yield the text of `list`."""
     if not shown:
         yield f"No eligible hooks found. {SEE_ALL} all hooks." if asked.eligible else "No hooks found."
         return
@@ -123,7 +123,7 @@ def _cells(report: HookReport) -> tuple[str, ...]:
 
 
 def info_page(report: HookReport, host: Host) -> Iterator[str]:
-    """The text of `info`."""
+    """Yield the text of `info`."""
     hook = report.hook
     reason = report.blocked or ""
     status = "✓ Ready" if report.loadable else f"✗ {reason[:1].upper()}{reason[1:]}"
@@ -156,7 +156,7 @@ def info_page(report: HookReport, host: Host) -> Iterator[str]:
 
 
 def _marked_requirements(name: str, asked: Sequence[str], missing: Sequence[str]) -> Iterator[str]:
-    """What is asked for, and whether it is there; of alternatives all together."""
+    """Yield each requirement with a mark for met or unmet; alternatives in one text."""
     if name in ALTERNATIVES:
         yield f"{'✗' if missing else '✓'} ({ALTERNATIVES[name]}{', '.join(asked)})"
     else:

@@ -134,7 +134,7 @@ _OWNERS: Final = (
 
 
 def settings_issues(settings: Mapping[str, Any]) -> tuple[Issue, ...]:
-    """What makes the program refuse its settings: a path and a sentence for each."""
+    """Return what makes the program refuse its settings: a path and a sentence for each."""
     found: list[Issue] = []
     for name, shape in SCHEMA.items():
         if name == "agents":
@@ -145,7 +145,7 @@ def settings_issues(settings: Mapping[str, Any]) -> tuple[Issue, ...]:
 
 
 def _issues_of_agents(settings: Mapping[str, Any]) -> Iterator[Issue]:
-    """Those of its schema; then, where every type is right, what it says of the agents as a whole."""
+    """Yield the issues of the schema; if every type is right, also those of all agents together."""
     if "agents" not in settings:
         return
     agents = settings["agents"]
@@ -176,7 +176,7 @@ def _issues_of_the_roster(agents: Mapping[str, Any]) -> Iterator[Issue]:
 
 
 def _with_entries(agents: Any) -> Any:
-    """An older file's list of agents is taken where nothing newer is beside it and nothing wrong in it."""
+    """Convert an older file's list of agents to entries, if it is valid and there are no entries."""
     if not isinstance(agents, Mapping) or "entries" in agents or "list" not in agents:
         return agents
     listed = _listed_agents(agents["list"])
@@ -186,7 +186,7 @@ def _with_entries(agents: Any) -> Any:
 
 
 def _listed_agents(rows: Any) -> Mapping[str, Mapping[str, Any]] | None:
-    """The agents of such a list by their ids; None where one of them is none, and so nobody counts."""
+    """Return the agents of such a list by id; None if one is invalid, which invalidates the list."""
     if not isinstance(rows, list):
         return None
     agents: dict[str, Mapping[str, Any]] = {}
@@ -201,7 +201,7 @@ def _listed_agents(rows: Any) -> Mapping[str, Mapping[str, Any]] | None:
 
 
 def agent_entries(agents: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
-    """The agents by their names, from `entries` or from an older file's `list`."""
+    """Return the agents by name, from `entries` or from an older file's `list`."""
     entries = _with_entries(agents).get("entries")
     if not isinstance(entries, Mapping):
         return {}
@@ -209,7 +209,7 @@ def agent_entries(agents: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
 
 
 def agents_in(settings: Mapping[str, Any]) -> AgentWorkspaces:
-    """The agents, and whose workspace is the common one: the only one, or the one that is marked."""
+    """Return the agents, and the owner of the common workspace: the only or the marked one."""
     section = _section(settings, "agents")
     entries = agent_entries(section)
     marked = [name for name, entry in entries.items() if entry.get("default") is True]
@@ -224,13 +224,13 @@ def agents_in(settings: Mapping[str, Any]) -> AgentWorkspaces:
         {agent_id(name): path if isinstance(path, str) else None for name, path in workspaces.items()},
         chosen=agent_id(name)
         if (name := chosen or next(iter(entries), ""))
-        else None,  # of several, none: the first
+        else None,  # of several without a default, the first
         owner=owner and agent_id(owner),
     )
 
 
 def agent_id(name: str) -> str:
-    """As folders are named by it: small letters, and dashes for all else."""
+    """Return the agent's id, which names its folder: lower case, and dashes for other characters."""
     plain = name.strip().lower()
     if re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,63}", plain):
         return plain
@@ -238,9 +238,9 @@ def agent_id(name: str) -> str:
 
 
 def loaded_settings(settings: Mapping[str, Any], *, exists: bool) -> Mapping[str, Any]:
-    """The settings as its requirements see them, with all that the program fills in by itself.
+    """Return the settings as requirements see them, with the program's defaults.
 
-    `exists`: whether there is a file; without one it fills in less.
+    `exists`: whether there is a settings file; without one there are fewer defaults.
     """
     agents = _section(settings, "agents")
     loaded = {
@@ -284,7 +284,7 @@ def _section(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-KeySteps: TypeAlias = tuple[str | int, ...]  # of keys and numbers, as `Issue` has it
+KeySteps: TypeAlias = tuple[str | int, ...]  # of keys and indexes, as in `Issue`
 _KEY: Final = re.compile(r'"([^"]*)"')
 _KNOWN_ADVICE: Final[Mapping[tuple[KeySteps, str], str]] = {
     (("hooks", "internal"), "handlers"): (
@@ -297,7 +297,7 @@ _VARIABLES: Final = "variables stand in env.vars"
 
 
 def unknown_key_advice(path: KeySteps, text: str) -> str:
-    """What to write in place of the keys that a sentence calls unknown; empty for other sentences."""
+    """Return what to write instead of the unknown keys in a sentence; empty for other sentences."""
     if not text.startswith(UNKNOWN_KEY):
         return ""
     steps = (_key_advice(path, key) for key in _KEY.findall(text))
@@ -314,7 +314,7 @@ def _key_advice(path: KeySteps, key: str) -> str:
 
 
 def _known_at(path: KeySteps) -> Iterable[str]:
-    """The keys that may stand there."""
+    """Return the keys allowed at a path."""
     if not path:
         return SECTIONS
     shape: Any = SCHEMA

@@ -1,4 +1,7 @@
-"""Tables as OpenClaw 2026.9 draws them where it has no terminal. Pure text; a line is 120 columns wide."""
+"""Tables as OpenClaw 2026.9 draws them without a terminal.
+
+Pure text; a line is 120 columns wide.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from unicodedata import category, east_asian_width
@@ -7,26 +10,26 @@ from hookscope.values import dataclass
 
 LINE_WIDTH = 120  # columns
 CELL_PADDING = 2  # blanks of a cell
-BREAKS = " /-_."  # behind these a line may end
+BREAKS = " /-_."  # a line may break after these
 JOINER, AS_EMOJI = "\u200d", "\ufe0f"
 
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """One column. What is left of the line, or lacks, is shared by those that are `flexible`."""
+    """One column. `flexible` columns share the remaining or missing width of the line."""
 
     title: str
-    least: int  # columns, blanks included; less only where the line is too short
+    least: int  # columns, padding included; less only if the line is too short
     flexible: bool = True
 
     @property
     def titled(self) -> int:
-        """What its title takes."""
+        """Return the width of its title, padding included."""
         return _columns_of(self.title) + CELL_PADDING
 
 
 def draw_table(columns: Sequence[TableColumn], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The lines of the table."""
+    """Yield the lines of the table."""
     widths = _widths(columns, rows)
     rule = ["─" * width for width in widths]
     yield f"┌{'┬'.join(rule)}┐"
@@ -51,7 +54,7 @@ def _row(cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
 
 
 def _widths(columns: Sequence[TableColumn], rows: Sequence[Sequence[str]]) -> list[int]:
-    """As wide as their content; then the widest give, or all take, until the line is full."""
+    """Return the column widths: as wide as the content, then shrunk or grown to fill the line."""
     widths = [
         max(column.least, column.titled, *(_columns_of(row[at]) + CELL_PADDING for row in rows))
         for at, column in enumerate(columns)
@@ -78,11 +81,11 @@ def _shrink(widths: list[int], who: Sequence[int], limits: Sequence[int]) -> Non
         give = [at for at in who if widths[at] > limits[at]]
         if not give:
             return
-        widths[max(give, key=lambda at: widths[at])] -= 1  # of several the first
+        widths[max(give, key=lambda at: widths[at])] -= 1  # the first of equal ones
 
 
 def wrap_text(text: str, width: int) -> list[str]:
-    """The text in lines of at most that many columns, broken behind a blank or a sign, else anywhere."""
+    """Return the text in lines of at most `width` columns, broken after a blank or a sign, else anywhere."""
     parts = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ").split("\n")
     lines = [line for part in parts for line in _wrap_line(part, width)]
     return lines[:-1] if len(parts) > 1 and not parts[-1] else lines
@@ -90,7 +93,7 @@ def wrap_text(text: str, width: int) -> list[str]:
 
 def _wrap_line(text: str, width: int) -> Iterator[str]:
     line: list[tuple[str, int]] = []
-    behind = 0  # how many clusters stand before the last place for a break
+    behind = 0  # the number of clusters before the last possible break
     empty = True
     for cluster, columns in _clusters(text):
         while line and sum(size for _, size in line) + columns > width:
@@ -115,7 +118,7 @@ def _columns_of(text: str) -> int:
 
 
 def _clusters(text: str) -> Iterator[tuple[str, int]]:
-    """What stands in one place, and how many columns it takes."""
+    """Yield each group of characters that share a position, and its width in columns."""
     cluster, columns = "", 0
     for sign in text:
         if cluster and (cluster[-1] == JOINER or sign == JOINER or category(sign) in ("Mn", "Me")):

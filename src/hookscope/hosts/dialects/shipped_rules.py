@@ -1,6 +1,6 @@
-"""What Milady and Eliza have in common as shipped. Their guides differ from this; see the rules note.
+"""Rules that Milady and Eliza as shipped share. Their guides differ from them; see the rules note.
 
-Both run the same loader under other names (rules note, section 2).
+Both run the same loader under different names (rules note, section 2).
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,18 +40,18 @@ REFUSED_MODULE = '[hooks] Rejected legacy handler: module path "{module}" is out
 REFUSED_FOLDER = '[hooks] Rejected config extraDir "{written}": must be under {state}/'
 LEGACY_REGISTERED = "[hooks] Registered legacy handler: {event} -> {module}"
 FAILED = "[hooks] {count} hook handler(s) failed — errors were logged above"
-ROOTS = (BUNDLED, MANAGED, WORKSPACE)  # legacy modules may lie below these, not below extra folders
+ROOTS = (BUNDLED, MANAGED, WORKSPACE)  # legacy modules may be below these, not below extra folders
 
-# A class is a function to them, until it is called (rules note 1.5). They were recorded under Node alone.
+# A class counts as a function until it is called (rules note 1.5). Recorded under Node only.
 LOAD_RULES = LoadRules(plain=True, imports_idle=True, takes_classes=True)
 
 
 def gates_as_shipped(
     legacy: LegacyRule, find: ProgramFinder, looked_up: tuple[str, ...]
 ) -> Mapping[str, GateRule]:
-    """The checks in the order of showing. Only legacy modules have their path checked.
+    """Return the gate rules in display order. Only legacy modules have their path checked.
 
-    `always` skips what the guides' REQUIREMENTS name: not the OS, nor the switches (milady 07).
+    `always` skips the guides' REQUIREMENTS: neither the OS nor the switches (milady 07).
     """
     return {
         **guide_gates(any_path_gate, legacy),
@@ -75,8 +75,11 @@ def shipped_folder_system(
     looked_up: tuple[str, ...],
     error: str = "{error}",
 ) -> FolderSystem:
-    """The folder hooks of a guide as the program has them. `find` says what its `bins` count as there;
-    `looked_up` are the lists in which anything but a text ends the load; `error` is how it logs one."""
+    """Return a guide's folder hooks as the program has them.
+
+    `find_program` searches the programs of `bins`; `looked_up` are the lists in which anything but
+    a text ends the load; `error_format` is how the program logs an error.
+    """
     return replace(
         guide,
         shape=replace(
@@ -101,10 +104,11 @@ def shipped_folder_system(
 
 
 def lowest_first_labelled(state: str, name: str) -> Places:
-    """Extra, bundled, managed, workspace, each overriding those before it (milady 03 and 16).
+    """Return the search paths: extra, bundled, managed, workspace; each overrides those before it.
 
-    Managed hooks stay below home when the state folder moves. An extra folder of the settings must be the
-    state folder below home, or in it, as text; links are not looked at. Those of the caller may be any.
+    Managed hooks stay below home when the state folder moves. An extra folder of the settings must
+    be the state folder below home, or in it, compared as text without resolving links. Those of the
+    caller may be anywhere. Source: milady 03 and 16.
     """
 
     def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
@@ -118,7 +122,7 @@ def lowest_first_labelled(state: str, name: str) -> Places:
 
 
 def _labelled(folder: Folder, name: str) -> Folder:
-    """With the host's word for it: extra folders are managed ones to it."""
+    """Return the folder with the host's label: it labels extra folders as managed."""
     return replace(folder, label=f"{name}-{MANAGED if folder.source == EXTRA else folder.source}")
 
 
@@ -143,29 +147,32 @@ def _extra_folders(state: str, host: Host) -> tuple[list[Folder], tuple[Problem,
 
 
 def _iterated_folders(listed: Any) -> Sequence[Any]:
-    """The folders as they stand in the settings. A text in place of a list is walked letter by letter."""
+    """Return the folders in the settings. A text in place of a list is iterated letter by letter."""
     if listed is None or isinstance(listed, str | list):
         return listed or ()
-    return (listed,)  # no text, and so the load ends
+    return (listed,)  # not a text, so the load ends
 
 
 def _load_stopped(name: str, value: Any, place: FilePosition | None) -> Problem:
-    """The program throws where nobody catches it, before it looks for any hook."""
+    """Return the problem of settings that make the program throw before it scans for hooks."""
     text = f"the whole load fails: `{name}` wants a list of texts and has {describe_value(value)}"
     return Problem(text, place, stops_load=True)
 
 
 def _expanded_path(written: str, host: Host) -> Path:
-    """The path that is meant: a `~` at the start is home, whatever follows; else from the current folder."""
+    """Return the path; a relative one is resolved against the current folder.
+
+    A leading `~` is home, whatever follows.
+    """
     home = str(host.surroundings.home)
     return host.surroundings.absolute(home + written[1:] if written.startswith("~") else written)
 
 
 def unresolved_roots(host: Host) -> tuple[Path, ...]:
-    """Where legacy modules may lie; links are not resolved (milady 15)."""
+    """Return the roots of legacy modules; links are not resolved (milady 15)."""
     return tuple(folder.path for folder in host.folders if folder.source in ROOTS)
 
 
 def resolved_roots(host: Host) -> tuple[Path, ...]:
-    """Where legacy modules may lie, links resolved (eliza 15; rules note 1.5)."""
+    """Return the roots of legacy modules, links resolved (eliza 15; rules note 1.5)."""
     return tuple(folder.real or folder.path for folder in host.folders if folder.source in ROOTS)

@@ -1,4 +1,7 @@
-"""Hooks in folders, each a HOOK.md and a handler. `FolderSystem` joins a dialect's choices."""
+"""Hooks in folders, each a HOOK.md and a handler.
+
+`FolderSystem` combines the choices of a dialect.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ ENTRY_TYPES = {"enabled": (bool, "true or false"), "env": (Mapping, "a mapping o
 
 
 def wrong_type_problems(host: Host) -> tuple[Problem, ...]:
-    """A problem for each hooks setting that has the wrong type, with its line."""
+    """Return a problem, with its line, for each hooks setting of the wrong type."""
     problems: dict[KeyPath, Problem] = {}
     for base in host.dialect.layout.hooks:
         for path, wanted, value in _wrong_below(base, host):
@@ -86,21 +89,21 @@ HookRanker = Callable[[FoundHooks], Ranking]
 
 @dataclass(frozen=True, slots=True)
 class FolderSystem:
-    """HOOK.md folders under one dialect's rules. Implements core's System."""
+    """HOOK.md folders under the rules of one dialect. Implements `HookSystem`."""
 
     shape: FolderShape
     places: Places
-    rules: Mapping[str, GateRule]  # name → check, in the order of showing
-    always_skips: frozenset[str]  # the checks that `always: true` skips
+    rules: Mapping[str, GateRule]  # name → rule, in display order
+    always_skips: frozenset[str]  # the gates that `always: true` skips
     error_text: ErrorText
     texts: FolderTexts = FolderTexts()
     legacy: LegacyRule | None = None
-    failed_text: str | None = None  # said at the end of an event whose handlers failed: {count}
-    type_first: bool = False  # does `command` go before `command:new`
+    failed_text: str | None = None  # logged after an event whose handlers failed: {count}
+    type_first: bool = False  # whether `command` precedes `command:new`
     reports_by_rank: bool = False
-    words: FailureText = own_error_text  # what the host prints of a handler's error
+    words: FailureText = own_error_text  # the host's text of a handler's error
     finder: HookFinder = find_folder_hooks
-    ranker: HookRanker | None = None  # in place of the highest folder, then the last
+    ranker: HookRanker | None = None  # instead of ranking by folder, then by order
 
     @property
     def kind(self) -> EventKind:
@@ -108,7 +111,7 @@ class FolderSystem:
 
     def folders(self, host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
         folders, problems = self.places(host)
-        if host.dialect.settings_rules.check is not None:  # then wrong ones are refused, not passed over
+        if host.dialect.settings_rules.check is not None:  # then wrong ones are refused, not ignored
             return folders, problems
         return folders, wrong_type_problems(host) + problems
 
@@ -124,7 +127,7 @@ class FolderSystem:
         return gates_of(hook, host, self.rules, self.always_skips)
 
     def keys(self, event: Event) -> tuple[str, ...]:
-        exact = f"{event.type}:{event.action}"  # `command:` for no action, which a hook may name so
+        exact = f"{event.type}:{event.action}"  # `command:` without an action, which a hook may subscribe to
         return (event.type, exact) if self.type_first else (exact, event.type)
 
     def arrange(self, event: Event, heard: Sequence[Registration]) -> Arrangement:
@@ -134,7 +137,10 @@ class FolderSystem:
         return Arrangement((CallGroup(called),) if called else (), tuple(not_run))
 
     def decisive(self, event: Event) -> tuple[str, str]:
-        """Not its key: `command` with the action `new:x` and `command:new` with `x` have the same."""
+        """Return type and action, because different events share a key.
+
+        `command` with the action `new:x` and `command:new` with `x` have the same key.
+        """
         return event.type, event.action
 
     def prepare(self, event: Event, host: Host, entropy: bytes) -> Event:
@@ -145,7 +151,10 @@ class FolderSystem:
 
 
 def folder_system_of(dialect: Dialect) -> FolderSystem:
-    """The folder hooks of a dialect, for a newer version to start from. Raises LookupError for none."""
+    """Return the folder hooks of a dialect, as the base of a newer version.
+
+    Raises LookupError if the dialect has none.
+    """
     system = dialect.system_of("folder")
     if not isinstance(system, FolderSystem):
         raise LookupError(f"{dialect.name} has no HOOK.md folders")

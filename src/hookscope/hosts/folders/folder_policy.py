@@ -12,30 +12,30 @@ from hookscope.model.run import Ending, Event, Fold, Next, Registration, Result
 from hookscope.values import dataclass
 
 ErrorText = Callable[[str, str, str], str]  # (key that matched, key of the event, message) → log line
-FailureText = Callable[[Failure], str]  # what a host prints of an error
+FailureText = Callable[[Failure], str]  # the host's text of an error
 
 
 def own_error_text(failure: Failure) -> str:
-    """What the thrown thing says of itself, and nothing of its causes (milady 13)."""
+    """Return the message of the error itself, without its causes (milady 13)."""
     return failure.own_text
 
 
 def error_chain_text(failure: Failure) -> str:
-    """The error's message and those of its causes, as `outer | inner cause` (disp-02)."""
+    """Return the messages of the error and its causes, as `outer | inner cause` (disp-02)."""
     return " | ".join(failure.chain) or failure.message
 
 
 @dataclass(frozen=True, slots=True)
 class SharedEvent:
-    """All handlers get the same event; a failure is logged in the host's words, the rest run.
+    """All handlers get the same event; a failure is logged in the host's words and the rest run.
 
     Source: guides 000 ("Error Handling"), 001 ("Hook Registry"), 004 (sections 4 and 10).
     """
 
     error_text: ErrorText
-    event_key: str  # as the event was fired: handlers may change the event's own words
+    event_key: str  # as fired: handlers may change the event's type and action
     batched: bool = True
-    failed_text: str | None = None  # the host's last line where handlers failed: {count}
+    failed_text: str | None = None  # the host's last line if handlers failed: {count}
     words: FailureText = own_error_text
 
     def start(self, event: Event) -> Fold:
@@ -51,14 +51,14 @@ class SharedEvent:
         return replace(fold, log=(*fold.log, LogLine("error", text))), Next.GO
 
     def finish(self, fold: Fold) -> Ending:
-        count = len(fold.log)  # a line for each failure
+        count = len(fold.log)  # one line per failure
         if not count or self.failed_text is None:
             return Ending(log=fold.log)
         return Ending(log=(*fold.log, LogLine("warn", self.failed_text.format(count=count))))
 
 
 def mutable_copy(event: Event) -> HookEvent:
-    """A fresh event object that handlers may change without touching what was asked for."""
+    """Return a new event object that handlers may change without changing the fired event."""
     return HookEvent(
         event.type,
         event.action,

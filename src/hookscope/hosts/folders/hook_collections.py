@@ -1,6 +1,7 @@
-"""Hooks in collections, packs and folders of their own, behind boundaries: no link or hard link leads out.
+"""Hooks in collections and packs, or in a folder that is itself a hook.
 
-Source: rules-openclaw section 1, "Folder shapes" and "Files".
+Links may not lead outside; hard links are refused. Source: rules-openclaw section 1, "Folder
+shapes" and "Files".
 """
 
 import json
@@ -38,16 +39,19 @@ PACKAGE = "package.json"
 class CollectionRules:
     """What one host version finds in its folders."""
 
-    namespaces: tuple[str, ...]  # of the metadata; the first that is there
+    namespaces: tuple[str, ...]  # of the metadata; the first one present counts
     package_key: str  # package.json → this → `hooks`
-    install_labels: Mapping[str, str]  # see `install_of`
+    install_labels: Mapping[str, str]  # see `install_methods`
     may_be_hooks: frozenset[str]  # sources whose folder may itself be a hook or a pack
 
 
 def find_in_collections(
     host: Host, shape: FolderShape, texts: FolderTexts, legacy: Iterable[Hook], *, rules: CollectionRules
 ) -> FoundHooks:
-    """All hooks of the host's folders in order of looking. A hook without a handler is rejected (disc-10)."""
+    """Return all hooks of the host's folders, in scan order.
+
+    A hook without a handler is rejected (disc-10).
+    """
     search = HookSearch(shape, texts, host.surroundings.files)
     for folder in host.folders_of("folder"):
         for path, linked in _hook_folders(folder, rules, search):
@@ -57,7 +61,7 @@ def find_in_collections(
 
 
 def _hook_folders(folder: Folder, rules: CollectionRules, search: HookSearch) -> Iterator[tuple[Path, bool]]:
-    """The folders that would be hooks, each with whether a link may have led there."""
+    """Yield the candidate folders, each with whether a link may have led to it."""
     if folder.source in rules.may_be_hooks:
         packed = _pack(folder.path, folder, rules, search)
         if packed is not None:
@@ -77,7 +81,7 @@ def _hook_folders(folder: Folder, rules: CollectionRules, search: HookSearch) ->
 
 
 def _explain_link(child: FolderItem, folder: Folder, search: HookSearch) -> None:
-    """A linked hook folder in a collection does not count (disc-11)."""
+    """Reject a linked hook folder in a collection (disc-11)."""
     if child.folder and MANIFEST in _names(child.path, search):
         search.reject(folder, child.path, "a linked hook folder is not followed", name=child.name)
     elif not child.folder and search.files.facts(child.path) is None:
@@ -95,7 +99,10 @@ def _names(folder: Path, search: HookSearch) -> frozenset[str]:
 
 
 def _pack(path: Path, folder: Folder, rules: CollectionRules, search: HookSearch) -> list[Path] | None:
-    """The hook folders that a package lists, in its order; None where it lists none (disc-06 to disc-08)."""
+    """Return the hook folders that a package lists, in its order; None if it lists none.
+
+    Source: disc-06 to disc-08.
+    """
     listed = _listed(path, rules.package_key, search)
     if not listed:
         return None
@@ -125,7 +132,10 @@ def _pack(path: Path, folder: Folder, rules: CollectionRules, search: HookSearch
 
 
 def _report_unlisted(pack: Path, inside: list[Path], search: HookSearch) -> list[Path]:
-    """The folders beside those that are listed which would be hooks; the pack itself, where it would."""
+    """Return the hook folders near the listed ones that the package does not list.
+
+    The pack itself is included if it has a manifest.
+    """
     places = dict.fromkeys((pack, pack / "hooks", *(path.parent for path in inside if path != pack)))
     found = [pack] if MANIFEST in _names(pack, search) else []
     for place in places:
@@ -139,12 +149,12 @@ def _report_unlisted(pack: Path, inside: list[Path], search: HookSearch) -> list
 
 
 def _entry_name(entry: str) -> str:
-    """What a hook would be called that stands in that folder."""
+    """Return the name that a hook in this folder would have."""
     return next((step for step in reversed(entry.split("/")) if step not in ("", ".", "..")), "")
 
 
 def _place_in(file: Path, path: KeyPath, search: HookSearch) -> FilePosition:
-    """Where a value of the package stands."""
+    """Return the position of a value in the package file."""
     try:
         span = formats.locate_json5(search.files.read(file), path)
     except OSError:
@@ -153,8 +163,10 @@ def _place_in(file: Path, path: KeyPath, search: HookSearch) -> FilePosition:
 
 
 def _listed(path: Path, key: str, search: HookSearch) -> dict[int, str]:
-    """`hooks` of a package, by their place in the list; empty where there is no package, or none that reads
-    (disc-06)."""
+    """Return the `hooks` of a package by their index in the list.
+
+    Empty if there is no package, or none that can be read (disc-06).
+    """
     file = path / PACKAGE
     facts = search.files.facts(file)
     if facts is None or not facts.file or facts.size > LARGEST_MANIFEST:
@@ -170,7 +182,10 @@ def _listed(path: Path, key: str, search: HookSearch) -> dict[int, str]:
 
 
 def _below(path: Path, entry: str) -> Path | None:
-    """The path that an entry spells, if that is the folder or in it: by way of its neighbours, too."""
+    """Return the path that an entry names, or None if it is outside the folder.
+
+    `..` is resolved as text, so a path may pass through a neighbouring folder.
+    """
     steps = [] if entry.startswith("/") else list(path.parts[1:])
     for step in entry.split("/"):
         if step == "..":
@@ -232,7 +247,7 @@ def _scan_folder(
 
 
 def _manifest(file: Path, real: Path, folder: Folder, search: HookSearch) -> bytes | None:
-    """The bytes of a HOOK.md inside its boundaries; None where it does not count (disc-11 to disc-13)."""
+    """Return the bytes of a HOOK.md inside its boundaries; None if it is rejected (disc-11 to disc-13)."""
     refused = boundary_violation(file, real, search)
     facts = search.files.facts(file)
     if not refused and facts is not None and facts.size > LARGEST_MANIFEST:
@@ -250,7 +265,10 @@ def _manifest(file: Path, real: Path, folder: Folder, search: HookSearch) -> byt
 def _handler(
     path: Path, real: Path, names: frozenset[str], candidates: tuple[str, ...], search: HookSearch
 ) -> tuple[Path | None, str]:
-    """The first candidate inside its boundaries, links resolved, and what was refused before it (disc-09)."""
+    """Return the first candidate inside its boundaries, links resolved, and why others were refused.
+
+    Source: disc-09.
+    """
     refused = ""
     for name in candidates:
         if name not in names:
@@ -267,7 +285,7 @@ def _handler(
 
 
 def _unreadable(file: Path, search: HookSearch) -> str:
-    """Why a regular file cannot be read; empty where it can."""
+    """Return why a regular file cannot be read; empty if it can."""
     try:
         search.files.read(file, 1)
     except OSError as error:
@@ -276,7 +294,10 @@ def _unreadable(file: Path, search: HookSearch) -> str:
 
 
 def boundary_violation(file: Path, folder: Path, search: HookSearch) -> str:
-    """Why a file of a hook does not count; empty where it does. `folder` is the hook's real folder."""
+    """Return why a file of a hook is refused; empty if it is accepted.
+
+    `folder` is the real folder of the hook.
+    """
     facts = search.files.facts(file)
     if facts is None or not facts.file:
         return "is not a readable file"

@@ -28,37 +28,37 @@ class FolderShape:
 
     namespace: str  # metadata.<namespace>
     handlers: tuple[str, ...]  # the host's own names, first wins
-    older_namespaces: tuple[str, ...] = ()  # that the host still reads
-    follows_links: bool = True  # is a linked hook folder a hook
-    handler_must_stay: bool = False  # a handler that links out of its folder counts as absent (disc-11)
-    reports_real_handler: bool = False  # is a linked handler reported as the file that it leads to
-    marks_python: bool = False  # is a Python handler marked as one that the host itself would not run
+    older_namespaces: tuple[str, ...] = ()  # older ones that the host still reads
+    follows_links: bool = True  # whether a linked hook folder is a hook
+    handler_must_stay: bool = False  # a handler that links out of its folder counts as missing (disc-11)
+    reports_real_handler: bool = False  # whether a linked handler is reported as its target
+    marks_python: bool = False  # whether Python handlers are marked as not run by the host
     read: ManifestReader = read_yaml_header
-    handler_first: bool = False  # is a handler looked for before the header is read
+    handler_first: bool = False  # whether the handler is searched before the header is read
     longest_header: int | None = LARGEST_HEADER  # bytes of a HOOK.md that are read; None: up to a megabyte
-    takes_empty: bool = False  # is a HOOK.md without a handler a hook
+    takes_empty: bool = False  # whether a HOOK.md without a handler is a hook
 
     @property
     def candidates(self) -> tuple[str, ...]:
-        """The names that handlers may have: the host's own first."""
+        """Return the possible names of handler files, the host's own names first."""
         return self.handlers + PYTHON_HANDLERS
 
 
 @dataclass(frozen=True, slots=True)
 class FolderTexts:
-    """The host's own log lines while it looks; None where it says nothing."""
+    """The host's own log lines during a scan; None if it logs nothing."""
 
     no_handler: str | None = None  # {folder} {name}
     bad_header: str | None = None  # {file}
-    unscanned: str | None = None  # {folder} {error}, where a hooks folder cannot be listed
-    unreadable: str | None = None  # {folder} {error}, where a HOOK.md cannot be read
+    unscanned: str | None = None  # {folder} {error}, if a hooks folder cannot be listed
+    unreadable: str | None = None  # {folder} {error}, if a HOOK.md cannot be read
     oversized: str | None = None  # {file} {limit}
     out_of_package: str | None = None  # {entry} {folder}
 
 
 @dataclass(slots=True)
 class HookSearch:
-    """What one look has met so far. Lives as long as that look."""
+    """The results of one scan so far. Lives as long as the scan."""
 
     shape: FolderShape
     texts: FolderTexts
@@ -69,24 +69,24 @@ class HookSearch:
     log: list[LogLine] = field(default_factory=list)
 
     def warn(self, template: str | None, **parts: object) -> None:
-        """Log what the host would, where it has a sentence for that."""
+        """Log the host's warning, if it has a sentence for this case."""
         if template is not None:
             self.log.append(LogLine("warn", template.format(**parts) if parts else template))
 
     def reject(self, folder: Folder, path: Path, reason: str, **more: Any) -> None:
-        """Note something that is no hook, and why."""
+        """Record a path that is not a hook, and why."""
         self.rejected.append(RejectedHook(path, folder.source, reason, **more))
 
 
 MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-MAX_DEPTH = 2  # folders below one without a HOOK.md in which hooks are looked for that lie too deep
-MAX_FOLDERS_BELOW = 40  # of those folders
+MAX_DEPTH = 2  # levels searched for hooks that are nested too deeply
+MAX_FOLDERS_BELOW = 40  # number of folders in that search
 UTF_16 = f"{MANIFEST} is UTF-16 text; save it as UTF-8"
-BUILD_FOLDERS = frozenset({"dist", "build", "out", "lib", "src"})  # where authors of packages put what is run
+BUILD_FOLDERS = frozenset({"dist", "build", "out", "lib", "src"})  # where packages put their built code
 
 
 def report_loose_files(children: list[FolderItem], folder: Folder, search: HookSearch) -> None:
-    """A hook's files that were put among the folders of hooks: said once."""
+    """Reject files of a hook that lie directly in the hooks folder; reported once."""
     meant = (MANIFEST, *(name for name in search.shape.candidates if name.startswith("handler.")))
     loose = {child.name: child for child in children if child.name in meant and not child.folder}
     if name := next((name for name in meant if name in loose), None):
@@ -96,7 +96,10 @@ def report_loose_files(children: list[FolderItem], folder: Folder, search: HookS
 
 
 def report_missing_manifest(path: Path, names: list[str], folder: Folder, search: HookSearch) -> None:
-    """Only for folders that were surely meant as hooks; others are none of our business."""
+    """Reject a folder that was clearly meant as a hook but has no manifest.
+
+    Other folders are ignored.
+    """
     misspelt = next((name for name in names if name.lower() == MANIFEST.lower()), None)
     if misspelt is not None:
         reason = f"the file must be called {MANIFEST}; this one is {misspelt}"
@@ -115,7 +118,10 @@ def report_missing_manifest(path: Path, names: list[str], folder: Folder, search
 
 
 def _too_deep(path: Path, search: HookSearch) -> list[Path]:
-    """The folders with a HOOK.md below one that has none, the outermost first; links are not followed."""
+    """Return the folders with a HOOK.md below a folder without one, outermost first.
+
+    Links are not followed.
+    """
     found, waiting = [], [path]
     for _ in range(MAX_FOLDERS_BELOW):
         if not waiting:
@@ -139,7 +145,7 @@ def _may_hold_hooks(child: FolderItem) -> bool:
 
 
 def missing_header_reason(source: bytes) -> str:
-    """Why a reader found no header that counts, nearest reason first."""
+    """Return why no header was found; the most specific reason first."""
     if source.startswith(MARKS_OF_UTF_16):
         return UTF_16
     if not source.strip(b"\xef\xbb\xbf \t\r\n"):
@@ -156,13 +162,13 @@ def missing_header_reason(source: bytes) -> str:
 
 
 def describe_non_file(path: Path, files: Files) -> str:
-    """What stands in the place of a file."""
+    """Describe what is at a path that should be a file."""
     facts = files.facts(path)
     return "a link that leads nowhere" if facts is None else "a folder" if facts.folder else "no regular file"
 
 
 def missing_handler_reason(names: frozenset[str], refused: str, shape: FolderShape) -> str:
-    """Why a folder with a manifest has no handler: what was refused, or what is nearly one."""
+    """Return why a folder with a manifest has no handler: what was refused, or a similar name."""
     looked_for = ", ".join(shape.candidates)
     if refused:
         return f"{MANIFEST} but no handler: {refused}; looked for {looked_for}"
@@ -177,7 +183,7 @@ def missing_handler_reason(names: frozenset[str], refused: str, shape: FolderSha
 def find_folder_hooks(
     host: Host, shape: FolderShape, texts: FolderTexts, legacy: Iterable[Hook]
 ) -> FoundHooks:
-    """All hooks of the host's folders in order of looking, then the legacy handlers."""
+    """Return all hooks of the host's folders in scan order, then the legacy handlers."""
     search = HookSearch(shape, texts, host.surroundings.files)
     for folder in host.folders_of("folder"):
         children = children_of(folder, search)
@@ -189,13 +195,13 @@ def find_folder_hooks(
 
 
 def children_of(folder: Folder, search: HookSearch) -> list[FolderItem]:
-    """What lies in a hooks folder, by name; nothing, and a problem noted, where it cannot be read."""
+    """Return the entries of a hooks folder by name; empty, with a problem, if it cannot be read."""
     error: OSError | None
     try:
         return search.files.children(folder.path)
     except FileNotFoundError:
         error = search.files.trouble(folder.path)
-        if error is not None:  # an absent folder is an ordinary thing, not a problem
+        if error is not None:  # a missing folder is not a problem
             search.problems.append(_report_unreadable(folder, error))
     except NotADirectoryError:
         search.problems.append(
@@ -210,25 +216,28 @@ def children_of(folder: Folder, search: HookSearch) -> list[FolderItem]:
 
 
 def _report_unreadable(folder: Folder, error: OSError) -> Problem:
-    """A hooks folder that is there and cannot be read. With too long a name, there is none."""
+    """Return the problem of a hooks folder that exists and cannot be read.
+
+    A folder whose name is too long cannot exist, so it hides no hook.
+    """
     unseen = None if error.errno == errno.ENAMETOOLONG else folder.rank
     return Problem(f"cannot read the {folder.source} folder: {os_error_reason(error)}", unseen=unseen)
 
 
 def blocking_file(path: Path, files: Files) -> str:
-    """Of a folder that cannot be one, since it or a folder above it is a file: which, as half a sentence."""
+    """Return a phrase that names the file where a folder should be: the path itself or a parent."""
     there = next((place for place in (path, *path.parents) if files.facts(place) is not None), path)
     return f"{there} is a file"
 
 
 def os_error_reason(error: OSError) -> str:
-    """An OSError as half a sentence, with its path."""
+    """Return an OSError as a phrase with its path."""
     what = (error.strerror or str(error)).lower()
     return f"{error.filename}: {what}" if error.filename else what
 
 
 def _node_error_text(error: OSError, call: str) -> str:
-    """An OSError as Node words it: `EACCES: permission denied, open '/x'`."""
+    """Return an OSError as Node words it: `EACCES: permission denied, open '/x'`."""
     code = errno.errorcode.get(error.errno or 0, "")
     return f"{code}: {(error.strerror or '').lower()}, {call} '{error.filename}'"
 
@@ -323,7 +332,11 @@ def _without_handler(
 
 
 def _manifest_bytes(manifest: Path, search: HookSearch) -> bytes:
-    """Raises OSError, also where it is a folder or too large, and FormatError for an endless header."""
+    """Read a HOOK.md.
+
+    Raises OSError, also if it is a folder or too large, and FormatError for a header without an
+    end.
+    """
     files, longest = search.files, search.shape.longest_header
     facts = files.facts(manifest)
     if facts is None or not facts.file:
@@ -336,7 +349,10 @@ def _manifest_bytes(manifest: Path, search: HookSearch) -> bytes:
 
 
 def _real_folder(child: FolderItem, folder: Folder, files: Files) -> Path:
-    """Resolving costs a system call for each part of a path, so only links pay for it."""
+    """Return the real path of a hook folder.
+
+    Only links are resolved: it costs a system call for each part of the path.
+    """
     if child.linked or folder.real is None:
         return files.real(child.path)
     return child.path if folder.real == folder.path else folder.real / child.name
@@ -345,7 +361,7 @@ def _real_folder(child: FolderItem, folder: Folder, files: Files) -> Path:
 def _handler_of(
     child: FolderItem, names: frozenset[str], real: Path, search: HookSearch
 ) -> tuple[Path | None, Path | None, str]:
-    """The handler file, where it really lies when that is outside the folder, and what was refused."""
+    """Return the handler file, its real path if that is outside the folder, and what was refused."""
     refused = ""
     for name in search.shape.candidates:
         if name not in names:

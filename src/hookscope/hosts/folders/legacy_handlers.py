@@ -1,4 +1,4 @@
-"""Handlers that the settings name one by one: `handlers: [{event, module, export}]`."""
+"""Handlers that the settings list one by one: `handlers: [{event, module, export}]`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -19,16 +19,16 @@ from hookscope.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class LegacyRule:
-    """Where legacy modules may lie."""
+    """Where legacy modules may be."""
 
     roots: Callable[[Host], tuple[Path, ...]]
-    links_resolved: bool  # False: the path is compared as text, so a link may lead out
+    links_resolved: bool  # False: the path is compared as text, so a link may leave the roots
     refusal: str  # the host's sentence: {module}
-    literal: bool = False  # `~` is a name like any other, and relative paths count from the current folder
+    literal: bool = False  # `~` is not expanded, and relative paths start at the current folder
 
 
 def legacy_hooks(host: Host, rule: LegacyRule | None) -> list[Hook]:
-    """A hook for each legacy handler, refused ones included: their `path` gate is shut."""
+    """Return a hook for each legacy handler. Refused ones are included: their `path` gate fails."""
     if rule is None:
         return []
     listed, where = host.hooks_setting("handlers")
@@ -41,7 +41,10 @@ def legacy_hooks(host: Host, rule: LegacyRule | None) -> list[Hook]:
 
 
 def _hooks_of_non_list(listed: Any, folder: Folder, rule: LegacyRule, host: Host) -> list[Hook]:
-    """A host that looks at no type walks through a text letter by letter, and trips over the rest."""
+    """Return what a host that checks no types makes of `handlers` that is not a list.
+
+    It iterates over a text letter by letter, and fails on anything else.
+    """
     if not rule.literal or not is_truthy(listed):
         return []
     if isinstance(listed, str):
@@ -90,7 +93,10 @@ def _hook(item: Any, number: int, folder: Folder, rule: LegacyRule, host: Host) 
 
 
 def _events(item: Mapping[str, Any], rule: LegacyRule) -> tuple[str, ...]:
-    """What it listens to. A literal host registers whatever stands there, and what does not."""
+    """Return the event that the handler subscribes to.
+
+    A literal host registers any value, or none, as text.
+    """
     event = item.get("event")
     if rule.literal:
         return (script_text(event) if "event" in item else "undefined",)
@@ -106,17 +112,17 @@ def _refusal_of(item: Mapping[str, Any], rule: LegacyRule) -> Mapping[str, str]:
 
 
 def _export(export: Any, rule: LegacyRule) -> str:
-    """Which export is meant. A literal host takes whatever stands there for a name."""
+    """Return the name of the export. A literal host uses any value as a name."""
     if rule.literal:
         return "default" if export is None else script_text(export)
     return export.strip() or "default" if isinstance(export, str) else "default"
 
 
 def _module_of(hook: Hook, rule: LegacyRule, host: Host) -> Path | None:
-    """The file as it is compared with the roots; None where nothing can be said of it.
+    """Return the file to compare with the roots; None if it cannot be determined.
 
-    Where links are resolved, one that leads nowhere is refused, and a file that is not there at all is
-    compared as it is written: a literal host fails to import it (eliza 19).
+    Where links are resolved, a dangling link is refused, and a file that does not exist is compared
+    as written: a literal host fails to import it (eliza 19).
     """
     assert hook.handler is not None
     if not rule.links_resolved:
@@ -133,7 +139,7 @@ def _module_of(hook: Hook, rule: LegacyRule, host: Host) -> Path | None:
 
 
 def legacy_path_gate(rule: LegacyRule, folders: GateRule) -> GateRule:
-    """The `path` gate: the legacy rule for legacy handlers, `folders` for hook folders."""
+    """Return the `path` gate: the legacy rule for legacy handlers, `folders` for hook folders."""
 
     def path(hook: Hook, host: Host) -> Gate:
         if hook.kind != "legacy":

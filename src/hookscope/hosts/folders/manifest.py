@@ -11,7 +11,7 @@ from hookscope.formats.positions import KeyPath
 from hookscope.model.hook import Metadata, MetadataFault, Requires
 from hookscope.values import dataclass
 
-OWN_NAMESPACE = "hookscope"  # under `metadata`: what only Hookscope reads
+OWN_NAMESPACE = "hookscope"  # under `metadata`: read by Hookscope only
 LIMITS = ("load", "run")
 TEXT_ONLY = {str}
 REQUIREMENTS = {"bins": "bins", "anyBins": "any_bins", "env": "env", "config": "config"}
@@ -19,19 +19,19 @@ REQUIREMENTS = {"bins": "bins", "anyBins": "any_bins", "env": "env", "config": "
 
 @dataclass(slots=True)
 class HeaderReading:
-    """Collects what is wrong while a header is read. Lives as long as one reading."""
+    """Collects the faults of one header. Lives as long as the reading."""
 
     faults: list[MetadataFault] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def fault(self, path: KeyPath, wanted: str, value: object) -> None:
-        """Note a field of another type than is wanted."""
+        """Record a field whose type is not the expected one."""
         self.faults.append(
             MetadataFault(path, f"`{path[-1]}` wants {wanted} and has {describe_value(value)}")
         )
 
     def texts(self, source: Mapping[str, Any], name: str, path: KeyPath) -> tuple[str, ...]:
-        """A list of texts; absent and null are an empty one."""
+        """Return a list of texts; empty if absent or null."""
         value = source.get(name)
         if value is None:
             return ()
@@ -41,7 +41,7 @@ class HeaderReading:
         return ()
 
     def text(self, source: Mapping[str, Any], name: str, path: KeyPath) -> str | None:
-        """A text; None where there is none, or, as a fault, something else."""
+        """Return a text; None if it is absent, or has another type, which is a fault."""
         value = source.get(name)
         if value is None or type(value) is str:
             return value
@@ -49,7 +49,7 @@ class HeaderReading:
         return None
 
     def ornament(self, source: Mapping[str, Any], name: str) -> str | None:
-        """A text that nothing depends on: a wrong type is a note."""
+        """Return a text that nothing depends on: a wrong type is only a note."""
         value = source.get(name)
         if value is None or type(value) is str:
             return value
@@ -57,7 +57,7 @@ class HeaderReading:
         return None
 
     def mapping(self, source: Mapping[str, Any], name: str, path: KeyPath) -> Mapping[str, Any]:
-        """A mapping; empty where there is none, or, as a fault, something else."""
+        """Return a mapping; empty if it is absent, or has another type, which is a fault."""
         value = source.get(name)
         if value is None:
             return {}
@@ -67,7 +67,7 @@ class HeaderReading:
         return {}
 
     def flag(self, source: Mapping[str, Any], name: str, path: KeyPath) -> bool:
-        """A switch; off where there is none, or, as a fault, something else."""
+        """Return a boolean; false if it is absent, or has another type, which is a fault."""
         value = source.get(name)
         if value is None or type(value) is bool:
             return bool(value)
@@ -76,7 +76,7 @@ class HeaderReading:
 
 
 def describe_value(value: object) -> str:
-    """A value of the wrong type in a few words."""
+    """Describe a value of the wrong type in a few words."""
     match value:
         case str():
             return f"the text {shortened(value)!r}"
@@ -94,12 +94,12 @@ def describe_value(value: object) -> str:
 
 
 def shortened(text: str, limit: int = 40) -> str:
-    """A text of so many characters at most."""
+    """Return the text, cut to at most `limit` characters."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def read_metadata(header: Mapping[str, Any], namespace: str) -> Metadata:
-    """The metadata of a header under `metadata.<namespace>`.
+    """Return the metadata of a header under `metadata.<namespace>`.
 
     Fields and types: guides 000 ("Eligibility Fields"), 001 ("Milady Metadata Fields"), 004
     ("Hook Metadata Schema"); they agree.
@@ -135,7 +135,7 @@ def read_metadata(header: Mapping[str, Any], namespace: str) -> Metadata:
 
 
 def misplaced_metadata(header: Mapping[str, Any], block: Mapping[str, Any], namespace: str) -> list[str]:
-    """Metadata that stands where this dialect does not read it: the usual cause of "no events"."""
+    """Return notes about metadata where this dialect does not read it: the usual cause of "no events"."""
     others = [name for name, value in block.items() if isinstance(value, dict) and "events" in value]
     if others:
         return [f"the metadata stands under `metadata.{others[0]}`; read is `metadata.{namespace}`"]
@@ -147,7 +147,7 @@ def misplaced_metadata(header: Mapping[str, Any], block: Mapping[str, Any], name
 
 
 def _install_methods(value: object, reading: HeaderReading) -> tuple[Mapping[str, object], ...]:
-    """Ways to install what the hook needs: for people only, so a wrong type is a note."""
+    """Return the install methods. They are for people only, so a wrong type is a note."""
     if value is None:
         return ()
     if not isinstance(value, list):
@@ -157,7 +157,10 @@ def _install_methods(value: object, reading: HeaderReading) -> tuple[Mapping[str
 
 
 def limits_in(block: Mapping[str, Any], reading: HeaderReading) -> Mapping[str, float]:
-    """`metadata.hookscope.limits`: seconds that its handler may take. No host reads it: never a fault."""
+    """Return `metadata.hookscope.limits`: seconds that the handler may take.
+
+    No host reads it, so a wrong value is a note, never a fault.
+    """
     own = block.get(OWN_NAMESPACE)
     given = own.get("limits") if isinstance(own, dict) else None
     if given is None:
@@ -180,22 +183,22 @@ def limits_in(block: Mapping[str, Any], reading: HeaderReading) -> Mapping[str, 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A HOOK.md that was read."""
+    """The contents of a HOOK.md."""
 
     name: str
     description: str = ""
     meta: Metadata = Metadata()
-    notes: tuple[str, ...] = ()  # what the author should know of its name
-    warnings: tuple[str, ...] = ()  # what the host itself logs while it reads
+    notes: tuple[str, ...] = ()  # notes for the author about its name
+    warnings: tuple[str, ...] = ()  # what the host logs while reading
 
 
-# (source, name of its folder, namespace) → what it says; None, or an empty name, where it has no header
-# that counts. Raises FormatError where it has one that cannot be read.
+# (source, name of its folder, namespace) → manifest; None, or an empty name, without a header
+# that counts. Raises FormatError for a header that cannot be read.
 ManifestReader = Callable[[bytes, str, str], Manifest | None]
 
 
 def read_yaml_header(source: bytes, folder_name: str, namespace: str) -> Manifest | None:
-    """A header of YAML, as the guides write it. A ManifestReader."""
+    """Read a YAML header, as the guides describe it. A ManifestReader."""
     header = read_frontmatter(source)
     if header is None:
         return None
@@ -210,7 +213,7 @@ def read_yaml_header(source: bytes, folder_name: str, namespace: str) -> Manifes
 
 
 def _name_of(header: Mapping[str, object], folder_name: str) -> tuple[str, tuple[str, ...]]:
-    """The hook's name, and what is to be said about it. Without a name it has its folder's."""
+    """Return the hook's name, and notes about it. Without a name it has its folder's."""
     name = header.get("name")
     if isinstance(name, str) and name.strip():
         return name.strip(), ()

@@ -11,17 +11,17 @@ from hookscope.values import dataclass
 
 
 def may_win(newcomer: Hook, holder: Hook) -> bool:
-    """Not where the host does not even see the newcomer, and sees the holder."""
+    """Return whether the newcomer may take the name: not if the host sees only the holder."""
     return holder.beyond_host or not newcomer.beyond_host
 
 
 def rank_hooks(found: FoundHooks, *, reports_by_rank: bool) -> Ranking:
-    """Winners in load order and in report order, and every loser with its winner.
+    """Return the winners in load order and in report order, and each loser with its winner.
 
-    The higher folder wins; of one rank, the later one. A winner takes over the place of what it
-    replaced, as a JavaScript Map does: the order of calls depends on it (recorded in milady 03 and
-    openclaw disc-03). What only Hookscope runs comes last and wins from no hook that the host sees.
-    Legacy handlers have no names of their own and never collide.
+    The higher folder wins; of equal rank, the later hook. A winner takes the position of the hook
+    that it replaces, as in a JavaScript Map: the call order depends on it (recorded in milady 03
+    and openclaw disc-03). Hooks that only Hookscope runs come last and never replace a hook that
+    the host sees. Legacy handlers have no names of their own and never collide.
     """
     places: dict[str, Hook] = {}
     for hook in sorted(found.hooks, key=lambda hook: hook.beyond_host):
@@ -44,20 +44,20 @@ def rank_hooks(found: FoundHooks, *, reports_by_rank: bool) -> Ranking:
 
 @dataclass(frozen=True, slots=True)
 class SourcePolicy:
-    """Which sources replace which, by their labels."""
+    """Which sources may replace which, by label."""
 
     replaces: Mapping[str, frozenset[str]]  # a newcomer's label → the labels it may replace
     refusal: str  # the host's warning: {source} {name} {other}
 
 
 def rank_by_source(found: FoundHooks, policy: SourcePolicy) -> Ranking:
-    """Winners in load order and in report order, and every loser with its winner.
+    """Return the winners in load order and in report order, and each loser with its winner.
 
-    Hooks are merged by rank, one after another; a newcomer that may replace takes over the place of what
-    it replaces, else it is ignored with a warning. The reports sort what came out by rank once more.
-    Source: rules-openclaw section 1 (disc-02 to disc-05, disc-17). A folder that the settings name twice is
-    merged twice: it keeps its first place, and wins by its last. A hook that the host itself would not
-    see never takes a name from one that it sees.
+    Hooks are merged by rank, one after another. A newcomer that may replace takes the position of
+    the hook that it replaces; otherwise it is ignored with a warning. Reports sort the winners by
+    rank again. Source: rules-openclaw section 1 (disc-02 to disc-05, disc-17). A folder that the
+    settings name twice is merged twice: it keeps its first position, and wins by its last. A hook
+    that the host does not see never takes a name from one that it sees.
     """
     hooks = _by_rank(hook for hook in found.hooks if hook.kind != "legacy")
     places: dict[str, Hook] = {}
@@ -80,7 +80,10 @@ def rank_by_source(found: FoundHooks, policy: SourcePolicy) -> Ranking:
 
 
 def _by_rank(hooks: Iterable[Hook]) -> list[Hook]:
-    """By rank; those of extra folders, before the others of their rank, as often as they are named."""
+    """Return the hooks by rank.
+
+    Hooks of extra folders come first within their rank, once for each time the folder is named.
+    """
     turns = [(_rank(hook), at, hook) for hook in hooks for at in hook.folder.named or (inf,)]
     return [hook for _, _, hook in sorted(turns, key=lambda turn: turn[:2])]
 

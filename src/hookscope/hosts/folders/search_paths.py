@@ -16,7 +16,7 @@ from hookscope.values import dataclass
 
 BUNDLED, EXTRA, MANAGED, WORKSPACE, PLUGIN = "bundled", "extra", "managed", "workspace", "plugin"
 
-# Whether an extra folder from the settings may be used: None if so, else the host's refusal.
+# (path, text as written, host) → None if the folder may be used, else the host's refusal
 ExtraRule = Callable[[Path, str, Host], str | None]
 
 
@@ -31,10 +31,11 @@ def hooks_folder(
     plugin: str = "",
     shipped: bool = True,
 ) -> Folder:
-    """A hooks folder with what trust and path rules ask of it. It need not exist.
+    """Return a hooks folder, with its real path and trust. It need not exist.
 
-    `label` is the host's own word for its source; `plugin` the id of the plugin that brings it. A bundled
-    folder is trusted, unless it is not `shipped`: someone other than the user has named it.
+    `label` is the host's own word for its source; `plugin` the id of the plugin that provides it. A
+    bundled folder is trusted only if it is `shipped`: otherwise somebody other than the user named
+    it.
     """
     facts = host.surroundings.files.facts(path)
     real = host.surroundings.files.real(path) if facts is not None else None
@@ -45,10 +46,10 @@ def hooks_folder(
 def extra_folders(
     host: Host, rank: int, allowed: ExtraRule, *, label: str | None = None, base: Path | None = None
 ) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
-    """The extra folders of the embedding program (unchecked), then those of the settings.
+    """Return the extra folders of the embedding program (unchecked), then those of the settings.
 
-    Relative ones count from `base`, else from the settings file's folder. Refused ones and wrong types
-    are problems.
+    Relative ones are resolved against `base`, by default the settings file's folder. Refused
+    folders and wrong types are problems.
     """
     folders = [
         hooks_folder(host, EXTRA, path, rank, "given by the caller", label=label)
@@ -76,7 +77,7 @@ def extra_folders(
     named: dict[Path, tuple[int, ...]] = {}
     for number, folder in enumerate(folders):
         named[folder.path] = (*named.get(folder.path, ()), number)
-    # Named twice, a folder counts where it stands last.
+    # A folder that is named twice takes its last position.
     once = [
         replace(folder, named=named[folder.path])
         for number, folder in enumerate(folders)
@@ -86,28 +87,31 @@ def extra_folders(
 
 
 def bundled_folder(host: Host, rank: int, *, label: str | None = None) -> tuple[Folder, ...]:
-    """The folder of hooks that ship with the program; none where nobody names one."""
+    """Return the folder of hooks that ship with the program; empty if none is configured."""
     bundled, trusted = host.choices.bundled, host.choices.bundled_trusted
     if bundled is None and host.choices.bundled_variable:
         moved = host.env.get(host.dialect.layout.bundled_variable or "", "").strip()
         bundled = host.surroundings.absolute(moved) if moved else None
-        trusted = moved.startswith("~") or Path(moved).is_absolute()  # else the current folder chooses
+        trusted = moved.startswith("~") or Path(moved).is_absolute()  # the current folder decides
     own = host.choices.own_bundled
     shipped = (
         () if bundled is None else (hooks_folder(host, BUNDLED, bundled, rank, label=label, shipped=trusted),)
     )
     if own is None or own == bundled:
         return shipped
-    return (*shipped, hooks_folder(host, BUNDLED, own, rank + 1, label=label))  # the host's own win over ours
+    return (*shipped, hooks_folder(host, BUNDLED, own, rank + 1, label=label))  # the host's own hooks win
 
 
 def accept_any_folder(path: Path, written: str, host: Host) -> str | None:
-    """A host that takes every extra folder."""
+    """Accept every extra folder."""
     return None
 
 
 def accept_below(state: str, refusal: str) -> ExtraRule:
-    """Only folders below the state folder, compared as text. `refusal` is the host's: {written}."""
+    """Return a rule that accepts only folders below the state folder, compared as text.
+
+    `refusal` is the host's sentence: {written}.
+    """
 
     def allowed(path: Path, written: str, host: Host) -> str | None:
         inside = path.is_relative_to(host.surroundings.absolute(state))
@@ -125,13 +129,14 @@ class BundleRules:
 
     manifest: str  # below the plugin's folder
     settings: KeyPath = ("plugins",)  # `enabled`, `allow`, `deny`, `entries`, and `load.paths`
-    hooks: str = "hooks"  # key of the manifest, and the folder where it names none
+    hooks: str = "hooks"  # key of the manifest, and the default folder
 
 
 def bundle_folders(host: Host, rank: int, label: str, rules: BundleRules) -> Iterator[Folder]:
-    """A collection for each hooks folder of an active plugin, in the order of the settings.
+    """Yield a folder for each hooks folder of an active plugin, in the order of the settings.
 
-    Source: rules-openclaw section 1, rank 20 (disc-17). A hooks folder outside its plugin is left out.
+    Source: rules-openclaw section 1, rank 20 (disc-17). A hooks folder outside its plugin is
+    skipped.
     """
     settings = host.settings.get(rules.settings)
     plugins: Mapping[str, Any] = settings if isinstance(settings, Mapping) else {}
@@ -145,7 +150,7 @@ def bundle_folders(host: Host, rank: int, label: str, rules: BundleRules) -> Ite
 
 
 def _plugin_roots(plugins: Mapping[str, Any], host: Host, rules: BundleRules) -> Iterator[Path]:
-    """Each path of the settings: a plugin itself, or a folder of plugins."""
+    """Yield each plugin of the configured paths; a path is a plugin itself, or a folder of plugins."""
     load = plugins.get("load")
     paths = load.get("paths") if isinstance(load, Mapping) else None
     for item in paths if isinstance(paths, list) else []:

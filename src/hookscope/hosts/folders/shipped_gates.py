@@ -1,4 +1,4 @@
-"""Checks of shipped hosts where they differ from their guides'. A rule is `(hook, host) → Gate`.
+"""Gates of shipped hosts where they differ from their guides. A rule is `(hook, host) → Gate`.
 
 Source: rules-openclaw sections 3 and 5. Reason texts are the host's own, as its lists print them.
 """
@@ -23,15 +23,15 @@ from hookscope.model.hook_status import FixKind, Gate, GateKind, State, register
 from hookscope.model.host import Host
 from hookscope.values import dataclass
 
-PATHEXT = ".EXE;.CMD;.BAT;.COM"  # where Windows does not say
+PATHEXT = ".EXE;.CMD;.BAT;.COM"  # the default on Windows
 NEVER_RESOLVED = frozenset({"__proto__", "constructor", "prototype"})
-ABSENT: Final = object()  # no setting there: null is one
+ABSENT: Final = object()  # no setting at all: null is one
 SETTINGS_PASSED = Gate("settings", True, reported=False)
 SELECTED_BY_ALL = Gate("selected", True, found="all hooks are selected", reported=False)
 
 
 def settings_gate(hook: Hook, host: Host) -> Gate:
-    """Does the host take its settings at all (cfg-02, cfg-03)."""
+    """Check that the host accepts its settings (cfg-02, cfg-03)."""
     refusal = host.settings.refusal
     if not refusal:
         return SETTINGS_PASSED
@@ -52,14 +52,14 @@ SETTINGS = register_gate(
 
 
 def events_gate(hook: Hook, host: Host) -> Gate:
-    """Does it listen to anything (req-08)."""
+    """Check that the hook subscribes to an event (req-08)."""
     gate = events.events_gate(hook, host)
     return gate if gate.passed else replace(gate, reason="no events defined")
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedOsGate:
-    """The platform as reports compare it: case aside, and with other names for platforms (req-06)."""
+    """Check the platform as reports compare it: case-insensitive, with aliases for platforms (req-06)."""
 
     aliases: Mapping[str, str]
 
@@ -75,7 +75,7 @@ class ReportedOsGate:
 
 @cached_by_field(attrgetter("meta.os"))
 def loader_os_gate(hook: Hook, host: Host) -> Gate:
-    """The platform as the loader compares it, letter for letter; the lists do not show it (req-06)."""
+    """Check the platform as the loader compares it: case-sensitive; the lists do not show it (req-06)."""
     gate = platform.os_gate(hook, host)
     if gate.passed is not False:
         return replace(gate, reported=False)
@@ -88,19 +88,19 @@ OS_OF_LOADER = register_gate(GateKind("osOfLoader", check=loader_os_gate, remedy
 
 @cached_by_field(attrgetter("meta.requires.bins"))
 def bins_gate(hook: Hook, host: Host) -> Gate:
-    """Are all these programs on PATH and may be run; a folder of that name counts too (req-01)."""
+    """Check that all these programs are on PATH and executable; a folder of that name counts (req-01)."""
     needed = hook.meta.requires.bins
     if not needed:
         return NO_BINS
     paths = {name: _program(name, host) for name in needed}
-    missing = tuple(name for name in needed if paths[name] is None)  # named twice, it is missing twice
+    missing = tuple(name for name in needed if paths[name] is None)  # a name given twice is missing twice
     found = ", ".join(path or f"{name} not on PATH" for name, path in paths.items())
     return Gate("bins", not missing, needed, missing, found, missing_text("bins", missing) if missing else "")
 
 
 @cached_by_field(attrgetter("meta.requires.any_bins"))
 def any_bins_gate(hook: Hook, host: Host) -> Gate:
-    """Is at least one of these programs on PATH; if none, all of them are missing (req-01)."""
+    """Check that one of these programs is on PATH; otherwise all of them are missing (req-01)."""
     needed = hook.meta.requires.any_bins
     if not needed:
         return NO_ANY_BINS
@@ -121,7 +121,7 @@ def _program(name: str, host: Host) -> str | None:
 
 
 def env_gate(hook: Hook, host: Host) -> Gate:
-    """Is each variable set and not blank, in the environment or in the entry's `env` (req-02)."""
+    """Check that each variable is set and not blank, in the environment or in the entry's `env` (req-02)."""
     needed = hook.meta.requires.env
     if not needed:
         return NO_ENV
@@ -147,14 +147,14 @@ def _needed_variables(needed: tuple[str, ...], own: Mapping[str, str], host: Hos
 
 
 class LoadedSettings(Protocol):
-    """Settings with what the program fills in by itself."""
+    """Return the settings with the defaults that the program fills in."""
 
     def __call__(self, settings: Mapping[str, Any], *, exists: bool) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigGate:
-    """Does each dotted path lead to something truthy (req-03, req-04)."""
+    """Check that each dotted path leads to a truthy value (req-03, req-04)."""
 
     true_when_absent: frozenset[str]
     as_loaded: LoadedSettings
@@ -176,7 +176,10 @@ class ConfigGate:
         )
 
     def satisfied(self, path: str, host: Host) -> bool:
-        """Blank text, null, false and 0 are not; a path that is absent is where the host says so."""
+        """Return whether the value at `path` satisfies the requirement.
+
+        Blank text, null, false and 0 do not; an absent value does if it is in `true_when_absent`.
+        """
         settings = self.as_loaded(host.settings.value, exists=host.settings.exists)
         value = setting_at(path, settings)
         if value is ABSENT:
@@ -185,7 +188,10 @@ class ConfigGate:
 
 
 def setting_at(path: str, value: Any) -> Any:
-    """What stands at a dotted path, or ABSENT. Empty steps are skipped, some names never followed."""
+    """Return the value at a dotted path, or ABSENT.
+
+    Empty steps are skipped; some names are never resolved.
+    """
     steps = path_steps(path)
     if not NEVER_RESOLVED.isdisjoint(steps):
         return ABSENT
@@ -194,13 +200,16 @@ def setting_at(path: str, value: Any) -> Any:
 
 @cached_by_field(lambda _: None)
 def loader_switch_gate(hook: Hook, host: Host) -> Gate:
-    """Are hooks on at all; the lists do not show it (sel-04)."""
+    """Check that hooks are enabled at all; the lists do not show it (sel-04)."""
     return replace(switches.switch_gate(hook, host), reported=False)
 
 
 @dataclass(frozen=True, slots=True)
 class EnabledGate:
-    """Is this hook on: a plugin's always, a workspace's only where its entry says so (req-07)."""
+    """Check that this hook is enabled (req-07).
+
+    A plugin's hook always is; a workspace hook only if its entry says so.
+    """
 
     workspace_reason: str
 
@@ -219,9 +228,10 @@ class EnabledGate:
 
 
 def selected_gate(hook: Hook, host: Host) -> Gate:
-    """Does the loader take it: entries are an allow list, without them it takes all or nothing (sel-01..04).
+    """Check that the loader selects the hook (sel-01 to sel-04).
 
-    The lists do not show it. Installs that the host tracks elsewhere are not read.
+    Entries are an allow-list; without them the loader selects all hooks or none. The lists do not
+    show it. Installs that the host tracks elsewhere are not read.
     """
     on, _ = host.hooks_setting("enabled")
     _, where = host.hooks_setting("entries")
@@ -231,7 +241,7 @@ def selected_gate(hook: Hook, host: Host) -> Gate:
         return SELECTED_BY_ALL
     if on is not True and not names:
         fix = _switched_on(host)
-        outer = (*where[:-2], "enabled")  # the switch of another thing, which stands one step further out
+        outer = (*where[:-2], "enabled")  # the switch of webhooks, one level further out
         other = f"; {'.'.join(map(str, outer))} is for webhooks" if host.settings.get(outer) is True else ""
         reason = f"the settings configure no hooks, so none is loaded{other}"
         return _unselected("nothing is selected", reason, where, fix)
@@ -258,7 +268,7 @@ SELECTED = register_gate(
 
 
 def has_hook_settings(host: Host) -> bool:
-    """Do the settings configure hooks at all: else the loader does not even look for any (sel-01)."""
+    """Return whether the settings configure hooks at all; if not, the loader scans for none (sel-01)."""
     on, _ = host.hooks_setting("enabled")
     found, _ = host.hooks_setting("entries")
     entries = found.values() if isinstance(found, Mapping) else ()
@@ -266,12 +276,15 @@ def has_hook_settings(host: Host) -> bool:
 
 
 def names_in_entries(host: Host) -> frozenset[str]:
-    """Whom the entries name, on or off; blanks around a name do not count, and blanks alone are none."""
+    """Return the hook names of the entries, enabled or not.
+
+    Names are trimmed; blank ones are ignored.
+    """
     return frozenset(_entries_by_name(host))
 
 
 def _names_switched_on(host: Host) -> frozenset[str]:
-    """Whom the entries name that are not off."""
+    """Return the hook names of the entries that are not disabled."""
     known: frozenset[str] | None = host.known.get(_names_switched_on)
     if known is None:
         named = _entries_by_name(host).items()
@@ -281,7 +294,7 @@ def _names_switched_on(host: Host) -> frozenset[str]:
 
 
 def _entries_by_name(host: Host) -> Mapping[str, list[Any]]:
-    """The entries of each name, read once for all hooks."""
+    """Return the entries of each name, read once for all hooks."""
     known: dict[str, list[Any]] | None = host.known.get(_entries_by_name)
     if known is None:
         found, _ = host.hooks_setting("entries")
@@ -314,5 +327,5 @@ def _has_extra_folder(host: Host) -> bool:
 
 
 def missing_text(name: str, missing: tuple[str, ...]) -> str:
-    """What is missing, as the host's lists print it."""
+    """Return the missing requirements, as the host's lists print them."""
     return f"{name}: {', '.join(missing)}"

@@ -26,13 +26,13 @@ _HEADER = re.compile(rf"---{BLANK}*\n(?P<block>.*?)\n---", re.DOTALL)
 _LINE = re.compile(rf"(?P<key>[A-Za-z0-9_]+):{BLANK}*(?P<value>[^\n\r\u2028\u2029]+)")
 LOOKED_UP_FIELDS = ("bins", "anyBins", "config")
 _QUOTES = re.compile(r"^[\"']|[\"']\Z")
-_NOTHING: Final = object()  # what JSON cannot be
+_NOTHING: Final = object()  # not a JSON value
 
 
 def read_line_header(source: bytes, folder_name: str, namespace: str) -> Manifest | None:
-    """A header of lines. A ManifestReader; None where it has no header, an empty name where it has none.
+    """Read a header line by line. A ManifestReader: None without a header, an empty name without `name`.
 
-    It starts at the very first character: a byte order mark before it counts as text.
+    The header starts at the first character: a byte order mark before it counts as text.
     """
     header = _HEADER.match(source.decode("utf-8", "replace"))
     if header is None:
@@ -46,7 +46,7 @@ def read_line_header(source: bytes, folder_name: str, namespace: str) -> Manifes
         if match is None:
             continue
         value = script_trim(_QUOTES.sub("", match["value"]))
-        said[match["key"]] = value  # given twice, the last one counts
+        said[match["key"]] = value  # of duplicates, the last one counts
         if match["key"] == "metadata":
             read = _metadata_in(block, value)
             if read is _NOTHING:
@@ -65,8 +65,11 @@ def read_line_header(source: bytes, folder_name: str, namespace: str) -> Manifes
 
 
 def _metadata_in(block: str, value: str) -> Any:
-    """The JSON from the first brace after the first `metadata:` to the last brace of the block, else the
-    JSON on this line alone. None where there is no brace; _NOTHING where neither is JSON."""
+    """Return the JSON of the metadata; None if there is no brace; _NOTHING if it is not JSON.
+
+    Tried are the text from the first brace after the first `metadata:` to the last brace of the
+    block, then the value on this line alone.
+    """
     rest = block[block.index("metadata:") :]
     start, end = rest.find("{"), rest.rfind("}")
     if start < 0 or end < start:
@@ -87,7 +90,7 @@ def _no_constant(name: str) -> Any:
 
 
 def _why_unread(block: str, metadata: Any, warnings: list[str], namespace: str) -> tuple[str, ...]:
-    """Why a hook has no metadata: the host itself is silent about most of it."""
+    """Return a note why a hook has no metadata: the host logs few of these cases."""
     if isinstance(metadata, dict) and is_truthy(metadata.get(namespace)):
         return ()
     if warnings:
@@ -101,7 +104,7 @@ def _why_unread(block: str, metadata: Any, warnings: list[str], namespace: str) 
 
 
 def _unchecked_metadata(own: Any, homepage: str | None, notes: tuple[str, ...]) -> Metadata:
-    """The fields as they stand. Lists of texts under their names, everything else in `unchecked`."""
+    """Return the fields as written: lists of texts under their names, all else in `unvalidated`."""
     if not is_truthy(own):
         return Metadata(homepage=homepage, notes=notes)
     fields: Mapping[str, Any] = own if isinstance(own, dict) else {}
@@ -138,7 +141,10 @@ def _unchecked_metadata(own: Any, homepage: str | None, notes: tuple[str, ...]) 
 
 
 def unmatched_event_keys(events: list[Any]) -> dict[str, str]:
-    """Keys that are no texts: they are registered as they stand, and no event is ever equal to one."""
+    """Return the event keys that are not texts, each with why no event matches it.
+
+    The host registers them as they are; no event is ever equal to one.
+    """
     texts = {item for item in events if isinstance(item, str)}
     others = ((javascript_text(item), item) for item in events if not isinstance(item, str))
     why = "`events` has {} in place of the text, which no event is equal to"
@@ -146,7 +152,10 @@ def unmatched_event_keys(events: list[Any]) -> dict[str, str]:
 
 
 def unequal_key_positions(events: list[Any]) -> frozenset[int]:
-    """The places of those that read as a text that is there, too: its own event calls the hook for that."""
+    """Return the positions of non-texts whose text form is also in the list.
+
+    The event of that text calls the hook through the real text.
+    """
     texts = {item for item in events if isinstance(item, str)}
     return frozenset(
         place
@@ -156,26 +165,27 @@ def unequal_key_positions(events: list[Any]) -> frozenset[int]:
 
 
 def javascript_text(item: object) -> str:
-    """An item of a list that JavaScript puts together: nothing of a null."""
+    """Return a list item as JavaScript joins it: null is empty."""
     return "" if item is None else script_text(item)
 
 
 def _has_unusable_items(name: str, value: object) -> bool:
-    """Whether it is no list, or one with something that can be no name of a program, no path of a setting."""
+    """Return whether the value is not a list, or holds an item that cannot name a program or setting."""
     if isinstance(value, list):
         return name in LOOKED_UP_FIELDS and not all(isinstance(item, str) for item in value)
     return is_truthy(value)
 
 
-HOMEPAGES = ("homepage", "website", "url")  # at the top of the header, the first that is there
+HOMEPAGES = ("homepage", "website", "url")  # at the top of the header; the first one present counts
 
 
 def metadata_of_texts(
     header: Mapping[str, str], namespaces: tuple[str, ...], install_labels: Mapping[str, str]
 ) -> Metadata:
-    """The metadata that the text under `metadata` holds: JSON or JSON5, below the first namespace there is.
+    """Return the metadata in the text under `metadata`: JSON or JSON5, in the first namespace present.
 
-    Source: rules-openclaw section 2 (fm-04 to fm-09). `install_labels`: by kind, see `install_of`.
+    Source: rules-openclaw section 2 (fm-04 to fm-09). `install_labels`: by kind, see
+    `install_methods`.
     """
     block = _object_in(header.get("metadata", ""))
     own = next((value for name in namespaces if _is_object(value := block.get(name))), None)
@@ -206,17 +216,17 @@ def metadata_of_texts(
 
 
 def text_list(value: object) -> tuple[str, ...]:
-    """A list, or text with commas, as trimmed texts without blank ones; of anything else none (fm-07)."""
+    """Return a list, or comma-separated text, as trimmed, non-blank texts; empty for other types (fm-07)."""
     items = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
     trimmed = (script_trim(script_text(item)) for item in items)
     return tuple(text for text in trimmed if text)
 
 
 def install_methods(value: object, labels: Mapping[str, str]) -> tuple[Mapping[str, object], ...]:
-    """Ways to install what a hook needs, each with id, kind, label and bins; others are dropped (fm-09).
+    """Return the install methods, each with id, kind, label and bins; invalid ones are dropped (fm-09).
 
-    `labels`: kind → the label where none is given, which may name `{package}` or `{repository}`; under ""
-    the label where that is missing too.
+    `labels`: kind → the default label, which may name `{package}` or `{repository}`; under "" the
+    label if those are missing too.
     """
     kept: list[Mapping[str, object]] = []
     for item in value if isinstance(value, list) else []:
@@ -262,5 +272,5 @@ def _text(value: object) -> str | None:
 
 
 def _first_present(*values: str | None) -> str | None:
-    """The first that is there, empty ones included: an empty text suppresses what comes after it (fm-08)."""
+    """Return the first value that is not None. An empty text counts and hides later values (fm-08)."""
     return next((value for value in values if value is not None), None)

@@ -1,6 +1,7 @@
-"""A reload that takes all or nothing: a chosen hook that has lost its HOOK.md, metadata or handler ends it.
+"""A reload that loads all hooks or none.
 
-Source: openclaw 2026.9.6, asked to load folders of every kind again; rules-openclaw section 5 (load-03).
+A selected hook that has lost its HOOK.md, metadata or handler ends the reload. Source: openclaw
+2026.9.6, when it reloads folders of every kind; rules-openclaw section 5 (load-03).
 """
 
 from collections.abc import Callable, Iterable
@@ -13,29 +14,29 @@ from hookscope.model.host import Host
 from hookscope.model.inventory import FoundHooks, StrictLoadState
 from hookscope.values import dataclass
 
-FILE_GATES = frozenset({"settings", "handler", "events", "trusted", "sent"})  # not asked of who is chosen
+FILE_GATES = frozenset({"settings", "handler", "events", "trusted", "sent"})  # not checked for selection
 
 
 @dataclass(frozen=True, slots=True)
 class StrictFolders:
-    """Implements core's StrictLook."""
+    """Implements `StrictLoadCheck`."""
 
     system: FolderSystem
-    named: Callable[[Host], frozenset[str]]  # whom the settings name
-    looks: Callable[[Host], bool]  # do the settings configure hooks: else the host looks for none
+    named: Callable[[Host], frozenset[str]]  # the hooks that the settings name
+    looks: Callable[[Host], bool]  # whether the settings configure hooks: if not, the host scans for none
     lost_manifest: str  # the host's sentences: {name} {file}
     lost_handler: str  # {name} {folder}
 
     def sources(self, host: Host, hooks: Iterable[Hook]) -> StrictLoadState:
-        """What is left behind by a load that skips what is bad."""
+        """Return the state that a lenient load leaves behind."""
         found = tuple(hook for hook in hooks if hook.kind == "folder") if self.looks(host) else ()
         return StrictLoadState(found, self.named(host))
 
     def check(self, host: Host, before: StrictLoadState) -> tuple[StrictLoadState, tuple[str, str] | None]:
-        """What this load would leave behind, and the first hook that ends it, with the host's sentence.
+        """Return the state after this load, and the first hook that ends it, with the host's sentence.
 
-        A HOOK.md without a handler takes part, and so hides a hook below it; one that was there at the last
-        load and is not any more, or says nothing any more, takes part as it was.
+        A HOOK.md without a handler takes part, and so hides a hook below it. A hook of the last
+        load that is gone, or has no metadata any more, takes part as it was.
         """
         if not self.looks(host):
             return StrictLoadState((), self.named(host)), None
@@ -58,7 +59,7 @@ class StrictFolders:
         return sources, None
 
     def _is_chosen(self, hook: Hook, host: Host) -> bool:
-        """Do settings and machine let it load, whatever its files are like."""
+        """Return whether settings and machine let the hook load, whatever the state of its files."""
         rules = {name: rule for name, rule in self.system.rules.items() if name not in FILE_GATES}
         gates = gates_of(hook, host, rules, self.system.always_skips)
         return all(gate.passed is not False for gate in gates)
@@ -67,9 +68,10 @@ class StrictFolders:
 def _with_lost_hooks(
     found: Iterable[Hook], before: StrictLoadState, named: frozenset[str], host: Host
 ) -> tuple[tuple[Hook, ...], frozenset[int]]:
-    """The hooks as they are now, those that are missed behind the others of their folder; who is missed.
+    """Return the current hooks, lost ones after the others of their folder, and the ids of the lost ones.
 
-    Nobody is missed whose folder is none of the host's any more, or whom the settings named and name no more.
+    A hook is not lost if its folder no longer belongs to the host, or the settings no longer name
+    it.
     """
     by_folder: dict[object, list[Hook]] = {_root(folder): [] for folder in host.folders_of("folder")}
     for hook in found:

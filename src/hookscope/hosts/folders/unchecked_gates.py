@@ -1,7 +1,7 @@
-"""The checks of Milady and Eliza as shipped: metadata is used as it stands, whatever its types.
+"""The gates of Milady and Eliza as shipped: metadata is used as written, whatever its types.
 
-Text where a list is wanted is walked letter by letter, or ends the whole load. Source: rules note,
-sections 1.1 and 1.4; recorded in milady 06 to 10 and their namesakes of eliza.
+Text where a list is expected is iterated letter by letter, or ends the whole load. Source: rules
+note, sections 1.1 and 1.4; recorded in milady 06 to 10 and their namesakes of eliza.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -21,19 +21,19 @@ from hookscope.model.hook import Hook
 from hookscope.model.hook_status import Gate, GateRule
 from hookscope.model.host import Host
 
-ITERATED_FIELDS = ("bins", "env", "config")  # one by one; a text letter by letter
-ENDINGS = ".COM;.EXE;.BAT;.CMD"  # what Windows runs where PATHEXT says nothing
+ITERATED_FIELDS = ("bins", "env", "config")  # item by item; a text letter by letter
+ENDINGS = ".COM;.EXE;.BAT;.CMD"  # the default of PATHEXT on Windows
 
-FOLDERS = (".", "./", "..", "../")  # names that are there beside every program
+FOLDERS = (".", "./", "..", "../")  # folder names that exist everywhere
 
-# (name of a program, host) → where it was found
+# (name of a program, host) → its path
 ProgramFinder = Callable[[str, Host], str | None]
 
 
 def fields_gate(looked_up: tuple[str, ...]) -> GateRule:
-    """Does a field of the wrong type end the load. The host throws where nobody catches it.
+    """Check that no field of the wrong type ends the load. The host throws an error that nothing catches.
 
-    `looked_up` are the lists whose items must be texts for that.
+    `looked_up` are the lists whose items must be texts.
     """
 
     def rule(hook: Hook, host: Host) -> Gate:
@@ -72,13 +72,13 @@ def _fault(hook: Hook, host: Host, looked_up: tuple[str, ...]) -> str | None:
 
 
 def _has_length(value: object) -> bool:
-    """Is it taken for a list that holds something, and is none."""
+    """Return whether a value passes for a non-empty list without being one."""
     length = value.get("length") if isinstance(value, Mapping) else None
     return isinstance(length, int | float) and length > 0
 
 
 def events_gate(hook: Hook, host: Host) -> Gate:
-    """Does it listen to anything, as far as the host can read it."""
+    """Check that the hook subscribes to an event, as far as the host can read it."""
     keys = hook.meta.events
     if keys:
         return Gate("events", True, needed=("1 or more",), found=", ".join(keys))
@@ -86,7 +86,7 @@ def events_gate(hook: Hook, host: Host) -> Gate:
 
 
 def os_gate(hook: Hook, host: Host) -> Gate:
-    """Is this platform one of those named. Within a text it counts as well."""
+    """Check that this platform is one of those named. A match inside a text counts."""
     names, here = hook.meta.os, host.surroundings.platform
     if not names or here in names:
         return OS_PASSED if not names else Gate("os", True, needed=names, found=here)
@@ -95,7 +95,7 @@ def os_gate(hook: Hook, host: Host) -> Gate:
 
 
 def bins_gate(find: ProgramFinder) -> GateRule:
-    """Are all these programs there, as `find` looks for them."""
+    """Return the check that `find` finds all these programs."""
 
     def rule(hook: Hook, host: Host) -> Gate:
         needed = _iterated(hook, "bins")
@@ -106,7 +106,7 @@ def bins_gate(find: ProgramFinder) -> GateRule:
 
 
 def any_bins_gate(find: ProgramFinder) -> GateRule:
-    """Is one of these programs there, as `find` looks for them."""
+    """Return the check that `find` finds one of these programs."""
 
     def rule(hook: Hook, host: Host) -> Gate:
         needed = hook.meta.requires.any_bins
@@ -124,7 +124,10 @@ def any_bins_gate(find: ProgramFinder) -> GateRule:
 
 
 def env_gate(hook: Hook, host: Host) -> Gate:
-    """Is each variable set and not empty, in the environment or, as anything, in the entry's `env`."""
+    """Check that each variable is set and not empty, in the environment or in the entry's `env`.
+
+    A value in the entry may have any type.
+    """
     entry = host.entry(hook.key).get("env")
     needed = _iterated(hook, "env")
     places = {
@@ -136,28 +139,31 @@ def env_gate(hook: Hook, host: Host) -> Gate:
 
 
 def config_gate(hook: Hook, host: Host) -> Gate:
-    """Does each dotted path lead to something in the settings that is not empty."""
+    """Check that each dotted path leads to a truthy value in the settings."""
     needed = _iterated(hook, "config")
     places = {path: f"{path} set" for path in needed if is_truthy(setting_at(path, host))}
     return _all_present_gate("config", "Config missing", needed, places, host)
 
 
 def setting_at(path: str, host: Host) -> Any:
-    """The value at a dotted path, as JavaScript follows it: what the language adds counts as well."""
+    """Return the value at a dotted path as JavaScript resolves it: built-in members count."""
     return reduce(javascript_member, path.split("."), host.settings.value)
 
 
 def find_on_path(name: str, host: Host) -> str | None:
-    """Anything of that name in a folder of PATH: it need not be a file, nor be allowed to run.
+    """Return anything of that name in a folder of PATH: it need not be a file, nor executable.
 
-    An empty entry of PATH is the root to it.
+    An empty entry of PATH is the root folder to this host.
     """
     return _first_existing((f"{folder}/{name}" for folder in host.surroundings.path_entries()), host)
 
 
 def find_on_path_or_known(own: tuple[str, ...]) -> ProgramFinder:
-    """As `on_path`, and what an absolute path names, the programs beside the host's own runtime (`own`),
-    and on Windows names without their ending. `..` in a name is folded as text."""
+    """Return a finder like `find_on_path` that also accepts absolute paths and the host's own programs.
+
+    `own` are the programs beside the host's runtime. On Windows, names match without their ending.
+    `..` in a name is resolved as text.
+    """
 
     def find(name: str, host: Host) -> str | None:
         if _folded(name) in (*own, *FOLDERS):
@@ -173,12 +179,12 @@ def find_on_path_or_known(own: tuple[str, ...]) -> ProgramFinder:
 
 
 def _folded(path: str) -> str:
-    """As text: a slash at the end stays, for it asks for a folder."""
+    """Normalise a path as text. A trailing slash is kept: it requires a folder."""
     return normpath(path) + ("/" if path.endswith(("/", "/.")) else "")
 
 
 def _endings(name: str, host: Host) -> tuple[str, ...]:
-    """What Windows puts behind a name that has no ending: in small letters, which it takes for the same."""
+    """Return the endings that Windows appends to a name without one, in lower case first."""
     if host.surroundings.platform != "win32" or "." in name.rpartition("/")[2][1:]:
         return ()
     listed = [part.strip() for part in host.env.get("PATHEXT", ENDINGS).split(";")]
@@ -190,7 +196,7 @@ def _first_existing(paths: Iterable[str], host: Host) -> str | None:
 
 
 def _exists(path: str, host: Host) -> bool:
-    """Is anything there; where the path ends in a slash, a folder."""
+    """Return whether the path exists; with a trailing slash, whether it is a folder."""
     facts = host.surroundings.files.facts(host.surroundings.cwd / path)
     return facts is not None and (facts.folder or not path.endswith(("/", "/.")))
 
@@ -200,7 +206,7 @@ def _searched_places(host: Host) -> str:
 
 
 def _iterated(hook: Hook, name: str) -> tuple[str, ...]:
-    """What is asked for one by one: the list, or each letter of a text."""
+    """Return the items that the host iterates over: the list, or each letter of a text."""
     unchecked = hook.meta.unchecked.get(name)
     if isinstance(unchecked, str):
         return tuple(unchecked)
@@ -211,7 +217,7 @@ def _iterated(hook: Hook, name: str) -> tuple[str, ...]:
 def _all_present_gate(
     name: str, lack: str, needed: tuple[str, ...], places: Mapping[str, str | None], host: Host
 ) -> Gate:
-    """The gate for things that must all be there. One reason for each that is not."""
+    """Return the gate for items that must all be present, with one reason for each missing item."""
     if not needed:
         return nothing_needed(name)
     missing = tuple(thing for thing in needed if places.get(thing) is None)

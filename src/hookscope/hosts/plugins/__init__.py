@@ -1,4 +1,4 @@
-"""Hooks that the code of plugins registers. `PluginSystem` joins a dialect's choices."""
+"""Hooks that the code of plugins registers. `PluginSystem` combines the choices of a dialect."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -31,21 +31,21 @@ SettingsCheck = Callable[[FoundHooks, Host], tuple[SchemaIssue, ...]]
 
 @dataclass(frozen=True, slots=True)
 class PluginSystem:
-    """Plugin hooks under one dialect's rules. Implements core's System."""
+    """Plugin hooks under the rules of one dialect. Implements `HookSystem`."""
 
     shape: PluginShape
     places: Places
     mappings: MappingRules
-    gate_rules: Mapping[str, GateRule]  # name → check, in the order of showing
+    gate_rules: Mapping[str, GateRule]  # name → rule, in display order
     order: Order
-    rules: Mapping[str, MergeRule]  # hook → how its answers add up; none: they are ignored
+    rules: Mapping[str, MergeRule]  # hook → how its answers are merged; none: they are ignored
     catalogue: Callable[[], Catalogue]
-    apart: frozenset[str] = frozenset()  # hooks of which each handler gets a copy of the event of its own
-    frozen: frozenset[str] = frozenset()  # of those, hooks whose handlers cannot change it
+    apart: frozenset[str] = frozenset()  # hooks whose handlers each get their own copy of the event
+    frozen: frozenset[str] = frozenset()  # of those, hooks whose copies are read-only
     fails_closed: frozenset[str] = frozenset()
     one_object: bool = False  # see PluginPolicy
     words: PluginTexts = PluginTexts()
-    refuses: SettingsCheck | None = None  # what in the plugins makes the host refuse its settings
+    refuses: SettingsCheck | None = None  # why plugins make the host refuse its settings
 
     @property
     def kind(self) -> EventKind:
@@ -64,7 +64,7 @@ class PluginSystem:
         )
 
     def _plugins(self, host: Host) -> FoundHooks:
-        """Looked for once: hooks of other kinds ask for them too."""
+        """Return the plugins, found once per host: hooks of other kinds need them too."""
         key = (find_plugins, self.kind)
         if key not in host.known:
             host.known[key] = find_plugins(host, self.shape)
@@ -72,7 +72,7 @@ class PluginSystem:
         return found
 
     def refused(self, host: Host) -> tuple[SchemaIssue, ...]:
-        """Why the host refuses its settings, where they say something to a plugin that it does not take."""
+        """Return why the host refuses its settings, if they do not fit a plugin's schema."""
         if self.refuses is None or host.settings.refusal:
             return ()
         key = (self.refuses, self.kind)
@@ -93,19 +93,19 @@ class PluginSystem:
     def arrange(self, event: Event, heard: Sequence[Registration]) -> Arrangement:
         event = self._named(event)
         if event.type in self.apart and isolated_payload(event.context) is None:
-            return Arrangement(())  # the policy says that it failed
+            return Arrangement(())  # the policy reports the failure
         return plugin_call_groups(event, heard, self._known(event), self.order)
 
     def decisive(self, event: Event) -> tuple[object, ...]:
-        """What `arrange` looks at, and the name as it was written."""
+        """Return what `arrange` reads of the event, and the name as written."""
         named = self._named(event)
         is_copied = named.type not in self.apart or isolated_payload(event.context) is not None
         return event.type, event.action, is_copied, *filter_values(named)
 
     def prepare(self, event: Event, host: Host, entropy: bytes) -> Event:
-        """The host's own spelling, and in `ctx` what is known here of what the host would say.
+        """Return the event in the host's spelling, with the known members of `ctx` filled in.
 
-        That stands in the place of an example; what somebody else has written stays.
+        Known values replace examples; values that somebody else wrote are kept.
         """
         event = self._named(event)
         known = self._known(event)
@@ -142,7 +142,7 @@ class PluginSystem:
 
 
 def _known_context(event: Event, host: Host, example: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the members that this hook's `ctx` has: those that need no guessing."""
+    """Return the members of this event's `ctx` whose values are known here."""
     facts = {
         "sessionKey": event.session_key or None,
         "workspaceDir": str(host.workspace),

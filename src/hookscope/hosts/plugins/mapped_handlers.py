@@ -1,7 +1,7 @@
 """Handlers that settings map to plugin hooks: `[{event, module or file, export, priority, name}]`.
 
-Source: guide 003, "Gateway Hooks": definitions become registrations; event names and handler paths are
-validated.
+Source: guide 003, "Gateway Hooks": definitions become registrations; event names and handler paths
+are validated.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ class MappingRules:
 
 @dataclass(frozen=True, slots=True)
 class _Definitions:
-    """One list of definitions: what it is called, what it holds, where an item of it stands."""
+    """One list of definitions: its title, its items, and the position of each item."""
 
     title: str
     items: Sequence[Any]
@@ -41,7 +41,7 @@ class _Definitions:
 
 
 class _InvalidDefinition(Exception):
-    """A definition that is none. The text says why; `at` is the field."""
+    """A definition is not valid. The text says why; `field` is the field."""
 
     def __init__(self, text: str, at: str = "") -> None:
         super().__init__(text)
@@ -49,7 +49,7 @@ class _InvalidDefinition(Exception):
 
 
 def mapped_hooks(host: Host, rules: MappingRules) -> FoundHooks:
-    """A hook for each sound definition, in their order: the host's settings first, then the project's."""
+    """Return a hook for each valid definition, in order: the host's settings first, then the project's."""
     hooks, rejected, problems = list[Hook](), list[RejectedHook](), list[Problem]()
     for listed in _lists(host, rules, problems):
         folder = Folder("settings", "settings", listed.file, rank=100, declared=listed.title, holds="plugin")
@@ -81,7 +81,7 @@ def _lists(host: Host, rules: MappingRules, problems: list[Problem]) -> Iterator
 
 
 def _hook(item: Any, title: str, folder: Folder, host: Host) -> Hook:
-    """Raises _Wrong."""
+    """Return the hook of a definition. Raises _InvalidDefinition."""
     if not isinstance(item, Mapping):
         raise _InvalidDefinition(f"a definition is {{event, module or file}}; this is {describe_value(item)}")
     event = _event(item, host)
@@ -110,7 +110,10 @@ def _name_of(item: Any) -> str:
 
 
 def _event(item: Mapping[str, Any], host: Host) -> str:
-    """The host's spelling of its event. Raises _Wrong with the nearest known one."""
+    """Return the event in the host's spelling.
+
+    Raises _InvalidDefinition with the closest known name.
+    """
     written = _text(item, "event")
     if not written:
         raise _InvalidDefinition("it names no `event`")
@@ -126,7 +129,10 @@ def _event(item: Mapping[str, Any], host: Host) -> str:
 
 
 def _file(item: Mapping[str, Any], host: Host) -> Path:
-    """The handler's file, there or not. Raises _Wrong for one that is written as none may be."""
+    """Return the handler's file, which need not exist.
+
+    Raises _InvalidDefinition for a path not allowed.
+    """
     file, module = _text(item, "file"), _text(item, "module")
     if file and module:
         raise _InvalidDefinition("it names both a `module` and a `file`", "module")
@@ -143,7 +149,7 @@ def _file(item: Mapping[str, Any], host: Host) -> Path:
 
 
 def _module(module: str, host: Host) -> Path:
-    """A module by its path below the workspace, else below the state folder; its suffix may be left out."""
+    """Return a module below the workspace, else below the state folder; its suffix may be omitted."""
     files = host.surroundings.files
     bases = [host.surroundings.absolute(module, base=root) for root in (host.workspace, host.state)]
     for base in bases:
@@ -156,7 +162,7 @@ def _module(module: str, host: Host) -> Path:
 
 
 def _text(item: Mapping[str, Any], key: str) -> str:
-    """Raises _Wrong for what is no text; empty where there is none."""
+    """Return a text field; empty if it is absent. Raises _InvalidDefinition for another type."""
     value = item.get(key)
     if value is not None and not isinstance(value, str):
         raise _InvalidDefinition(f"`{key}` wants a text and has {describe_value(value)}", key)
@@ -166,7 +172,7 @@ def _text(item: Mapping[str, Any], key: str) -> str:
 def _priority(item: Mapping[str, Any]) -> int:
     value = item.get("priority", 0)
     is_whole = value.is_integer() if isinstance(value, float) else isinstance(value, int)
-    if isinstance(value, bool) or not is_whole:  # Infinity and NaN are none
+    if isinstance(value, bool) or not is_whole:  # Infinity and NaN are not whole numbers
         raise _InvalidDefinition(
             f"`priority` wants a whole number and has {describe_value(value)}", "priority"
         )

@@ -17,78 +17,78 @@ BLANK_LINE = "\n\n"
 
 @dataclass(frozen=True, slots=True)
 class HandlerAnswer:
-    """What one handler answered."""
+    """The answer of one handler."""
 
-    value: Any  # None only where it answered null in so many words
-    plugin: str  # whose handler it is
-    payload: Payload  # the event as it stood for this handler
+    value: Any  # None only if it explicitly answered null
+    plugin: str  # the handler's plugin
+    payload: Payload  # the event as this handler got it
     options: Mapping[str, Any] = field(default_factory=dict)  # of its registration
 
     @property
     def fields(self) -> Answer:
-        """The answer's members; none where it is no object."""
+        """Return the members of the answer; empty if it is not an object."""
         value = self.value
         return value if type(value) is dict or isinstance(value, Mapping) else {}
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The answer so far, with one more handler's in it."""
+    """The answer so far, with one more handler's merged in."""
 
     answer: Answer
-    counts: bool = True  # did the handler answer in the sense of its hook
-    stop: bool = False  # nobody else is asked
-    passes_on: Mapping[str, Any] | None = None  # event fields as the next handler sees them
-    failed: str = ""  # why the host fails as it adds this answer, as though the handler had thrown that
+    counts: bool = True  # whether it counts as an answer to its hook
+    stop: bool = False  # no other handler is called
+    passes_on: Mapping[str, Any] | None = None  # event fields for the next handler
+    failed: str = ""  # why merging fails in the host, as if the handler had thrown it
 
 
 Merge = Callable[[Answer, HandlerAnswer], Merged]
 
 
 def empty_answer(payload: Payload) -> Answer:
-    """The answer before anybody was asked."""
+    """Return the answer before any handler is called."""
     return {}
 
 
 def answer_if_answered(answer: Answer, answered: bool, asked: bool) -> Answer | None:
-    """None where nobody answered, whoever was asked."""
+    """Return None if no handler answered, whether or not any was called."""
     return answer if answered else None
 
 
 def answer_always(answer: Answer, answered: bool, asked: bool) -> Answer:
-    """The answer, whether or not anybody was asked."""
+    """Return the answer, whether or not any handler was called."""
     return answer
 
 
 @dataclass(frozen=True, slots=True)
 class MergeRule:
-    """How the answers to one hook add up."""
+    """How the answers to one hook are merged."""
 
     merge: Merge
     start: Callable[[Payload], Answer] = empty_answer
     finish: Callable[[Answer, bool, bool], Answer | None] = (
-        answer_if_answered  # (answer, answered, anybody asked)
+        answer_if_answered  # (answer, any answered, any called)
     )
     failed: Callable[[Answer, HandlerAnswer], Answer] | None = (
-        None  # `value` is the error's text; None: it is skipped
+        None  # `value` is the error's text; None: failures are skipped
     )
-    null: bool = False  # is null an answer, and not the same as none
-    silence: bool = False  # is it of interest that somebody gave no answer
-    own_event: bool = False  # has each an event of its own: what one sets there, no other sees
-    own_members: tuple[str, ...] = ()  # members of that object which are copies, with all that is in them
+    null: bool = False  # whether null counts as an answer
+    silence: bool = False  # whether a missing answer is merged
+    own_event: bool = False  # whether handlers have separate events and do not see each other's changes
+    own_members: tuple[str, ...] = ()  # members of that event that are deep copies
     answers: tuple[str, ...] = ()  # members that an answer may have
-    copied: tuple[str, ...] = ()  # members of the event whose insides no handler changes for its host
-    kept: tuple[str, ...] = ()  # members whose insides stay as a handler left them, whatever it returns
+    copied: tuple[str, ...] = ()  # members whose nested changes the host ignores
+    kept: tuple[str, ...] = ()  # members whose nested changes the host keeps, whatever is returned
 
 
 def answered_fields(answer: Answer, told: HandlerAnswer, *names: str) -> dict[str, Any]:
-    """Those of the named fields that a handler gave; null is none (plug-01)."""
+    """Return those of the named fields that the handler answered; null counts as absent (plug-01)."""
     fields = told.fields
     return {name: fields[name] for name in names if fields.get(name) is not None}
 
 
 def first_answer_wins(*names: str) -> Merge:
-    """Field by field, who answers first."""
+    """Return a merge in which the first answer wins, field by field."""
 
     def merge(answer: Answer, told: HandlerAnswer) -> Merged:
         return Merged({**answered_fields(answer, told, *names), **answer})
@@ -97,25 +97,28 @@ def first_answer_wins(*names: str) -> Merge:
 
 
 def joined_text(left: Any, right: Any) -> Any:
-    """Two texts with a blank line between them. Where one says nothing: the second, unless there is none."""
+    """Join two texts with a blank line. If one is empty: the second, unless it is absent."""
     if is_truthy(left) and is_truthy(right):
         return script_text(left) + BLANK_LINE + script_text(right)
     return left if right is None else right
 
 
 def with_joined_texts(answer: Answer, told: HandlerAnswer, names: Sequence[str]) -> dict[str, Any]:
-    """The answer with the named texts of another handler behind those it has."""
+    """Return the answer with the named texts of another handler appended to its own."""
     texts = {name: joined_text(answer.get(name), told.fields.get(name)) for name in names}
     return {**answer, **{name: text for name, text in texts.items() if text is not None}}
 
 
 def join_texts(*names: str) -> Merge:
-    """Texts, one behind the other in running order."""
+    """Return a merge that joins texts in call order."""
     return lambda answer, told: Merged(with_joined_texts(answer, told, names))
 
 
 def last_answer_wins(*names: str, sticks: str) -> Merge:
-    """Field by field, who answers last; `sticks: true` stays and ends the asking."""
+    """Return a merge in which the last answer wins, field by field.
+
+    The field named `sticky` stays once it is true, and stops the calls.
+    """
 
     def merge(answer: Answer, told: HandlerAnswer) -> Merged:
         stop = told.fields.get(sticks) is True
@@ -129,11 +132,11 @@ def last_answer_wins(*names: str, sticks: str) -> Merge:
 def modify_fields(
     fields: Mapping[str, str], *, texts: tuple[str, ...] = (), stops: Mapping[str, str] | None = None
 ) -> Merge:
-    """The last answer wins, field by field.
+    """Return a merge in which the last answer wins, field by field.
 
-    `fields` are the words that handlers may write, each with the word of the answer; the next handler sees
-    them under both. `texts` are joined with a blank line. `stops` are the words that end the asking when
-    they are true, each with the word of the answer.
+    `fields` maps each field that a handler may answer to its name in the merged answer; the next
+    handler sees it under both. `texts` are joined with a blank line. `stops` maps the fields that
+    stop the calls when they are true, likewise.
     """
 
     def merge(answer: Answer, told: HandlerAnswer) -> Merged:
@@ -155,12 +158,12 @@ def modify_fields(
 
 
 def same_names(*names: str) -> dict[str, str]:
-    """Fields that are called alike in event and answer."""
+    """Return fields that have the same name in event and answer."""
     return {name: name for name in names}
 
 
 def unblocked_answer(payload: Payload) -> Answer:
-    """What the caller of `before_tool_call` reads, before anybody was asked."""
+    """Return what the caller of `before_tool_call` reads before any handler is called."""
     return {"blocked": False, "params": payload.get("params", {})}
 
 
@@ -176,7 +179,7 @@ def modifier_rule(
     start: Callable[[Payload], Answer] = empty_answer,
     finish: Callable[[Answer, bool, bool], Answer | None] = answer_if_answered,
 ) -> MergeRule:
-    """The rule of a hook whose handlers may answer with these fields."""
+    """Return the rule of a hook whose handlers may answer with these fields."""
     merge = modify_fields(fields, texts=texts, stops=stops)
     return MergeRule(merge, start, finish, answers=(*fields, *texts, *(stops or ())))
 

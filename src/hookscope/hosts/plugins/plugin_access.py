@@ -1,4 +1,4 @@
-"""What a user allows one plugin's hooks: how long they may run, and which events they may hear."""
+"""What a user allows a plugin's hooks: their time limits, and the events that they may receive."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -10,7 +10,7 @@ from hookscope.model.host import Host
 from hookscope.values import dataclass
 
 ENTRIES: KeyPath = ("plugins", "entries")
-# Source: rules-openclaw section 6, "Nine conversation hooks"; which nine is as its documents describe them.
+# Source: rules-openclaw section 6, "Nine conversation hooks"; the list follows its documentation.
 CONVERSATION_EVENTS = (
     "before_model_resolve",
     "agent_turn_prepare",
@@ -28,17 +28,17 @@ MAX_TIMEOUT_MS = 600_000  # milliseconds
 
 @dataclass(frozen=True, slots=True)
 class PluginAccess:
-    """For one plugin: limits as Metadata has them, and why an event does not reach it."""
+    """A plugin's limits, as Metadata has them, and why it does not receive an event."""
 
     limits: Mapping[str, float] = field(default_factory=dict)  # seconds by event; `run`: all others
     barred: Mapping[str, str] = field(default_factory=dict)
 
 
 def access_of(plugin: str, folder: Folder, host: Host) -> PluginAccess:
-    """As the entry of the plugin says it: `hooks.timeouts`, `hooks.timeoutMs`, `allow…`.
+    """Return the access in the plugin's entry: `hooks.timeouts`, `hooks.timeoutMs`, `allow…`.
 
-    Conversations reach a plugin that is not the host's own only where that is allowed in so many words;
-    prompts may be changed unless that is forbidden.
+    Conversation events reach a plugin that does not ship with the host only if that is explicitly
+    allowed; prompts may be changed unless that is forbidden.
     """
     where = (*ENTRIES, plugin, "hooks")
     hooks = host.settings.get(where)
@@ -57,7 +57,7 @@ def _limits(said: Mapping[str, Any]) -> dict[str, float]:
 
 def _seconds(milliseconds: object) -> float | None:
     if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float) or not milliseconds > 0:
-        return None  # NaN, which is more than nothing as little, is no limit either
+        return None  # NaN is not a limit either
     return min(milliseconds, MAX_TIMEOUT_MS) / 1000
 
 

@@ -33,7 +33,7 @@ from hookscope.model.machine import Files
 from hookscope.model.regular_file import LARGEST_MANIFEST
 from hookscope.values import dataclass
 
-REGISTER = "register"  # what an entry file exports
+REGISTER = "register"  # the export of an entry file
 PYTHON_ENTRIES = ("plugin.py", "index.py")
 TEXT_FIELDS = ("name", "description", "version")
 ENTRY_KEYS = ("entry", "main")
@@ -42,7 +42,7 @@ AccessOf = Callable[[str, Folder, Host], PluginAccess]
 
 
 def full_access(plugin: str, folder: Folder, host: Host) -> PluginAccess:
-    """A host that says nothing of single hooks."""
+    """Allow everything, for a host without settings for single hooks."""
     return PluginAccess()
 
 
@@ -53,14 +53,14 @@ class PluginShape:
     manifest: str
     package_key: str  # package.json → this → `extensions`: entry files
     entries: tuple[str, ...] = ("index.ts", "index.js", "index.mjs", "index.cjs", "plugin.ts", "plugin.js")
-    elsewhere: tuple[str, ...] = ()  # manifests of things that are no plugins of code, and no mistakes
+    elsewhere: tuple[str, ...] = ()  # manifests of bundles without code; ignored
     access: AccessOf = full_access
-    marks_python: bool = False  # is a Python plugin marked as one that the host itself would not run
+    marks_python: bool = False  # whether Python plugins are marked as not run by the host
 
 
 @dataclass(frozen=True, slots=True)
 class _ManifestFacts:
-    """What a manifest says."""
+    """The contents of a manifest."""
 
     id: str
     title: str = ""
@@ -68,11 +68,11 @@ class _ManifestFacts:
     entry: str = ""
     faults: tuple[MetadataFault, ...] = ()
     schema: Mapping[str, Any] = field(default_factory=dict)  # of its settings
-    tools: tuple[str, ...] = ()  # that it says it registers
+    tools: tuple[str, ...] = ()  # that it declares
 
 
 class _NotAPlugin(Exception):
-    """It is no plugin. The text says why."""
+    """The folder is not a plugin. The text says why."""
 
     def __init__(self, reason: str, place: FilePosition | None = None) -> None:
         super().__init__(reason)
@@ -81,7 +81,7 @@ class _NotAPlugin(Exception):
 
 @dataclass(slots=True)
 class _PluginSearch:
-    """What one look has met so far."""
+    """The results of one scan so far."""
 
     host: Host
     shape: PluginShape
@@ -95,7 +95,10 @@ class _PluginSearch:
 
 
 def find_plugins(host: Host, shape: PluginShape) -> FoundHooks:
-    """The plugins of the host's plugin folders in order of looking. Reads manifests, and no code."""
+    """Return the plugins of the host's plugin folders, in scan order.
+
+    Reads manifests, and runs no code.
+    """
     search = _PluginSearch(host, shape)
     for folder in host.folders_of("plugin"):
         for path in _candidates(folder, search):
@@ -104,7 +107,10 @@ def find_plugins(host: Host, shape: PluginShape) -> FoundHooks:
 
 
 def _candidates(folder: Folder, search: _PluginSearch) -> Iterator[Path]:
-    """The folders that would be plugins: those in it, or itself where it is one (`plugins.load.paths`)."""
+    """Yield the candidate folders: those in the folder, or itself if it is a plugin.
+
+    Only configured paths (`plugins.load.paths`) may be a plugin themselves.
+    """
     try:
         children = search.files.children(folder.path)
     except FileNotFoundError:
@@ -191,7 +197,7 @@ def _plugin(path: Path, folder: Folder, told: _ManifestFacts, entry: Path, searc
 
 
 def _config(told: _ManifestFacts, host: Host) -> Mapping[str, Any]:
-    """What the settings say to it, and what its schema fills in."""
+    """Return the plugin's settings, with the defaults of its schema."""
     said = host.settings.get((*ENTRIES, told.id, "config"))
     filled: Mapping[str, Any] = with_defaults(told.schema, said if isinstance(said, Mapping) else {})
     return filled
@@ -200,14 +206,17 @@ def _config(told: _ManifestFacts, host: Host) -> Mapping[str, Any]:
 def events_registered_in(
     entry: Path, language: Language, host: Host
 ) -> tuple[tuple[str, ...] | None, dict[str, int], frozenset[str]]:
-    """The events that its text registers for, with their priorities; None where only a load can tell. And
-    those of them that are events of hook folders, where the host takes `registerHook("NAME", …)` for such."""
+    """Return the events that the source registers, their priorities, and which are folder events.
+
+    The events are None if only a load can tell. Folder events exist only where the host accepts
+    `registerHook("NAME", …)` for them.
+    """
     try:
         source = host.surroundings.files.read(entry, formats.LONGEST_SCRIPT + 1)
     except OSError:
         return None, {}, frozenset()
     said = formats.plugin_registrations(source, language)
-    if not said:  # it registers elsewhere, or nothing: a load tells
+    if not said:  # registered elsewhere, or not at all: known after a load
         return None, {}, frozenset()
     registered, crosses = host.dialect.catalogue().registered, host.dialect.load_rules.crosses
     crossing = [item.named and crosses for item in said]
@@ -221,7 +230,7 @@ def events_registered_in(
 
 
 def _manifest(path: Path, names: frozenset[str], search: _PluginSearch) -> _ManifestFacts:
-    """What it says of itself; of a folder with an entry file alone, its name. Raises _No."""
+    """Return the manifest; for a folder with only an entry file, its name. Raises _NotAPlugin."""
     if search.shape.manifest not in names:
         return _ManifestFacts(path.name)
     file = path / search.shape.manifest
@@ -253,7 +262,7 @@ def _manifest(path: Path, names: frozenset[str], search: _PluginSearch) -> _Mani
 
 
 def _document(file: Path, files: Files) -> tuple[bytes, Any]:
-    """Raises _No and OSError."""
+    """Return a file's bytes and its JSON value. Raises _NotAPlugin and OSError."""
     facts = files.facts(file)
     if facts is None or not facts.file:
         raise _NotAPlugin(f"{file.name} is not a readable file", FilePosition(file))
@@ -274,10 +283,10 @@ def _place(file: Path, source: bytes, path: KeyPath) -> FilePosition:
 
 
 def _entry(path: Path, names: frozenset[str], told: _ManifestFacts, search: _PluginSearch) -> Path:
-    """The file whose `register` is called. Raises _No.
+    """Return the file whose `register` is called. Raises _NotAPlugin.
 
-    That of the manifest, else that of package.json, else the first of the known names. It need not exist
-    where somebody names it: its gate says so.
+    Searched are the manifest, package.json, then the known names. A file that is named need not
+    exist: the `handler` gate reports it.
     """
     written, by = told.entry, search.shape.manifest
     if not written:
@@ -298,7 +307,7 @@ def _entry(path: Path, names: frozenset[str], told: _ManifestFacts, search: _Plu
 
 
 def _package_entry(path: Path, names: frozenset[str], search: _PluginSearch) -> str:
-    """The first entry file that package.json lists; empty where it lists none, or cannot be read."""
+    """Return the first entry file in package.json; empty if there is none, or it cannot be read."""
     if "package.json" not in names:
         return ""
     try:
@@ -312,9 +321,9 @@ def _package_entry(path: Path, names: frozenset[str], search: _PluginSearch) -> 
 
 
 def rank_plugins(found: FoundHooks) -> Ranking:
-    """The plugin in the higher folder wins its id; in one folder, the first.
+    """Return the winners: the plugin in the higher folder wins its id; in one folder, the first.
 
-    Nobody competes with a mapped hook. Plugins load in the order of finding, mapped hooks after them.
+    Mapped hooks never collide. Plugins load in the order of finding, mapped hooks after them.
     """
     plugins = [hook for hook in found.hooks if hook.role != MAPPED_ROLE]
     winners: dict[str, Hook] = {}

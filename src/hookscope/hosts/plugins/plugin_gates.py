@@ -26,13 +26,15 @@ KNOWN_AFTER_LOAD = "known after a load"
 
 
 def fields_gate(hook: Hook, host: Host) -> Gate:
-    """Has every field of the manifest, or of the setting, the type that it should have."""
+    """Check that every field of the manifest, or of the setting, has the right type."""
     return typed_fields_gate(hook, host, formats.locate_json5)
 
 
 def path_gate(hook: Hook, host: Host) -> Gate:
-    """Does the code really lie where it may: a plugin's in its own folder, a mapped handler's in the
-    workspace or the state folder. Links are resolved."""
+    """Check that the real path of the code is allowed.
+
+    A plugin's is in its own folder, a mapped handler's in the workspace or the state folder.
+    """
     files, code = host.surroundings.files, hook.handler
     assert code is not None
     real = files.real(code)
@@ -48,12 +50,15 @@ def path_gate(hook: Hook, host: Host) -> Gate:
 
 
 def switch_gate(hook: Hook, host: Host) -> Gate:
-    """Are plugins on at all: `plugins.enabled` is anything but false."""
+    """Check that plugins are enabled at all: `plugins.enabled` is not false."""
     return _not_false_gate("switch", "all plugins are switched off in the settings", host, "enabled")
 
 
 def enabled_gate(hook: Hook, host: Host) -> Gate:
-    """Is this plugin on: its entry's `enabled` is anything but false. A mapped handler has no entry."""
+    """Check that this plugin is enabled: `enabled` of its entry is not false.
+
+    A mapped handler has no entry.
+    """
     if hook.role == MAPPED_ROLE:
         return Gate("enabled", True, found="listed in the settings")
     return _not_false_gate("enabled", "disabled in config", host, "entries", hook.name, "enabled")
@@ -70,7 +75,7 @@ def _not_false_gate(name: str, reason: str, host: Host, *steps: str) -> Gate:
 
 
 def allow_gate(hook: Hook, host: Host) -> Gate:
-    """Is it in `plugins.allow`, where that names anybody."""
+    """Check that the plugin is in `plugins.allow`, if that list is not empty."""
     names = listed_ids(host, "allow")
     if not names or hook.role == MAPPED_ROLE or hook.name in names:
         found = f"{hook.name} is in plugins.allow" if hook.name in names else "no list"
@@ -101,7 +106,7 @@ ALLOW = register_gate(
 
 
 def deny_gate(hook: Hook, host: Host) -> Gate:
-    """Is it not in `plugins.deny`."""
+    """Check that the plugin is not in `plugins.deny`."""
     if hook.role == MAPPED_ROLE or hook.name not in listed_ids(host, "deny"):
         return Gate("deny", True, found="not in plugins.deny", setting=(*PLUGINS_PATH, "deny"))
     found, reason = f"{hook.name} is in plugins.deny", "denied by plugins.deny"
@@ -116,7 +121,7 @@ DENY = register_gate(
 
 
 def listed_ids(host: Host, key: str) -> tuple[str, ...]:
-    """The ids in one of the lists of the settings."""
+    """Return the plugin ids in one of the lists of the settings."""
     known: tuple[str, ...] | None = host.known.get((listed_ids, key))
     if known is None:
         listed: Any = host.settings.get((*PLUGINS_PATH, key))
@@ -126,7 +131,10 @@ def listed_ids(host: Host, key: str) -> tuple[str, ...]:
 
 
 def sent_gate(hook: Hook, host: Host) -> Gate:
-    """Does the host ever send one of its events. A plugin says only as it registers what it hears."""
+    """Check that the host sends one of the plugin's events.
+
+    They are known when the plugin registers its handlers.
+    """
     keys = hook.meta.events
     if keys is None:
         return Gate("sent", None, found=KNOWN_AFTER_LOAD)

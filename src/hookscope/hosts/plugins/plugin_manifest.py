@@ -15,13 +15,13 @@ from hookscope.model.hook import Hook
 from hookscope.model.host import Host
 from hookscope.model.machine import node_package_folders
 
-LARGEST = 1024 * 1024  # bytes of a file that is read for this
+LARGEST = 1024 * 1024  # bytes of a file that is read
 SCHEMA = "configSchema"
 PACKAGE = "package.json"
 
 
 def read_document(file: Path, host: Host) -> Mapping[str, Any]:
-    """The object that a file holds; empty where there is none, or it cannot be read."""
+    """Return the object in a file; empty if there is none, or it cannot be read."""
     key = (read_document, file)
     if key not in host.known:
         host.known[key] = _read(file, host)
@@ -38,20 +38,20 @@ def _read(file: Path, host: Host) -> Mapping[str, Any]:
 
 
 def schema_of(hook: Hook, host: Host) -> Mapping[str, Any] | None:
-    """What the manifest says of the plugin's settings; None where it says nothing."""
+    """Return the schema of the plugin's settings in its manifest, or None."""
     found = read_document(hook.manifest, host).get(SCHEMA) if hook.manifest is not None else None
     return found if isinstance(found, Mapping) else None
 
 
 def kinds_of(manifest: Mapping[str, Any]) -> tuple[str, ...]:
-    """What the plugin says it is: `kind`, a text or a list of them."""
+    """Return the kinds that the plugin declares: `kind`, a text or a list of texts."""
     said = manifest.get("kind")
     listed = said if isinstance(said, list) else [said]
     return tuple(kind for kind in listed if isinstance(kind, str))
 
 
 def tools_of(manifest: Mapping[str, Any]) -> tuple[str, ...]:
-    """The tools that the plugin says it registers: `contracts.tools`."""
+    """Return the tools that the plugin declares: `contracts.tools`."""
     contracts = manifest.get("contracts")
     listed = contracts.get("tools") if isinstance(contracts, Mapping) else None
     names = [item.strip() for item in listed if isinstance(item, str)] if isinstance(listed, list) else []
@@ -59,7 +59,7 @@ def tools_of(manifest: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def packages_of(hook: Hook, host: Host) -> tuple[str, ...]:
-    """The packages that its package.json says it cannot do without, sorted."""
+    """Return the packages that its package.json requires, sorted."""
     manifest = read_document(hook.path / PACKAGE, host) if hook.path is not None else {}
     needed, optional = (manifest.get(name) for name in ("dependencies", "optionalDependencies"))
     spare = optional if isinstance(optional, Mapping) else {}
@@ -67,14 +67,14 @@ def packages_of(hook: Hook, host: Host) -> tuple[str, ...]:
 
 
 def is_installed(package: str, folder: Path, host: Host) -> bool:
-    """Is it in a `node_modules` of that folder or above it."""
+    """Return whether the package is in a `node_modules` of the folder or above it."""
     files = host.surroundings.files
     return any(files.facts(place / PACKAGE) is not None for place in node_package_folders(package, folder))
 
 
-MAX_ERRORS = 8  # complaints that are worked out
-MAX_VALUES_SHOWN = 12  # values of an enum that one sentence lists
-MAX_LABEL_LENGTH = 160  # characters of one of them
+MAX_ERRORS = 8  # errors that are computed
+MAX_VALUES_SHOWN = 12  # enum values that a message lists
+MAX_LABEL_LENGTH = 160  # characters of a listed value
 SCHEMA_MAPS = ("patternProperties", "properties")
 SINGLE_SCHEMAS = ("additionalProperties", "items")
 SCHEMA_TYPES: Mapping[str, tuple[type, ...]] = {
@@ -87,11 +87,11 @@ SCHEMA_TYPES: Mapping[str, tuple[type, ...]] = {
     "null": (type(None),),
 }
 
-SchemaIssue = tuple[KeyPath, str]  # where in the value, and what is wrong there
+SchemaIssue = tuple[KeyPath, str]  # path in the value, and the error
 
 
 def with_defaults(schema: object, value: Any) -> Any:
-    """The value with what the schema fills in, in objects and lists that are there."""
+    """Return the value with the schema's defaults, in existing objects and lists."""
     if not isinstance(schema, Mapping):
         return value
     if isinstance(value, list):
@@ -109,7 +109,7 @@ def with_defaults(schema: object, value: Any) -> Any:
 
 
 def schema_error(schema: object, at: str = "<schema>") -> str:
-    """Why this is no schema; empty where it is one. It then fits nothing."""
+    """Return why this is not a valid schema; empty if it is. No value fits an invalid one."""
     if isinstance(schema, bool):
         return ""
     if not isinstance(schema, Mapping):
@@ -150,7 +150,7 @@ def _wrong_below(schema: Mapping[str, Any], at: str) -> str:
 
 
 def value_errors(schema: object, value: Any) -> tuple[SchemaIssue, ...]:
-    """Why a value is refused; nothing where it fits."""
+    """Return the errors of a value; empty if it fits the schema."""
     broken = schema_error(schema)
     return (
         (((), f"invalid schema: {broken}"),)
@@ -160,12 +160,12 @@ def value_errors(schema: object, value: Any) -> tuple[SchemaIssue, ...]:
 
 
 def value_errors_at(schema: object, value: Any, at: KeyPath = ()) -> Iterator[SchemaIssue]:
-    """What a schema that is one has against the value."""
+    """Yield the errors of a value under a valid schema."""
     if schema is False:
         yield at, "schema is false"
     if not isinstance(schema, Mapping):
         return
-    others = list(islice(_beside_type(schema, value, at), MAX_ERRORS))  # once, whatever types are asked
+    others = list(islice(_beside_type(schema, value, at), MAX_ERRORS))  # once for all types
     asked = [[*_of_type(one, value, at), *others] for one in _types(schema)]
     if all(asked):
         yield from chain.from_iterable(asked)
@@ -174,7 +174,7 @@ def value_errors_at(schema: object, value: Any, at: KeyPath = ()) -> Iterator[Sc
 
 
 def _types(schema: Mapping[str, Any]) -> list[str | None]:
-    """Those that a value may have; each is a schema of its own to the validator. None: any."""
+    """Return the allowed types; the validator treats each as a schema of its own. None: any type."""
     wanted = schema.get("type")
     listed = wanted if isinstance(wanted, list) else [wanted]
     if schema.get("nullable") is True and wanted is not None:
@@ -210,7 +210,10 @@ def _of_members(schema: Mapping[str, Any], value: Mapping[str, Any], at: KeyPath
 
 
 def _of_others(schema: Mapping[str, Any], others: Mapping[str, Any], at: KeyPath) -> Iterator[SchemaIssue]:
-    """Members that are not listed. Patterns of names are JavaScript's, and held against nobody."""
+    """Yield the errors of members that are not listed.
+
+    If there are `patternProperties`, none are reported: their patterns are JavaScript's.
+    """
     if _map(schema, "patternProperties"):
         return
     more = schema.get("additionalProperties")
@@ -228,7 +231,7 @@ def _map(schema: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def _is_a(wanted: str, value: Any) -> bool:
-    """As JavaScript has it: 1.0 is an integer, true is no number."""
+    """Return whether the value has the type, as in JavaScript: 1.0 is an integer, true is not a number."""
     if isinstance(value, float) and wanted == "integer":
         return value.is_integer()
     return isinstance(value, SCHEMA_TYPES[wanted]) and (wanted == "boolean" or not isinstance(value, bool))
@@ -250,7 +253,7 @@ def _label(value: Any) -> str:
 
 
 def _json(value: Any) -> str:
-    """As JavaScript writes it; members in order of name, so that two of one meaning have one text."""
+    """Return the value as JavaScript writes it, members sorted by name: equal values have equal texts."""
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, Mapping):

@@ -11,23 +11,21 @@ from hookscope.model.host import Arrangement
 from hookscope.model.run import CallGroup, Event, NotRun, Registration
 from hookscope.values import dataclass
 
-MAX_TIMEOUT = 600.0  # seconds that a handler may be given (rules-openclaw section 6)
-OWNED_EVENT = "inbound_claim"  # asks the plugin alone that owns the conversation
+MAX_TIMEOUT = 600.0  # seconds; the longest limit (rules-openclaw section 6)
+OWNED_EVENT = "inbound_claim"  # goes only to the plugin that owns the conversation
 Order = Literal["higher first", "lower first"]
 
 
 @dataclass(frozen=True, slots=True)
 class RegistrationFilter:
-    """An option of a registration that says for which events of a hook it is meant."""
+    """An option of a registration that selects events of a hook."""
 
     option: str
     hooks: frozenset[str]
     member: str  # of the event, else of its `ctx`
-    known: frozenset[str] = (
-        frozenset()
-    )  # the values there are; empty: any. A list with another one says nothing
-    needs: bool = False  # is it left out where the event does not say
-    any_case: bool = False  # are `Read` and `read` the same
+    known: frozenset[str] = frozenset()  # possible values; empty: any. A list with another value is ignored
+    needs: bool = False  # whether the handler is skipped if the event has no value
+    any_case: bool = False  # whether `Read` matches `read`
 
 
 REGISTRATION_FILTERS = (
@@ -50,7 +48,7 @@ REGISTRATION_FILTERS = (
 def plugin_call_groups(
     event: Event, heard: Iterable[Registration], known: EventType | None, order: Order
 ) -> Arrangement:
-    """Observers and evaluators start together, all others run one by one."""
+    """Group the handlers: observers and evaluators run concurrently, all others one by one."""
     left_out, calls = [], []
     for call in by_priority(heard, order):
         reason = skip_reason(event, call)
@@ -64,14 +62,13 @@ def plugin_call_groups(
 
 
 def by_priority(heard: Iterable[Registration], order: Order) -> list[Registration]:
-    """By priority; of one priority, in order of registration (plug-01; guide 003: lower numbers first)."""
+    """Sort by priority, then in order of registration (plug-01; guide 003: lower numbers first)."""
     sign = -1 if order == "higher first" else 1
     return sorted(heard, key=lambda call: sign * call.priority)
 
 
 def with_time_limit(call: Registration, known: EventType | None) -> Registration:
-    """The call with the host's own limit for this hook where nobody set one, and never a longer one than
-    the host allows."""
+    """Return the call with the host's limit for this hook if it has none, capped at the host's maximum."""
     limit = call.limit
     if limit is None and known is not None:
         limit = known.limit
@@ -81,7 +78,7 @@ def with_time_limit(call: Registration, known: EventType | None) -> Registration
 
 
 def skip_reason(event: Event, call: Registration) -> str:
-    """Why the host passes this registration over for this very event; empty where it does not."""
+    """Return why the host skips this registration for this event; empty if it does not."""
     barred = call.hook.meta.barred.get(call.key) if call.hook is not None else None
     if barred:
         return barred
@@ -96,7 +93,7 @@ def skip_reason(event: Event, call: Registration) -> str:
 
 
 def filter_values(event: Event) -> tuple[str, ...]:
-    """Of an event, beside its name: what decides whom `left_out_because` passes over."""
+    """Return the parts of an event, beside its name, that `skip_reason` depends on."""
     owner = (_owner(event),) if event.type == OWNED_EVENT else ()
     return (
         *owner,
@@ -105,13 +102,13 @@ def filter_values(event: Event) -> tuple[str, ...]:
 
 
 def _filter_value(event: Event, rule: RegistrationFilter) -> str:
-    """What the event says to a filter; empty where that is nothing."""
+    """Return the event's value for a filter; empty if it has none."""
     value = event.context.get(rule.member, event.ctx.get(rule.member))
     return value if isinstance(value, str) else ""
 
 
 def _owner(event: Event) -> str:
-    """The plugin that owns the conversation; empty where the event does not say."""
+    """Return the plugin that owns the conversation; empty if the event does not say."""
     binding = event.ctx.get("pluginBinding")
     owner = binding.get("pluginId") if isinstance(binding, Mapping) else None
     return owner if isinstance(owner, str) else ""

@@ -29,9 +29,10 @@ from hookscope.values import dataclass
 def ignored_changes(
     hook: str, rule: MergeRule | None, payload: Payload, result: Result, *, apart: bool
 ) -> Iterator[str]:
-    """A sentence for each member that it changed and its host reads from nowhere but its answer.
+    """Yield a sentence for each changed member that the host reads only from the returned answer.
 
-    Of what lies deeper only where the host hands out copies is that certain; a member of its own is no fault.
+    Changes to nested values are certainly lost only where the host passes copies. A handler may add
+    members of its own.
     """
     returned = result.returned if isinstance(result.returned, Mapping) else {}
     seen: set[str] = set()
@@ -50,16 +51,16 @@ def ignored_changes(
 
 
 def _changed_members(patch: Patch) -> Iterator[tuple[str, bool]]:
-    """The members of the event that a patch touches, and whether below themselves."""
+    """Yield the event members that a patch changes, and whether the change is nested."""
     for step in patch:
         _, name, *deeper = (*str(step.get("path")).split("/"), "")
         yield _plain(name), len(deeper) > 1
 
 
 def with_kept_changes(event: Mapping[str, Any], rule: MergeRule, result: Result) -> Mapping[str, Any]:
-    """The event with what a handler in another process changed inside of members that the host keeps.
+    """Return the event with changes that a worker made inside members that the host keeps.
 
-    One of this process had the very object.
+    A handler in this process has changed the object itself.
     """
     steps = [step for step in result.patch if isinstance(result.call.target, Code) and _is_inside(step, rule)]
     if not steps:
@@ -75,7 +76,7 @@ def _is_inside(step: Mapping[str, Any], rule: MergeRule) -> bool:
 
 
 def _apply_step(value: Any, path: list[str], step: Mapping[str, Any]) -> None:
-    """One step of a patch. One that does not fit is passed over: the result shows it."""
+    """Apply one step of a patch. A step that does not fit is skipped: the result shows it."""
     *above, last = path
     try:
         for part in above:
@@ -105,10 +106,10 @@ def result_sentence(
     by: Sequence[str],
     failure: str | None = None,
 ) -> str:
-    """One line; empty for observers, whose answers nobody reads.
+    """Return the outcome in one line; empty for observers, whose answers are ignored.
 
-    `way` is the event's policy by name; `changed` are the members of the answer that somebody set, `by` those
-    who answered, the last of whom may have stopped it.
+    `mode` is the event's policy by name; `changed` are the answer members that handlers set,
+    `answered_by` the handlers that answered, the last of which may have stopped the event.
     """
     if failure is not None:
         return f"failed closed: {one_line(failure)}"
@@ -167,27 +168,27 @@ class PluginTexts:
         "this hook is synchronous and the result was ignored."
     )
     not_isolated: str = "[hooks] {hook} mutable input isolation failed"
-    prefix: str = "[plugins] "  # before what it logs, not before what it throws
-    longest: int = 0  # characters of {text}, which is one line then; 0: as it was thrown
+    prefix: str = "[plugins] "  # of logged lines, not of thrown errors
+    longest: int = 0  # of {text} in characters, then on one line; 0: unchanged
 
 
 @dataclass(frozen=True, slots=True)
 class PluginPolicy:
-    """How the handlers of one plugin hook are asked, and what their answers come to.
+    """How the handlers of one plugin hook are called, and how their answers are merged.
 
     Source: rules-openclaw section 6 (plug-01 to plug-04); guide 004 section 8.
     """
 
     hook: str  # the event's name
     way: str  # observe, modify, gate, claim, synchronous, evaluate
-    payload: Payload = field(default_factory=dict)  # of the event as it was asked for
+    payload: Payload = field(default_factory=dict)  # of the event as fired
     rule: MergeRule | None = None  # None: answers are ignored
-    apart: bool = False  # every handler gets a copy of the event of its own
-    frozen: bool = False  # which throws where it is changed
+    apart: bool = False  # every handler gets its own copy of the event
+    frozen: bool = False  # the copy is read-only: a change throws
     fails_closed: bool = False
     one_object: bool = False  # the event argument has the members of `ctx` too (guide 003)
     words: PluginTexts = PluginTexts()
-    batched: bool = False  # one may stop the next
+    batched: bool = False  # a handler may stop the next
 
     def start(self, event: Event) -> Fold:
         copy = isolated_payload(event.context)
@@ -202,8 +203,11 @@ class PluginPolicy:
         return self.rule.start(self.payload) if self.rule is not None else {}
 
     def view(self, fold: Fold, call: Registration) -> Any:
-        """One view for all who run one by one, so that a handler finds what others wrote in it; where the
-        host makes an event for each, one of its own."""
+        """Return the arguments of a handler.
+
+        Handlers that run one by one share them, and so see each other's changes; where the host
+        makes an event for each, a handler gets its own.
+        """
         event, ctx = fold.event[EVENT], fold.event[CTX]
         if self.apart:
             own = isolated_payload(event)
@@ -218,7 +222,7 @@ class PluginPolicy:
         return fold.event
 
     def unheeded(self, result: Result) -> tuple[str, ...]:
-        """What it changed in vain, a sentence each."""
+        """Return a sentence for each change that the host ignores."""
         return tuple(ignored_changes(self.hook, self.rule, self.payload, result, apart=self.apart))
 
     def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
@@ -239,7 +243,7 @@ class PluginPolicy:
         if merged.passes_on:
             event = Arguments({**event, EVENT: {**event[EVENT], **merged.passes_on}})
         by = (*fold.by, result.call.name) if merged.counts else fold.by
-        # Not by `replace`, which takes three times as long, once for every handler.
+        # Not with `replace`, which takes three times as long for every handler.
         after = Fold(event, merged.answer, fold.failure, fold.log, fold.follow_ups, by, fold.taken + 1)
         return after, Next.STOP if merged.stop else Next.GO
 
@@ -266,7 +270,7 @@ class PluginPolicy:
         return replace(fold, answer=answer, log=(*fold.log, line)), Next.GO
 
     def _text_of(self, result: Result, error: Failure) -> str:
-        """What the host says of an error; of a limit, how long it was."""
+        """Return the host's text of an error; after a timeout, how long the limit was."""
         if result.status == "timeout" and error.phase == "run" and result.call.limit:
             return f"timed out after {result.call.limit * 1000:g}ms"
         if self.way == SYNCHRONOUS and result.status == "error":
@@ -274,7 +278,7 @@ class PluginPolicy:
         return error.own_text
 
     def _in_a_line(self, text: str) -> str:
-        """As the host logs it. What a synchronous hook threw it tells as it is."""
+        """Return the error text as the host logs it. Errors of a synchronous hook are logged unchanged."""
         if self.words.longest and self.way != SYNCHRONOUS:
             return " ".join(text.split())[: self.words.longest] or "unknown error"
         return text
@@ -299,7 +303,7 @@ class PluginPolicy:
         )
 
     def _afterwards(self, view: Mapping[str, Any]) -> Payload:
-        """The event without the members of `ctx` that were only laid beside its own."""
+        """Return the event without the members of `ctx` that were merged into it."""
         event, ctx = view[EVENT], view[CTX]
         if not isinstance(event, Mapping):
             return {}
@@ -308,10 +312,10 @@ class PluginPolicy:
 
 
 def isolated_payload(event: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A copy that shares nothing with the event; None where something in it cannot be copied."""
+    """Return a deep copy of the event; None if something in it cannot be copied."""
     try:
         return independent_copy(event)
-    except Exception:  # whatever a stranger's `__deepcopy__` raises
+    except Exception:  # a custom `__deepcopy__` may raise anything
         return None
 
 

@@ -12,29 +12,30 @@ from hookscope.model.hook import FilePosition, Folder, Hook, Metadata, Problem
 from hookscope.model.host import Host, InstalledPlugin
 
 PATHS = ("plugins", "load", "paths")
-PLUGINS_FOLDER = "plugins"  # in the workspace and in the state folder: a place of the guides
+PLUGINS_FOLDER = "plugins"  # in the workspace and in the state folder, as the guides say
 FOLDER_ITSELF = "the folder itself"
 WORKSPACE_RANK, MANAGED_RANK, EXTRA_RANK = 40, 30, 20
 
 
 def plugins_folder(host: Host, source: str, path: Path, rank: int, declared: str = "") -> Folder:
-    """A folder of plugins, or one plugin's own. It need not exist."""
+    """Return a folder of plugins, or one plugin's own. It need not exist."""
     label = f"{source} plugins"
     return replace(hooks_folder(host, source, path, rank, declared, label=label), holds="plugin")
 
 
 def is_guide_folder(folder: Folder, host: Host) -> bool:
-    """Is it a place that guides name, and no shipped program looks at."""
+    """Return whether only the guides search this folder, and no shipped program does."""
     return folder.path in (host.workspace / PLUGINS_FOLDER, host.state / PLUGINS_FOLDER)
 
 
 def plugin_places(
     host: Host, *more: tuple[str, Path], manifest: str
 ) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
-    """Highest first: the workspace, where it is a plugin itself, `<workspace>/plugins`, `<state>/plugins`,
-    then the paths that the settings name.
+    """Return the plugin folders, highest rank first.
 
-    `more` are further folders, each with its source. An absent one is aside: few workspaces have plugins.
+    The order is: the workspace if it is a plugin itself, `<workspace>/plugins`, `<state>/plugins`,
+    then the configured paths. `more` are further folders, each with its source. Absent folders are
+    marked incidental: few workspaces have plugins.
     """
     ranks = {"workspace": WORKSPACE_RANK, "managed": MANAGED_RANK}
     known = (("workspace", host.workspace / PLUGINS_FOLDER), *more, ("managed", host.state / PLUGINS_FOLDER))
@@ -49,7 +50,7 @@ def plugin_places(
 
 
 def _extra_plugin_folders(host: Host) -> tuple[list[Folder], tuple[Problem, ...]]:
-    """A folder for each path of the settings: a plugin itself, or a folder of plugins."""
+    """Return a folder for each configured path: a plugin itself, or a folder of plugins."""
     plugins = host.settings.get(PATHS[:1])
     load = plugins.get("load") if isinstance(plugins, Mapping) else None
     listed = load.get("paths") if isinstance(load, Mapping) else None
@@ -67,11 +68,11 @@ def _extra_plugin_folders(host: Host) -> tuple[list[Folder], tuple[Problem, ...]
 
 
 INSTALLED = "installed"
-INSTALLED_RANK = 10  # below every folder: one of the workspace takes its name
+INSTALLED_RANK = 10  # below every folder: a workspace plugin wins its name
 
 
 def installed_hooks(host: Host) -> tuple[Hook, ...]:
-    """A hook for each, in order of name. Their packages are read as text and not imported."""
+    """Return a hook for each installed plugin, by name. Packages are read as text and not imported."""
     return tuple(
         _installed_hook(plugin, host) for plugin in sorted(host.choices.plugins, key=lambda one: one.name)
     )

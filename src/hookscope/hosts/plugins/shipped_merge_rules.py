@@ -1,4 +1,7 @@
-"""How the program as shipped merges answers: a rule for each hook. Source: rules-openclaw section 6."""
+"""How the program as shipped merges answers: a rule for each hook.
+
+Source: rules-openclaw section 6.
+"""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -28,11 +31,11 @@ NO_PAYLOAD = "Cannot destructure property 'trustedLocalMedia' of 'next' as it is
 NOT_ITERABLE = "(next.findings ?? []) is not iterable"
 CONTEXTS = ("prependContext", "appendContext")
 SYSTEM_CONTEXTS = ("prependSystemContext", "appendSystemContext")
-OUTCOMES = "outcomes"  # of evaluators: an answer is an object, so their list stands under a name
+OUTCOMES = "outcomes"  # of evaluators: an answer is an object, so their list needs a name
 
 
 def merge_prompt_build(tools: ToolNames) -> Merge:
-    """The first system prompt, all contexts, and only the tools that everybody allows."""
+    """Return a merge of the first system prompt, all contexts, and the tools that every handler allows."""
 
     def merge(answer: Answer, told: HandlerAnswer) -> Merged:
         merged = with_joined_texts(answer, told, (*CONTEXTS, *SYSTEM_CONTEXTS))
@@ -45,7 +48,7 @@ def merge_prompt_build(tools: ToolNames) -> Merge:
 
 
 def merge_tool_call(answer: Answer, told: HandlerAnswer) -> Merged:
-    """The last params until somebody asks for an approval; a block sticks and stops (plug-02)."""
+    """Keep the last params until a handler requests approval; a block is final and stops (plug-02)."""
     asked = "requireApproval" in answer
     merged = {**answer, **answered_fields(answer, told, "blockReason", *(() if asked else ("params",)))}
     approval = told.fields.get("requireApproval")
@@ -59,7 +62,7 @@ def merge_tool_call(answer: Answer, told: HandlerAnswer) -> Merged:
 
 
 def merge_agent_run(answer: Answer, told: HandlerAnswer) -> Merged:
-    """The first decision stands until somebody blocks; what is no decision blocks (plug-04)."""
+    """Keep the first decision unless a later one blocks; an invalid decision blocks (plug-04)."""
     decision = told.fields if _is_decision(told.fields) else {"outcome": "block", "reason": INVALID}
     blocks = decision["outcome"] == "block"
     if answer and not blocks:
@@ -68,7 +71,11 @@ def merge_agent_run(answer: Answer, told: HandlerAnswer) -> Merged:
 
 
 def _is_decision(fields: Answer) -> bool:
-    """A pass says nothing else; a block has a reason, and may have a message, a category and metadata."""
+    """Return whether the answer is a valid decision.
+
+    A pass has no other member; a block has a reason, and may have a message, a category and
+    metadata.
+    """
     if fields.get("outcome") == "pass":
         return len(fields) == 1
     texts = [fields[name] for name in ("reason", "message", "category") if name in fields]
@@ -82,7 +89,7 @@ def _is_decision(fields: Answer) -> bool:
 
 
 def merge_agent_finalize(answer: Answer, told: HandlerAnswer) -> Merged:
-    """Finalize beats everything, then revise with all reasons and the first usable retry, then continue."""
+    """Prefer finalize, then revise with all reasons and the first usable retry, then continue."""
     action = told.fields.get("action")
     reason = {"reason": told.fields["reason"]} if "reason" in told.fields else {}  # null stays null
     before = answer.get("action")
@@ -103,13 +110,13 @@ def merge_agent_finalize(answer: Answer, told: HandlerAnswer) -> Merged:
 
 
 def _retry(answer: Answer, told: HandlerAnswer) -> dict[str, Answer]:
-    """The first that can be used."""
+    """Return the first usable retry."""
     retry = answer.get("retry") or _usable(told.fields.get("retry"))
     return {"retry": retry} if retry else {}
 
 
 def _usable(retry: object) -> Answer | None:
-    """A retry says what to do once more; without that it is none."""
+    """Return the retry if it has an instruction, else None."""
     instruction = _members(retry).get("instruction")
     if not isinstance(instruction, str) or not instruction.strip():
         return None
@@ -117,7 +124,7 @@ def _usable(retry: object) -> Answer | None:
 
 
 def merge_reply_payload(answer: Answer, told: HandlerAnswer) -> Merged:
-    """Each handler sees the payload that the one before it left; a cancel sticks and stops."""
+    """Pass the payload from handler to handler; a cancel is final and stops."""
     own = "payload" in told.fields
     if own and told.fields["payload"] is None:
         return Merged(answer, failed=NO_PAYLOAD)
@@ -128,7 +135,7 @@ def merge_reply_payload(answer: Answer, told: HandlerAnswer) -> Merged:
 
 
 def merge_install(answer: Answer, told: HandlerAnswer) -> Merged:
-    """All findings; a block sticks and stops."""
+    """Collect all findings; a block is final and stops."""
     found = told.fields.get("findings")
     if not isinstance(found, list | str | None):
         return Merged(answer, failed=NOT_ITERABLE)
@@ -138,23 +145,26 @@ def merge_install(answer: Answer, told: HandlerAnswer) -> Merged:
 
 
 def merge_exec_env(answer: Answer, told: HandlerAnswer) -> Merged:
-    """Every variable; later ones overwrite."""
+    """Collect all variables; later ones overwrite earlier ones."""
     return Merged({**answer, **_spread(told.value)})
 
 
 def merge_delivery_target(answer: Answer, told: HandlerAnswer) -> Merged:
-    """The first answer with an origin; before there is one, the last answer."""
+    """Keep the first answer with an origin; without one, the last answer."""
     return Merged(answer if is_truthy(answer.get("origin")) else dict(told.fields))
 
 
 def merge_claim(answer: Answer, told: HandlerAnswer) -> Merged:
-    """The first that has handled it; all others have said nothing."""
+    """Keep the first answer that is `handled`; the others do not count as answers."""
     handled = is_truthy(told.fields.get("handled"))
     return Merged(told.fields if handled else answer, counts=handled, stop=handled)
 
 
 def merge_message(blocks: bool) -> Merge:
-    """Each handler sees the message that the one before it left. `blocks`: may one forbid the writing."""
+    """Return a merge that passes the message from handler to handler.
+
+    `blocks`: whether one may block it.
+    """
 
     def merge(answer: Answer, told: HandlerAnswer) -> Merged:
         if blocks and is_truthy(told.fields.get("block")):
@@ -168,17 +178,17 @@ def merge_message(blocks: bool) -> Merge:
 
 
 def latest_message(payload: Payload) -> Answer:
-    """The answer that stands before any handler: the message as it came."""
+    """Return the initial answer: the message as it arrived."""
     return {"message": payload["message"]} if "message" in payload else {}
 
 
 def answer_when_asked(answer: Answer, answered: bool, asked: bool) -> Answer | None:
-    """Somebody was asked, so there is an answer."""
+    """Return the answer if any handler was called, else None."""
     return answer if asked else None
 
 
 def merge_evaluation(answer: Answer, told: HandlerAnswer) -> Merged:
-    """An outcome for each evaluator, with its name on it."""
+    """Add the evaluator's outcome, with its name."""
     outcome = (
         {"status": "completed", "result": told.value} if is_truthy(told.value) else {"status": "skipped"}
     )
@@ -186,7 +196,7 @@ def merge_evaluation(answer: Answer, told: HandlerAnswer) -> Merged:
 
 
 def merge_failed_evaluation(answer: Answer, told: HandlerAnswer) -> Answer:
-    """The answer with a failed handler's outcome: the first line of what it threw."""
+    """Return the answer with a failed handler's outcome: the first line of its error."""
     lines = str(told.value).splitlines() or [""]
     return _with_outcome(answer, told, {"status": "error", "error": lines[0].strip() or "unknown error"})
 
@@ -201,13 +211,13 @@ def _members(value: object) -> Answer:
 
 
 def _spread(value: object) -> Answer:
-    """The members of any value, as `{...value}` takes them: of a text and a list by their places."""
+    """Return the members of any value, as `{...value}` does: those of texts and lists by index."""
     if isinstance(value, str | list):
         return {str(place): item for place, item in enumerate(value)}
     return _members(value)
 
 
-# Every handler has a copy of the event of its own; a copy that cannot be made fails the event.
+# Every handler gets its own copy of the event; if copying fails, the event fails.
 FROZEN_EVENTS = frozenset({"skill_proposal_evaluate", "skill_proposal_changed", "skill_changed"})
 SEPARATE_COPY_EVENTS = frozenset({"before_tool_call", *FROZEN_EVENTS})
 FAIL_CLOSED_EVENTS = frozenset({"before_agent_run", "before_tool_call", "before_install"})
@@ -220,7 +230,7 @@ SHIPPED_MERGE_RULES: dict[str, MergeRule] = {
     "before_model_resolve": MergeRule(first_answer_wins(*OVERRIDES), answers=OVERRIDES),
     "agent_turn_prepare": MergeRule(join_texts(*CONTEXTS), answers=CONTEXTS, copied=("messages",)),
     "heartbeat_prompt_contribution": MergeRule(join_texts(*CONTEXTS), answers=CONTEXTS),
-    "before_prompt_build": MergeRule(  # whose names are the dialect's
+    "before_prompt_build": MergeRule(  # the dialect replaces the tool names
         merge_prompt_build(ToolNames()),
         answers=(*CONTEXTS, *SYSTEM_CONTEXTS, "systemPrompt", "toolsAllow"),
         copied=("messages",),

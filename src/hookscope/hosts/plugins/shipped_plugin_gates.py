@@ -33,20 +33,22 @@ HOST_REFUSES = "the host refuses its settings"
 
 
 def setting_errors(hook: Hook, host: Host) -> tuple[SchemaIssue, ...]:
-    """What a plugin's schema has against what the settings say to it: a path in there and a sentence each."""
+    """Return the errors of a plugin's settings under its schema: a path in them and a sentence each."""
     schema = schema_of(hook, host)
     return value_errors(schema, dict(hook.meta.config)) if schema is not None else ()
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedPlugins:
-    """Whose settings the host checks before it takes any: of plugins that these checks leave on, and of
-    those that the settings say something to, whether they are on or not."""
+    """The plugins whose settings the host checks before it accepts any.
+
+    These are plugins that pass the gates `on`, and plugins that have settings, enabled or not.
+    """
 
     on: tuple[GateRule, ...]
 
     def issues(self, found: FoundHooks, host: Host) -> tuple[SchemaIssue, ...]:
-        """What makes the host refuse its settings: a path and a sentence for each."""
+        """Return what makes the host refuse its settings: a path and a sentence for each."""
         winners = rank_plugins(found).load_order
         return tuple(issue for hook in winners for issue in self._of_one(hook, host))
 
@@ -59,7 +61,7 @@ class CheckedPlugins:
 
 
 def setting_problems(issues: tuple[SchemaIssue, ...], host: Host) -> tuple[Problem, ...]:
-    """A problem for each, at the place of the setting, or of the nearest one above it that is there."""
+    """Return a problem for each issue, at the setting or the closest existing one above it."""
     return tuple(
         Problem(f"{'.'.join(map(str, path))}: {text}; {HOST_REFUSES}", _place(path, host))
         for path, text in issues
@@ -71,11 +73,11 @@ def _place(path: KeyPath, host: Host) -> FilePosition:
     return next(filter(None, map(host.settings.locate, above)), FilePosition(host.settings.file))
 
 
-SWITCH_GATES = ("manifest", "switch", "enabled", "allow", "deny", "slot")  # the checks of what is on
+SWITCH_GATES = ("manifest", "switch", "enabled", "allow", "deny", "slot")  # the gates of what is enabled
 
 
 def manifest_gate(hook: Hook, host: Host, *, name: str) -> Gate:
-    """Is there a manifest, with a schema of its settings: without one the program takes it for no plugin."""
+    """Check for a manifest with a settings schema: without one the program does not treat it as a plugin."""
     if (
         hook.role == MAPPED_ROLE
         or hook.path is None
@@ -103,7 +105,7 @@ SETTINGS_ROW = "do its settings fit its own schema, is all installed that its pa
 
 
 def packages_gate(hook: Hook, host: Host, *, brought: frozenset[str]) -> Gate:
-    """Is all installed that its package.json depends on: the program asks before it loads anything."""
+    """Check that all dependencies of its package.json are installed: the program checks before any load."""
     needed = tuple(name for name in packages_of(hook, host) if name not in brought)
     folder = hook.path
     missing = tuple(name for name in needed if folder is not None and not is_installed(name, folder, host))
@@ -117,7 +119,7 @@ PACKAGES = register_gate(GateKind("packages", asks=SETTINGS_ROW, fix=FixKind.PAC
 
 
 def enabled_gate(hook: Hook, host: Host) -> Gate:
-    """Is it on. One that lies in the workspace is off until the settings name it."""
+    """Check that the plugin is enabled. One in the workspace is disabled until the settings name it."""
     gate = plugin_gates.enabled_gate(hook, host)
     where: KeyPath = (*ENTRIES, hook.name, "enabled")
     is_local = hook.folder.source == "workspace" and not is_guide_folder(hook.folder, host)
@@ -130,7 +132,10 @@ def enabled_gate(hook: Hook, host: Host) -> Gate:
 
 
 def configured_gate(hook: Hook, host: Host) -> Gate:
-    """Does what the settings say to it fit its schema. Where an entry does not, the program refuses all."""
+    """Check that the plugin's settings fit its schema.
+
+    If an entry does not, the program refuses them all.
+    """
     where = (*ENTRIES, hook.name, "config")
     wrong = tuple(
         ": ".join(filter(None, (".".join(map(str, at)), text))) for at, text in setting_errors(hook, host)
@@ -152,7 +157,7 @@ SCHEMA_FITS = register_gate(
 
 
 def slot_gate(hook: Hook, host: Host, *, kind: str, default: str) -> Gate:
-    """Is it the one of its kind that the settings choose: `plugins.slots` has a place for one."""
+    """Check that the plugin is the selected one of its kind: `plugins.slots` selects one."""
     where: KeyPath = (*plugin_gates.PLUGINS_PATH, "slots", kind)
     kinds = kinds_of(read_document(hook.manifest, host)) if hook.manifest is not None else ()
     said = host.settings.get(where)
@@ -160,7 +165,7 @@ def slot_gate(hook: Hook, host: Host, *, kind: str, default: str) -> Gate:
     chosen = "none" if chosen.lower() == "none" else chosen
     if kind not in kinds or (
         len(kinds) > 1 and chosen != hook.name
-    ):  # one of several kinds lives on its others
+    ):  # a plugin of several kinds keeps its others
         return Gate("slot", True)
     if chosen == hook.name:
         return Gate("slot", True, (hook.name,), found=f"selected {kind} slot", setting=where)
@@ -173,7 +178,7 @@ SLOT = register_gate(GateKind("slot", asks=plugin_gates.ALLOW_ROW, state=State.O
 
 
 def access_gate(hook: Hook, host: Host) -> Gate:
-    """Does any of its events reach it: conversations do where that is allowed in so many words."""
+    """Check that the plugin may receive one of its events: conversations only if explicitly allowed."""
     keys, barred = hook.meta.events, hook.meta.barred
     if keys is None:
         return Gate("access", None, found=plugin_gates.KNOWN_AFTER_LOAD)
@@ -199,16 +204,18 @@ ACCESS = register_gate(
 
 
 def checked_plugins(gate_rules: Mapping[str, GateRule]) -> CheckedPlugins:
-    """Whose settings are checked, by these of all checks."""
+    """Return the plugins whose settings are checked, using these gate rules."""
     return CheckedPlugins(tuple(gate_rules[name] for name in SWITCH_GATES))
 
 
 def shipped_plugin_gates(
     manifest_name: str, brought: frozenset[str], memory: str, settings: GateRule
 ) -> Mapping[str, GateRule]:
-    """All checks in the order of showing. `brought` are the packages that the program brings itself, `memory`
-    is the plugin that keeps its memory where the settings choose none, `settings` says whether the program
-    takes its settings at all.
+    """Return all gate rules in display order.
+
+    `brought` are the packages that the program provides itself, `memory` is the plugin of the
+    memory slot if the settings select none, `settings` checks whether the program accepts its
+    settings.
     """
     known = dict(plugin_gates.PLUGIN_GATES)
     handler, trusted, sent = known.pop("handler"), known.pop("trusted"), known.pop("sent")

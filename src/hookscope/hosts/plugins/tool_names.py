@@ -1,4 +1,4 @@
-"""Lists of tools that handlers allow or ask for: groups, `*`, what two have in common, what none may name."""
+"""Lists of tools that handlers allow or match: groups, `*`, intersections, and names not allowed."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,17 +15,17 @@ TOOL_EVENTS = frozenset({"before_tool_call", "after_tool_call"})
 
 @dataclass(frozen=True, slots=True)
 class ToolNames:
-    """What a host calls its tools besides their names."""
+    """A host's groups and aliases of tools."""
 
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
-    strangers: frozenset[str] = frozenset()  # names of other programs, which no handler may ask to hear of
-    no_stranger: str = ""  # what the host says of those
+    strangers: frozenset[str] = frozenset()  # names of other programs' tools, which no handler may match
+    no_stranger: str = ""  # the host's error about those
 
     def intersection(self, before: list[str] | None, allowed: object) -> list[str]:
-        """What both lists allow. `before` is None where nobody has restricted anything yet.
+        """Return the tools that both lists allow. `before` is None if nothing is restricted yet.
 
-        What is no list of texts allows nothing. One list alone stands as it was written.
+        A value that is not a list of texts allows nothing. A single list is returned as written.
         """
         names = _texts(allowed)
         if before is None:
@@ -46,7 +46,7 @@ class ToolNames:
         return list(dict.fromkeys(tool for name in tools for tool in self.groups.get(name, (name,))))
 
     def refused(self, module: Module) -> Failure | None:
-        """Why the host fails the plugin that registers this, in its words; None where it does not."""
+        """Return why the host fails the plugin that registers this, in its words; None if it does not."""
         matchers = (one.options.get("matcher") for one in module.declares if one.key in TOOL_EVENTS)
         problems = (self._problem(matcher) for matcher in matchers if matcher is not None)
         text = next((f"tool hook matcher {problem}" for problem in problems if problem), "")
@@ -75,10 +75,10 @@ def _texts(value: object) -> list[str]:
 
 
 def _allows(names: Sequence[str], tool: str) -> bool:
-    """Who may write may also apply patches."""
+    """Return whether the names allow the tool. `write` implies `apply_patch`."""
     return any(map(_pattern_of(names).fullmatch, (tool, "write") if tool == "apply_patch" else (tool,)))
 
 
 def _pattern_of(names: Iterable[str]) -> re.Pattern[str]:
-    """Any of these names; a star in one is any text."""
+    """Return a pattern that matches any of these names; `*` in one matches any text."""
     return re.compile("|".join(".*".join(map(re.escape, name.split("*"))) for name in names))

@@ -1,7 +1,7 @@
-"""Host settings read, and a Host opened on them.
+"""Reads a host's settings, and opens a Host with them.
 
-Reads; never writes. A settings file that cannot be read is a problem with its line. The host opens as if it
-were empty, and no hook passes its `settings` check, since the file might switch off any of them.
+Never writes. A settings file that cannot be read is a problem with its line. The host opens as if
+it were empty, and no hook passes its `settings` gate, since the file might disable any of them.
 """
 
 from hookscope.hosts.settings.host_opener import open_host

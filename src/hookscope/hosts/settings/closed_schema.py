@@ -1,10 +1,12 @@
-"""Settings with a closed schema: another key, or a wrong type, and the host refuses all of it.
+"""Settings with a closed schema: the host refuses all of them for one unknown key or wrong type.
 
-A shape is `"boolean"`, `"string"` or `"number"`; `""` for anything; `["string"]` for a list; `("a", "b")` for
-one of these texts; `{"key": shape}` for an object with these keys, and no others unless `OTHERS` is there;
-`{EACH: shape}` for an object with keys of its user's, which have to match `NAMES` where that is there.
+A shape is `"boolean"`, `"string"` or `"number"`; `""` for anything; `["string"]` for a list; `("a",
+"b")` for one of these texts; `{"key": shape}` for an object with these keys, and no others unless
+it has `OTHER_KEYS`; `{EACH_KEY: shape}` for an object with keys of the user, which must match
+`KEY_PATTERN` if it has one.
 
-Source: rules-openclaw section 8 (cfg-02 to cfg-04). Sentences are those of the schema library it uses.
+Source: rules-openclaw section 8 (cfg-02 to cfg-04). Sentences are those of the host's schema
+library.
 """
 
 import json
@@ -22,11 +24,11 @@ KEY_PATTERN: Final = "="
 OTHER_KEYS: Final = "..."
 UNKNOWN_KEY: Final = "Unrecognized key"
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$:-]*")
-_NEVER_READ: Final = "__proto__"  # what a host of JavaScript leaves out as it reads
+_NEVER_READ: Final = "__proto__"  # a key that JavaScript hosts skip
 
 
 def issues_in(value: object, shape: Shape, path: KeyPath) -> Iterator[Issue]:
-    """What is wrong with a value that stands at `path`: a path and a sentence for each."""
+    """Yield the issues of the value at `path`: a path and a sentence for each."""
     match shape:
         case "":
             return
@@ -62,12 +64,12 @@ def issues_in(value: object, shape: Shape, path: KeyPath) -> Iterator[Issue]:
 
 
 def wrong_type_issue(wanted: str, value: object, path: KeyPath, allowed: str = "") -> Issue:
-    """The issue of a value that has another type."""
+    """Return the issue of a value of the wrong type."""
     return path, f"Invalid input: expected {wanted}, received {json_type_name(value)}{allowed}"
 
 
 def json_type_name(value: object) -> str:
-    """A JSON value's type as the schema library calls it."""
+    """Return the type of a JSON value as the schema library names it."""
     match value:
         case None:
             return "null"
@@ -86,14 +88,17 @@ def json_type_name(value: object) -> str:
 
 
 def unknown_keys(block: Mapping[str, Any], known: Collection[str], path: KeyPath) -> Iterator[Issue]:
-    """One issue for all keys of `block` that its schema does not know."""
+    """Yield one issue for all keys of `block` that its schema does not know."""
     names = [f'"{name}"' for name in block if name not in known]
     if names:
         yield path, f"{UNKNOWN_KEY}{'s' if len(names) > 1 else ''}: {', '.join(names)}"
 
 
 def path_text(path: KeyPath) -> str:
-    """`hooks.internal.entries["a b"].env` and `load.extraDirs[0]`, as the host writes them."""
+    """Return a path as the host writes it.
+
+    For example `hooks.internal.entries["a b"].env` and `load.extraDirs[0]`.
+    """
     text = ""
     for step in path:
         if isinstance(step, int):

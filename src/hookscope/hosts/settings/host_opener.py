@@ -24,10 +24,10 @@ def open_host(
     trust: Trust = Trust(),
     settings: Settings | None = None,
 ) -> Host:
-    """The host as `dialect` finds it in `surroundings`: settings read, workspace and folders known.
+    """Open the host of `dialect` on `machine`: settings read, workspace and folders known.
 
-    `settings` stand in for the file where an embedding program hands them over. Never raises for
-    what stands in files: problems are part of the Host.
+    `settings` replace the file if an embedding program passes them. Never raises for the contents
+    of files: problems are part of the Host.
     """
     state = state_folder(dialect, surroundings)
     rules, env = dialect.settings_rules, surroundings.env
@@ -71,13 +71,16 @@ def open_host(
 
 
 def state_folder(dialect: Dialect, surroundings: Machine) -> Path:
-    """The host's state folder: below home, unless its variable moves it. Having none, the current one."""
+    """Return the host's state folder: below home, unless its variable moves it.
+
+    A host without one uses the current folder.
+    """
     moved = _folder_from_env(dialect.layout.state_variable, surroundings)
     return surroundings.absolute(moved or dialect.layout.state)
 
 
 def settings_file(dialect: Dialect, surroundings: Machine, choices: Overrides) -> Path:
-    """Where the host's settings are, or would be; the state folder itself where it has no such file."""
+    """Return the path of the host's settings; the state folder itself if the host has no such file."""
     if choices.config is not None:
         return choices.config
     moved = _folder_from_env(dialect.layout.settings_variable, surroundings)
@@ -89,10 +92,11 @@ def settings_file(dialect: Dialect, surroundings: Machine, choices: Overrides) -
 def configured_workspace(
     dialect: Dialect, surroundings: Machine, settings: Settings, state: Path, agent: str | None = None
 ) -> Path:
-    """The workspace that the settings name, else the variable, else the one in the state folder.
+    """Return the workspace of the settings, else of the variable, else the default in the state folder.
 
-    Of several agents `agent` counts, else the one that its host chooses. Only one of them has the host's own
-    workspace; another that names none has a folder of its name in it, or beside that of the state folder.
+    Of several agents `agent` counts, else the host's default. Only one of them has the host's own
+    workspace; another without its own has a folder of its name in it, or beside it in the state
+    folder.
     """
     agents = _agents(dialect, settings)
     name = agent or agents.chosen
@@ -111,7 +115,7 @@ def configured_workspace(
 
 
 def agent_names(dialect: Dialect, settings: Settings) -> tuple[str, ...]:
-    """The names of the agents that the settings list."""
+    """Return the names of the agents in the settings."""
     return tuple(_agents(dialect, settings).workspaces)
 
 

@@ -1,4 +1,4 @@
-"""Settings that stand in several files: an object with `$include` is the files it names, and its own keys."""
+"""Settings in several files: an object with `$include` is the files it names, and its own keys."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from hookscope.model.machine import Files
 from hookscope.model.text import error_reason
 from hookscope.values import dataclass
 
-MAX_DEPTH = 10  # files in one another
-MAX_FILE_BYTES = 2 * 1024 * 1024  # bytes of one
-# Of all together, a file counted as often as it is included. The program knows no such bound: where files
-# include one another several times each, it does not come back.
+MAX_DEPTH = 10  # nesting of files
+MAX_FILE_BYTES = 2 * 1024 * 1024  # size of one file
+# For all files; a file counts each time it is included. The program has no such limit: it hangs if files
+# include each other several times.
 MAX_FILES, MAX_TOTAL_BYTES = 1_000, 16 * 1024 * 1024
 
 
 class IncludeError(ValueError):
-    """A file that may not be included, or cannot be read: one sentence that names it."""
+    """A file may not be included, or cannot be read: one sentence that names it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _IncludedFile:
-    """An included file with all that it includes itself, and what that comes to."""
+    """An included file with all that it includes itself, and their number and size."""
 
     value: Any
     files: int
@@ -33,20 +33,20 @@ class _IncludedFile:
 
 
 class Includes:
-    """Where files may be taken from, and what was taken. Source: rules-openclaw section 8.
+    """The allowed root of included files, and the files read so far. Source: rules-openclaw section 8.
 
     Serves one reading. Each file is read once, however often it is included.
     """
 
     def __init__(self, key: str, files: Files, root: Path) -> None:
-        """`key` stands for other files; all must lie in `root`, the real folder of the settings."""
+        """Resolve the key `key`; all included files must be in `root`, the real folder of the settings."""
         self._key, self._files, self._root = key, files, root
         self._read: dict[Path, Any] = {}
         self._parts: dict[tuple[Path, int], _IncludedFile] = {}
         self._taken, self._bytes = 0, 0
 
     def resolved(self, value: Any, file: Path, depth: int = 0) -> Any:
-        """The value with every include replaced. `file` is the one that it stands in. Raises IncludeError."""
+        """Return the value with every include replaced. `file` contains the value. Raises IncludeError."""
         if isinstance(value, list):
             return [self.resolved(item, file, depth) for item in value]
         if not isinstance(value, Mapping):
@@ -99,7 +99,7 @@ class Includes:
         return value
 
     def _take(self, files: int, size: int, name: str, file: Path) -> None:
-        """Count what is taken. Raises IncludeError where it becomes too much."""
+        """Count included files and bytes. Raises IncludeError above the limits."""
         self._taken += files
         self._bytes += size
         if self._taken > MAX_FILES:
@@ -111,7 +111,7 @@ class Includes:
 
 
 def merge_values(one: Any, other: Any) -> Any:
-    """Objects are merged, lists put together; of anything else the second counts."""
+    """Merge objects, concatenate lists; of anything else the second value wins."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         both = {key: merge_values(one[key], other[key]) for key in one.keys() & other.keys()}
         return {**one, **other, **both}

@@ -17,16 +17,16 @@ from hookscope.model.machine import Files, RealFiles
 from hookscope.model.text import error_reason
 
 DEFAULT_RULES = SettingsRules()
-NO_HOOK_RUNS = "no hook runs until it is mended"  # since it may switch any of them off
-ROOT_PATH = "<root>"  # how hosts call the path of the whole document
+NO_HOOK_RUNS = "no hook runs until it is mended"  # since it may disable any of them
+ROOT_PATH = "<root>"  # the hosts' name for the path of the whole document
 
 
 def read_settings(
     file: Path, files: Files, rules: SettingsRules = DEFAULT_RULES, env: Mapping[str, str] | None = None
 ) -> Settings:
-    """The settings in `file` (JSON5); without a file, empty ones. `env`: what `${NAME}` may name.
+    """Return the settings in `file` (JSON5); empty if it does not exist. `env`: variables for `${NAME}`.
 
-    Only a file that does not exist has none; `unread` says why any other one cannot be read.
+    For a file that exists and cannot be read, `unread_reason` says why.
     """
     facts = files.facts(file)
     if facts is None:
@@ -52,7 +52,7 @@ def _unreadable_settings(file: Path, error: OSError, rules: SettingsRules) -> Se
 
 
 def _unread_settings(file: Path, problem: Problem, why: str, rules: SettingsRules) -> Settings:
-    """Settings that nobody could read, `why` the host would say."""
+    """Return the settings of a file that could not be read; `reason` is the host's text."""
     said = _refusal(rules, file, [((), f"read failed: {why}")])
     return Settings(file, exists=True, problems=(problem,), refusal=said, unread=problem.text)
 
@@ -65,7 +65,7 @@ def parse_settings(
     files: Files | None = None,
     env: Mapping[str, str] | None = None,
 ) -> Settings:
-    """The settings that `source` would be, if it stood in `file`."""
+    """Return the settings that `source` would be as the contents of `file`."""
     try:
         value = formats.read_json5(source)
     except FormatError as error:
@@ -96,19 +96,19 @@ def parse_settings(
 
 
 def _cause_of(problem: Problem) -> str:
-    """The problem without what is shown meanwhile."""
+    """Return the problem's cause, without its consequence."""
     return problem.text.rpartition("; ")[0] or problem.text
 
 
 def given_settings(value: Mapping[str, Any], file: Path) -> Settings:
-    """Settings that an embedding program hands over; they stand in no file."""
+    """Return settings that an embedding program passes; they are in no file."""
     return Settings(file, value, exists=False)
 
 
 def _with_includes(
     settings: Settings, rules: SettingsRules, files: Files, env: Mapping[str, str]
 ) -> Settings:
-    """With the files that they include, and the variables that they name."""
+    """Return the settings with included files and variables resolved."""
     value: Any = settings.value
     problems: list[Problem] = []
     if rules.include is not None:
@@ -135,7 +135,7 @@ def _with_includes(
 
 
 def check_settings(settings: Settings, rules: SettingsRules) -> Settings:
-    """The settings, refused where the host refuses them: each reason is a problem with its place."""
+    """Return the settings, refused if the host refuses them: each reason is a problem with its position."""
     if rules.check is None or settings.refusal:
         return settings
     issues = rules.check(settings.value)
@@ -168,7 +168,10 @@ def _refusal(rules: SettingsRules, file: Path, issues: list[tuple[KeyPath, str]]
 
 
 def _own_variables(variables: Any) -> Any:
-    """Those that the settings set: one that stands for itself, as `"A": "${A}"`, comes from elsewhere."""
+    """Return the variables that the settings set.
+
+    One that refers to itself, as `"A": "${A}"`, comes from elsewhere and is left out.
+    """
     if not isinstance(variables, Mapping):
         return variables
     return {name: text for name, text in variables.items() if text != f"${{{name}}}"}

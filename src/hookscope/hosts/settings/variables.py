@@ -21,10 +21,10 @@ _VARIABLE = re.compile(r"\$(\$?)\{([A-Z_][A-Z0-9_]*)\}")
 def fill_variables(
     value: Any, env: Mapping[str, str], missing: Callable[[KeyPath, str], None], at: KeyPath = ()
 ) -> Any:
-    """The value with `${NAME}` replaced in every text; `$${NAME}` becomes `${NAME}`.
+    """Return the value with `${NAME}` replaced in every text; `$${NAME}` becomes `${NAME}`.
 
-    A variable that is not set or empty stays as written, and `missing` hears where. Source:
-    rules-openclaw section 8.
+    A variable that is unset or empty stays as written, and `on_missing` is called with its path.
+    Source: rules-openclaw section 8.
     """
     match value:
         case str() if "$" in value:
@@ -48,7 +48,7 @@ def fill_variables(
 
 
 def with_dotenv(env: Mapping[str, str], file: Path, files: Files) -> Mapping[str, str]:
-    """The environment with the variables of a `.env` file that are not set in it."""
+    """Return the environment with the variables of a `.env` file that it does not set."""
     try:
         return {**_variables_in(file, files), **env}
     except OSError:
@@ -56,7 +56,7 @@ def with_dotenv(env: Mapping[str, str], file: Path, files: Files) -> Mapping[str
 
 
 def dotenv_problem(file: Path, files: Files) -> Problem | None:
-    """Return why a `.env` file is ignored; None where it can be read, or does not exist."""
+    """Return why a `.env` file is ignored; None if it can be read, or does not exist."""
     try:
         _variables_in(file, files)
     except OSError as error:
@@ -66,7 +66,7 @@ def dotenv_problem(file: Path, files: Files) -> Problem | None:
 
 
 def _variables_in(file: Path, files: Files) -> Mapping[str, str]:
-    """The variables of a `.env` file; none where there is no such file. Raises OSError."""
+    """Return the variables of a `.env` file; empty if it does not exist. Raises OSError."""
     facts = files.facts(file)
     if facts is None:
         return {}
@@ -76,7 +76,7 @@ def _variables_in(file: Path, files: Files) -> Mapping[str, str]:
 
 
 def with_settings_variables(env: Mapping[str, str], variables: Any) -> Mapping[str, str]:
-    """The environment with the variables of the settings that are not set in it, or blank."""
+    """Return the environment with the variables of the settings that it does not set, or sets to blank."""
     own = variables if isinstance(variables, Mapping) else {}
     texts = {name: value for name, value in own.items() if isinstance(value, str) and value.strip()}
     return {**env, **{name: value for name, value in texts.items() if not env.get(name, "").strip()}}

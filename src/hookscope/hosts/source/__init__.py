@@ -1,1 +1,4 @@
-"""A handler's source as facts: what it reads, starts, writes and compares. Nothing is imported or run."""
+"""Facts of a handler's source: what it reads, starts, writes and compares.
+
+Nothing is imported or run.
+"""

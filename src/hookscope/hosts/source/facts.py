@@ -12,48 +12,51 @@ from typing import Any
 
 from hookscope.values import dataclass
 
-LARGEST = 262_144  # bytes of source; a larger file is no handler that somebody wrote
-MOST_FACTS = 2_000  # things of one sort that are kept
-FARTHEST = 32  # steps up the tree, from a thing, in which a condition around it is looked for
+LARGEST = 262_144  # bytes of source; a larger file is not handwritten
+MOST_FACTS = 2_000  # occurrences kept per kind
+FARTHEST = 32  # levels up the tree that are searched for an enclosing condition
 
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """One thing met in the source. Line and column count from 1."""
+    """One occurrence in the source. Line and column count from 1."""
 
     name: str
     line: int
     column: int
-    kind: str = ""  # what more is known of it, see HandlerFacts
+    kind: str = ""  # details, see HandlerFacts
 
 
 @dataclass(frozen=True, slots=True)
 class HandlerFacts:
-    """What one file does, as far as its text says it plainly. What is computed is left out."""
+    """What one file does, as far as its source shows it literally. Computed names are left out."""
 
-    env: tuple[Occurrence, ...] = ()  # variables it reads; kind "optional": it goes on without
+    env: tuple[Occurrence, ...] = ()  # variables it reads; kind "optional": it works without
     programs: tuple[Occurrence, ...] = ()  # programs it starts, by name
     network: tuple[Occurrence, ...] = ()  # calls that reach other machines
     writes: tuple[Occurrence, ...] = ()  # calls that write files
     fields: tuple[Occurrence, ...] = ()  # members of the event's context that it reads
-    strays: tuple[Occurrence, ...] = ()  # members that it reads of the event itself, and no event has
-    puts: tuple[Occurrence, ...] = ()  # members that it puts on the event itself, and no event has
-    guards: tuple[Occurrence, ...] = ()  # values that it compares with; kind: "type" or "action"
+    strays: tuple[Occurrence, ...] = ()  # members that it reads on the event and no event has
+    puts: tuple[Occurrence, ...] = ()  # members that it sets on the event and no event has
+    guards: tuple[Occurrence, ...] = ()  # values that it compares; kind: "type" or "action"
     pushes: tuple[Occurrence, ...] = ()  # messages for the user
     answers: tuple[Occurrence, ...] = ()  # members of an object that the handler returns
-    homes: tuple[Occurrence, ...] = ()  # texts that begin with somebody's home folder
+    homes: tuple[Occurrence, ...] = ()  # texts that begin with a home folder
     imports: tuple[
         Occurrence, ...
-    ] = ()  # by statements; kind "type": of types, "types": of them without saying so
-    code: tuple[Occurrence, ...] = ()  # of TypeScript, what is more than types: `enum`, `namespace`, …
+    ] = ()  # by statement; kind "type": type-only, "types": only types but unmarked
+    code: tuple[Occurrence, ...] = ()  # TypeScript that is more than types: `enum`, `namespace`, …
     module: str = ""  # esm, commonjs, both; empty: neither
-    error: Occurrence | None = None  # the first place that cannot be read; its name says why
-    doubt: Occurrence | None = None  # of a script, where its grammar stumbles; that of Node may know more
-    exports: Mapping[str, bool] | None = None  # of an ES module, and whether a function; None: not told
+    error: Occurrence | None = None  # the first syntax error; its name says why
+    doubt: Occurrence | None = None  # of a script: the first node the grammar cannot read; Node may read it
+    exports: Mapping[str, bool] | None = None  # of an ES module, and whether a function; None: unknown
 
 
 def facts_from(document: Mapping[str, Any]) -> HandlerFacts:
-    """The facts that `asdict` made a document of. Raises TypeError or ValueError for what is none."""
+    """Return the facts in a document made by `asdict`.
+
+    Raises TypeError or ValueError if it is invalid.
+    """
     parts: dict[str, Any] = {}
     for field in fields(HandlerFacts):
         value = document.get(field.name)
@@ -72,7 +75,7 @@ def facts_from(document: Mapping[str, Any]) -> HandlerFacts:
 
 EVENT_NAMES = re.compile(r"_?(?:event|evt|hook_?event)\Z", re.IGNORECASE)  # what authors call the event
 GUARDED_MEMBERS = ("type", "action")
-RETURNED_MEMBERS = frozenset(  # of tool gates and of other programs' hooks
+RETURNED_MEMBERS = frozenset(  # of tool-call hooks and other programs' hooks
     {
         "allow",
         "block",
@@ -87,7 +90,7 @@ RETURNED_MEMBERS = frozenset(  # of tool gates and of other programs' hooks
 HOME = re.compile(r"(?:/Users/(?!Shared(?:/|\Z))|/home/|[A-Za-z]:[\\/]+Users[\\/]+)[\w.@+-]+(?=[\\/]|\Z)")
 SHELL_WORD = re.compile(r"(?:[A-Za-z_]\w*=\S*\s+)*(?P<word>[^\s;|&<>()\"'`$]+)")
 PROGRAM = re.compile(r"[A-Za-z0-9_][\w.+-]*\Z")
-# Of a shell, or on every machine that has one.
+# Shell built-ins, and programs on every machine with a shell.
 COMMON_PROGRAMS = """
 . : [ alias bash bg break builtin cat cd chmod command continue cp date dirname echo env eval exec exit export
 false fg for function grep hash head hostname id if jobs kill let local ls mkdir mktemp mv printf ps pwd read
@@ -98,29 +101,29 @@ SHELL_BUILT_INS = frozenset(COMMON_PROGRAMS.split())
 
 
 def first_program(command: str) -> str:
-    """The program that a command line starts first; empty where that is built in, a path or not plain."""
+    """Return the first program that a command line starts; empty if it is built in, a path or computed."""
     found = SHELL_WORD.match(command.strip())
     return looked_up_program(found["word"]) if found else ""
 
 
 def looked_up_program(name: str) -> str:
-    """The program, if PATH decides which one it is and not every machine has it; else empty."""
+    """Return the program if PATH decides which one it is and not every machine has it; else empty."""
     return name if PROGRAM.match(name) and name not in SHELL_BUILT_INS else ""
 
 
 @dataclass(frozen=True, slots=True)
 class HandlerUses:
-    """What a handler needs of the world, as its source says."""
+    """What a handler needs of its environment, as its source shows."""
 
     env: tuple[str, ...] = ()
-    optional_env: tuple[str, ...] = ()  # it goes on without them
+    optional_env: tuple[str, ...] = ()  # it works without them
     bins: tuple[str, ...] = ()
     network: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
 
     @property
     def told(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """What it does, in words, and with what; without what it does not."""
+        """Return what the handler does, in words, each with its names; without what it does not do."""
         parts = (
             ("reads variables", (*self.env, *self.optional_env)),
             ("starts programs", self.bins),
@@ -131,7 +134,7 @@ class HandlerUses:
 
 
 def handler_uses(facts: HandlerFacts) -> HandlerUses:
-    """What the facts of a source come to; names once each, in order."""
+    """Return the uses in the facts of a source; each name once, in order."""
     needed = _occurrence_names(met for met in facts.env if met.kind != "optional")
     return HandlerUses(
         env=needed,

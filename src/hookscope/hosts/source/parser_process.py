@@ -1,4 +1,4 @@
-"""The parser process: a script a line on standard input, its facts a line on standard output."""
+"""The parser process: one script per line on standard input, its facts per line on standard output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MEMORY = 2 * 1024**3  # bytes of address space
 
 
 def main() -> int:
-    """Exit code 3: the parser or its grammars are not installed."""
+    """Parse scripts until the input ends. Exit code 3: the parser or its grammars are not installed."""
     try:
         from tree_sitter import Language, Parser
         from tree_sitter_javascript import language as javascript
@@ -36,7 +36,7 @@ def _limit() -> None:
 
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    except (ImportError, OSError, ValueError):  # Windows has none, macOS refuses some
+    except (ImportError, OSError, ValueError):  # Windows has no limits, macOS refuses some
         pass
 
 

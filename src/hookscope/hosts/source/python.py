@@ -22,16 +22,19 @@ from hookscope.hosts.source.facts import (
 
 
 class PythonNames:
-    """Of one tree; `nodes` are all of it. Lives as long as the walk over it."""
+    """The names in one tree; `nodes` are all its nodes. Lives as long as the walk over it."""
 
     def __init__(self, tree: ast.Module, nodes: Sequence[ast.AST]) -> None:
         self._modules = dict(_imported(nodes))
         self._events = _event_names(tree)
-        self._contexts = frozenset[str]()  # while they are looked for, `event.context` alone is one
+        self._contexts = frozenset[str]()  # during the search, only `event.context` counts
         self._contexts = self._context_names(nodes)
 
     def dotted(self, node: ast.AST) -> str:
-        """`subprocess.run` for whatever name it goes by here; empty for what is no plain name."""
+        """Return the imported name, such as `subprocess.run`, under any alias.
+
+        Empty if the node is not a plain name.
+        """
         parts: list[str] = []
         while isinstance(node, ast.Attribute):
             parts.append(node.attr)
@@ -41,11 +44,11 @@ class PythonNames:
         return ".".join([self._modules[node.id], *reversed(parts)])
 
     def is_event(self, node: ast.AST) -> bool:
-        """Is it a name of the event."""
+        """Return whether the node is a name of the event."""
         return isinstance(node, ast.Name) and node.id in self._events
 
     def is_context(self, node: ast.AST) -> bool:
-        """Is it the event's context: `event.context`, `event.context or {}`, a name for either."""
+        """Return whether the node is the event's context, `event.context or {}`, or an alias."""
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
             return self.is_context(node.values[0])
         if isinstance(node, ast.Attribute):
@@ -53,17 +56,17 @@ class PythonNames:
         return isinstance(node, ast.Name) and node.id in self._contexts
 
     def guarded(self, node: ast.AST) -> str:
-        """ "type" or "action" where that member of the event stands."""
+        """Return "type" or "action" if the node is that member of the event; else empty."""
         if isinstance(node, ast.Attribute) and node.attr in GUARDED_MEMBERS and self.is_event(node.value):
             return node.attr
         return ""
 
     def takes_event(self, scope: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
-        """Is its first parameter the event."""
+        """Return whether the first parameter is the event."""
         return any(argument.arg in self._events for argument in scope.args.args[:1])
 
     def _context_names(self, nodes: Sequence[ast.AST]) -> frozenset[str]:
-        """Names that stand for the event's context and for nothing else."""
+        """Return the names that only ever stand for the event's context."""
         given: dict[str, set[bool]] = {}
         for node in nodes:
             match node:
@@ -94,7 +97,10 @@ def _imported(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
 
 
 def _event_names(tree: ast.Module) -> frozenset[str]:
-    """What the event is called: the first parameter of a function at the top named so, or of `handler`."""
+    """Return the names of the event.
+
+    They are the first parameters of top-level functions if named like an event, or of `handler`.
+    """
     found = set()
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -108,14 +114,14 @@ SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 class PythonFallbacks:
-    """Asks what stands around a node. Lives as long as the walk over its tree."""
+    """Inspects the code around a node. Lives as long as the walk over its tree."""
 
     def __init__(self, parents: Mapping[ast.AST, ast.AST]) -> None:
         self._parents = parents
         self._texts: dict[ast.expr, frozenset[str]] = {}
 
     def has_fallback(self, node: ast.expr) -> bool:
-        """Does what it belongs to go on without it: `x or y`, `if x:`, `x == "1"`, `x in …`."""
+        """Return whether the code works without the value: `x or y`, `if x:`, `x == "1"`, `x in …`."""
         parent = self._parents.get(node)
         match parent:
             case ast.BoolOp():
@@ -129,7 +135,7 @@ class PythonFallbacks:
         return False
 
     def is_asked_for(self, name: str, node: ast.AST) -> bool:
-        """Does a condition around it name it: `if "A" in os.environ: use(os.environ["A"])`."""
+        """Return whether an enclosing condition names it: `if "A" in os.environ: use(os.environ["A"])`."""
         for _ in range(FARTHEST):
             parent = self._parents.get(node)
             if parent is None or isinstance(parent, SCOPES):
@@ -145,7 +151,7 @@ class PythonFallbacks:
         return False
 
     def _texts_of(self, condition: ast.expr) -> frozenset[str]:
-        """The texts that stand in a condition. Read once: many may stand below it."""
+        """Return the texts in a condition. Read once: many nodes may be below it."""
         found = self._texts.get(condition)
         if found is None:
             texts = (text_of(part) for part in ast.walk(condition))
@@ -153,7 +159,7 @@ class PythonFallbacks:
         return found
 
     def is_tried(self, node: ast.AST) -> bool:
-        """Does it stand in a `try` that takes the KeyError."""
+        """Return whether the node is in a `try` that catches the KeyError."""
         while (parent := self._parents.get(node)) is not None:
             if isinstance(parent, ast.Try) and node in parent.body:
                 return any(_takes_key_error(handler.type) for handler in parent.handlers)
@@ -171,11 +177,11 @@ def _before(node: ast.AST, values: list[ast.expr]) -> list[ast.expr]:
 
 
 def text_of(node: ast.AST) -> str | None:
-    """The text that stands there as it is; None for all else."""
+    """Return the literal text of a node; None for anything else."""
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
-COMMANDS = {  # function → does it take a whole command line
+COMMANDS = {  # function → whether it takes a whole command line
     "subprocess.run": False,
     "subprocess.call": False,
     "subprocess.check_call": False,
@@ -213,10 +219,10 @@ LINE_END = re.compile(r"\r\n|\r|\n")  # as Python counts lines
 
 
 def python_facts(text: str) -> HandlerFacts:
-    """What the source says it does. Never raises: what cannot be read is an `error`."""
+    """Return the facts of the source. Never raises: a syntax error is an `error`."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an escape that is none is the author's affair
+            warnings.simplefilter("ignore")  # invalid escapes are not our concern
             tree = ast.parse(text)
     except SyntaxError as error:
         at = Occurrence(error.msg, max(error.lineno or 1, 1), max(error.offset or 1, 1))
@@ -230,13 +236,13 @@ def python_facts(text: str) -> HandlerFacts:
 
 
 class _PythonReader:
-    """One walk over a tree. Lives as long as that walk."""
+    """One walk over a tree. Lives as long as the walk."""
 
     def __init__(self, tree: ast.Module, lines: list[str]) -> None:
         self._lines = lines
         self._parents: dict[ast.AST, ast.AST] = {}
         self._nodes: list[ast.AST] = [tree]
-        for node in self._nodes:  # which grows on the way, so all of the tree is in it, top down
+        for node in self._nodes:  # the list grows during the loop until it holds the whole tree, top down
             children = list(ast.iter_child_nodes(node))
             self._parents.update(dict.fromkeys(children, node))
             self._nodes += children
@@ -245,7 +251,7 @@ class _PythonReader:
         self._met: dict[str, list[Occurrence]] = {}
 
     def facts(self) -> HandlerFacts:
-        """All that it says, each kind in the order of the text."""
+        """Return all facts, each kind in the order of the source."""
         for node in self._nodes:
             self._look_at(node)
         stored = {met.name for met in self._met.pop("stored", [])}
@@ -290,7 +296,7 @@ class _PythonReader:
     def _is_a_docstring(self, node: ast.Constant) -> bool:
         return isinstance(self._parents.get(node), ast.Expr)
 
-    # What is looked at
+    # Visitors
 
     def _call(self, node: ast.Call) -> None:
         name = self._names.dotted(node.func)
@@ -401,7 +407,10 @@ class _PythonReader:
 
 
 def _plain_start(node: ast.AST) -> str:
-    """The plain beginning of an f-string, up to its last blank: the program's name is whole."""
+    """Return the literal start of an f-string, up to its last blank.
+
+    The name of the program in it is then complete.
+    """
     if isinstance(node, ast.JoinedStr) and node.values:
         return (text_of(node.values[0]) or "").rpartition(" ")[0]
     return ""

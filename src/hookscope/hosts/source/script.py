@@ -40,24 +40,27 @@ if TYPE_CHECKING:
 
 EQUAL_SIGNS = frozenset({"===", "!==", "==", "!="})
 ELSE_OPERATORS = frozenset({"||", "??", "&&"})
-LONGEST_CONDITION = 400  # bytes; a longer one is not searched for a name: chains of `&&` are one in another
+LONGEST_CONDITION = 400  # bytes; longer conditions are not searched: chains of `&&` are nested
 
 
 class ScriptFallbacks:
-    """Asks what stands around a node; `parents` by their number. Lives as long as the walk over its tree."""
+    """Inspects the code around a node; `parents` by node id.
+
+    Lives as long as the walk over its tree.
+    """
 
     def __init__(self, parents: Mapping[int, Node]) -> None:
         self._parents = parents
 
     def around(self, node: Node) -> tuple[Node | None, Node]:
-        """What a value is part of, and the part: brackets and types around it are passed over."""
+        """Return the expression that contains a value, and its part; brackets and types are skipped."""
         parent = self._parents.get(node.id)
         while parent is not None and parent.type in WRAPPERS:
             node, parent = parent, self._parents.get(parent.id)
         return parent, node
 
     def has_fallback(self, parent: Node | None, node: Node) -> bool:
-        """Is a value asked whether it is there, or replaced where it is not."""
+        """Return whether a value is tested for existence, or replaced if it is missing."""
         parent, node = self._out_of_chain(parent, node)
         if parent is None:
             return False
@@ -79,7 +82,7 @@ class ScriptFallbacks:
         return False
 
     def _out_of_chain(self, parent: Node | None, node: Node) -> tuple[Node | None, Node]:
-        """Of the last of a chain, `a || b`, what stands around the chain."""
+        """Return what contains the whole chain, if the node is the last of a chain such as `a || b`."""
         for _ in range(FARTHEST):
             sign = parent.child_by_field_name("operator") if parent is not None else None
             if (
@@ -93,7 +96,7 @@ class ScriptFallbacks:
         return parent, node
 
     def is_decided_on(self, parent: Node | None, node: Node, asked: frozenset[str]) -> bool:
-        """Does it get a name that is asked later on whether there is any: `const a = …; if (a) use(a)`."""
+        """Return whether it gets a name that is tested later: `const a = …; if (a) use(a)`."""
         parent, node = self._out_of_chain(parent, node)
         name = (
             parent.child_by_field_name("name")
@@ -103,7 +106,7 @@ class ScriptFallbacks:
         return name is not None and text_of(name) in asked
 
     def asked_names(self, nodes: list[Node]) -> frozenset[str]:
-        """Names without which something else is done, but for those asked in order to end there: `!a`."""
+        """Return the names that the code tests for a value; a negated test, `!a`, does not count."""
         return frozenset(
             text_of(node) for node in nodes if node.type == "identifier" and self._is_asked(node)
         )
@@ -118,7 +121,7 @@ class ScriptFallbacks:
         return sign is not None and sign.type in ELSE_OPERATORS and is_field_of_parent(parent, "left", used)
 
     def is_asked_for(self, name: str, node: Node) -> bool:
-        """Does a condition around it name it: `if (process.env.A) use(process.env.A)`."""
+        """Return whether an enclosing condition names it: `if (process.env.A) use(process.env.A)`."""
         word = re.compile(rf"\b{re.escape(name)}\b")
         for _ in range(FARTHEST):
             parent = self._parents.get(node.id)
@@ -134,7 +137,7 @@ class ScriptFallbacks:
 
 
 def _condition_of(node: Node) -> Node | None:
-    """What decides whether the rest of it runs; None for what always runs."""
+    """Return the condition that decides whether the rest of the node runs; None if it always runs."""
     if node.type in ("if_statement", "while_statement", "ternary_expression"):
         return node.child_by_field_name("condition")
     operator = node.child_by_field_name("operator") if node.type == "binary_expression" else None
@@ -142,7 +145,7 @@ def _condition_of(node: Node) -> Node | None:
 
 
 def is_field_of_parent(parent: Node | None, field: str, node: Node) -> bool:
-    """Does the node stand in that field of what is around it."""
+    """Return whether the node is that field of its parent."""
     return parent is not None and parent.child_by_field_name(field) == node
 
 
@@ -160,16 +163,16 @@ GLOBAL_NETWORK = frozenset({"fetch", "WebSocket", "EventSource"})
 
 
 def script_facts(root: Node, source: bytes) -> HandlerFacts:
-    """What a parsed file says it does."""
+    """Return the facts of a parsed file."""
     return _ScriptReader(root, source).facts()
 
 
 class _ScriptReader:
-    """One walk over a tree. Lives as long as that walk."""
+    """One walk over a tree. Lives as long as the walk."""
 
     def __init__(self, root: Node, source: bytes) -> None:
         self._nodes = [root]
-        self._parents: dict[int, Node] = {}  # `node.parent` looks for it from the root, each time
+        self._parents: dict[int, Node] = {}  # `node.parent` searches from the root each time
         _walk(self._nodes, self._parents)
         self._lines = source.split(b"\n")
         self._names = ScriptNames(self._nodes, self._parents)
@@ -193,7 +196,7 @@ class _ScriptReader:
         }
 
     def facts(self) -> HandlerFacts:
-        """All that it says, each kind in the order of the text."""
+        """Return all facts, each kind in the order of the source."""
         for node in self._nodes:
             look = self._looks.get(node.type)
             if look is not None:
@@ -222,7 +225,10 @@ class _ScriptReader:
         return module_exports(root) if self._is_plain_module(module) else None
 
     def _is_plain_module(self, module: str) -> bool:
-        """Does it export by words of the language alone; `Object.assign(exports, …)` can be told by none."""
+        """Return whether exports use only syntax of the language.
+
+        Exports by `Object.assign(exports, …)` cannot be read.
+        """
         return module == "esm" or (not module and not any(b"exports" in line for line in self._lines))
 
     def _note(self, what: str, name: str, node: Node, kind: str = "") -> None:
@@ -243,7 +249,7 @@ class _ScriptReader:
             self._note("imports", text_of(source), node, kind)
 
     def _member(self, node: Node) -> None:
-        """`process.env.NAME`, `event.context.name`, and both with `["name"]`."""
+        """Record `process.env.NAME`, `event.context.name`, and both with `["name"]`."""
         owner, name = node.child_by_field_name("object"), _member_name(node)
         if owner is None or not name:
             return
@@ -263,7 +269,7 @@ class _ScriptReader:
             self._note("stored" if stores else "fields", name, node)
 
     def _declarator(self, node: Node) -> None:
-        """`const { A, B = "b" } = process.env`, `const { a } = event.context`."""
+        """Record `const { A, B = "b" } = process.env` and `const { a } = event.context`."""
         pattern, value = node.child_by_field_name("name"), unwrapped(node.child_by_field_name("value"))
         if pattern is None or value is None or pattern.type != "object_pattern":
             return
@@ -374,7 +380,7 @@ KEYS = frozenset({"property_identifier", "shorthand_property_identifier", "strin
 
 
 def _walk(nodes: list[Node], parents: dict[int, Node]) -> None:
-    """Add all nodes below the first one, in the order of the text, and what each stands in."""
+    """Add all nodes below the first one, in source order, and the parent of each."""
     stack = [nodes.pop()]
     while stack:
         node = stack.pop()
@@ -385,7 +391,7 @@ def _walk(nodes: list[Node], parents: dict[int, Node]) -> None:
 
 
 def _member_name(node: Node) -> str:
-    """The plain name of a member: `.name`, `["name"]`; empty for a computed one."""
+    """Return the plain name of a member: `.name`, `["name"]`; empty for a computed one."""
     name = node.child_by_field_name("property") or node.child_by_field_name("index")
     if name is None or not (name.type == "property_identifier" or is_text(name)):
         return ""
@@ -402,7 +408,7 @@ def _first_word(node: Node) -> str:
 
 
 def _pattern_members(pattern: Node) -> Iterator[tuple[str, Node, bool]]:
-    """The members that a pattern takes: name, where, and whether it has a default."""
+    """Yield the members that a pattern reads: name, node, and whether it has a default."""
     for member in pattern.named_children:
         match member.type:
             case "shorthand_property_identifier_pattern":

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 EVENT_MEMBERS = frozenset({"type", "action", "sessionKey", "timestamp", "messages", "context"})
 INHERITED = frozenset({"constructor", "hasOwnProperty", "toJSON", "toLocaleString", "toString", "valueOf"})
-TELLING_MEMBERS = ({"sessionKey"}, {"context"}, {"type", "action"})  # of what is read: the event, surely
+TELLING_MEMBERS = ({"sessionKey"}, {"context"}, {"type", "action"})  # reads that identify the event
 PLUGIN_MEMBERS = frozenset({"register", "activate"})
 API = "api"
-HIGHEST = 200  # steps up the tree to the function whose parameter a name is
+HIGHEST = 200  # levels up the tree to the function with that parameter
 
 
 def unknown_event_members(nodes: list[Node], parents: Mapping[int, Node]) -> Iterator[tuple[str, str, Node]]:
-    """Each member of the event that no event has: `strays` where it is read, `puts` where it is put there."""
+    """Yield members of the event that no event has: `strays` that are read, `puts` that are set."""
     reading = _EventReader(nodes, parents)
     for node in nodes:
         reading.look_at(node)
@@ -44,14 +44,14 @@ def unknown_event_members(nodes: list[Node], parents: Mapping[int, Node]) -> Ite
 
 
 class _EventFunction:
-    """One function whose first parameter may be the event, and what it does with that."""
+    """A function whose first parameter may be the event, and what it does with it."""
 
     def __init__(self, node: Node, name: str, parameter: str, *, called: bool) -> None:
         self.node, self.name, self.parameter = node, name, parameter
         self.called = called  # by the host
         self.reads: list[tuple[str, Node]] = []
         self.stores: list[tuple[str, Node]] = []
-        self.hands: set[str] = set()  # functions that it calls with the parameter, first of all
+        self.hands: set[str] = set()  # functions that it calls with the parameter as first argument
 
     @property
     def is_telling(self) -> bool:
@@ -60,7 +60,7 @@ class _EventFunction:
 
 
 class _EventReader:
-    """One walk. Lives as long as that."""
+    """One walk over a tree. Lives as long as the walk."""
 
     def __init__(self, nodes: list[Node], parents: Mapping[int, Node]) -> None:
         self._parents = parents
@@ -75,7 +75,7 @@ class _EventReader:
         first, name = first_parameter(node), name_of(node, self._parents)
         called = name in exported or is_exported(self._parents.get(node.id))
         if first is not None and (name in PLUGIN_MEMBERS or text_of(first) == API):
-            return  # it registers a plugin's handlers, and gets no event
+            return  # it registers a plugin's handlers and gets no event
         if first is not None and first.type == "identifier":
             parameter = text_of(first)
             if called or EVENT_NAMES.match(parameter):
@@ -95,16 +95,16 @@ class _EventReader:
                 self._call(node)
 
     def with_the_event(self) -> list[_EventFunction]:
-        """Those whose first parameter surely is the event, and those that these hand it to."""
+        """Return the functions that certainly get the event, and those that they pass it to."""
         sure = [one for one in self.functions.values() if one.is_telling]
-        for one in sure:  # which grows on the way
+        for one in sure:  # the list grows during the loop
             sure += [
                 other for other in self.functions.values() if other.name in one.hands and other not in sure
             ]
         return sure
 
     def _owner(self, node: Node | None) -> _EventFunction | None:
-        """The function whose first parameter stands there."""
+        """Return the function whose first parameter the node names."""
         name = unwrapped(node)
         if name is None or name.type != "identifier" or text_of(name) not in self._names:
             return None
@@ -130,7 +130,7 @@ class _EventReader:
             owner.reads.append((text_of(name), node))
 
     def _taken_apart(self, node: Node) -> None:
-        """`const { content } = event`."""
+        """Record `const { content } = event`."""
         pattern, owner = node.child_by_field_name("name"), self._owner(node.child_by_field_name("value"))
         if owner is not None and pattern is not None and pattern.type == "object_pattern":
             owner.reads += [(key, pattern) for key, _ in members_of(pattern)]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 FUNCTIONS = frozenset(
     {"arrow_function", "function_declaration", "function_expression", "function", "method_definition"}
 )
-WRAPPERS = frozenset(  # what changes no value: brackets, types, `!`, `await`
+WRAPPERS = frozenset(  # syntax that does not change a value: brackets, types, `!`, `await`
     {
         "parenthesized_expression",
         "as_expression",
@@ -23,19 +23,19 @@ WRAPPERS = frozenset(  # what changes no value: brackets, types, `!`, `await`
         "await_expression",
     }
 )
-DEEPEST = 6  # members and brackets in one another that are followed: work stays in proportion to the text
+DEEPEST = 6  # nested members and brackets that are followed: keeps the work linear
 EXPORTS = ("module.exports", "module.exports.default", "exports.default")
 CONTEXT, MESSAGES = "context", "messages"
 
 
 def text_of(node: Node) -> str:
-    """Its source; of a text what stands between the quotes."""
+    """Return the source of a node; for a string, the text between its quotes."""
     text = (node.text or b"").decode("utf-8", "replace")
     return text[1:-1] if node.type in ("string", "template_string") else text
 
 
 def is_text(node: Node | None) -> bool:
-    """Is it a literal text: in quotes, or a template with nothing filled in."""
+    """Return whether the node is a literal text: a string, or a template without substitutions."""
     if node is None:
         return False
     whole = node.type == "template_string" and all(
@@ -45,7 +45,7 @@ def is_text(node: Node | None) -> bool:
 
 
 def unwrapped(node: Node | None) -> Node | None:
-    """The value without brackets and types around it, up to `DEEPEST` of them."""
+    """Return the value without brackets and types around it, up to `DEEPEST` of them."""
     for _ in range(DEEPEST):
         if node is None or node.type not in WRAPPERS or not node.named_children:
             break
@@ -54,7 +54,7 @@ def unwrapped(node: Node | None) -> Node | None:
 
 
 def dotted(node: Node | None) -> str:
-    """`process.env` for the members of a plain name, up to `DEEPEST` of them; empty for anything else."""
+    """Return `process.env` for members of a plain name, up to `DEEPEST` of them; empty for anything else."""
     parts: list[str] = []
     node = unwrapped(node)
     while node is not None and node.type == "member_expression" and len(parts) < DEEPEST:
@@ -67,7 +67,7 @@ def dotted(node: Node | None) -> str:
 
 
 class ScriptNames:
-    """What the names in one file stand for. A name that stands for two things stands for none."""
+    """What the names in one file stand for. A name with two meanings is ignored."""
 
     def __init__(self, nodes: list[Node], parents: Mapping[int, Node]) -> None:
         self._modules: dict[str, str] = {}  # name → module, or module.member
@@ -81,19 +81,19 @@ class ScriptNames:
 
     @property
     def module(self) -> str:
-        """esm, commonjs, both; empty: neither."""
+        """Return esm, commonjs or both; empty for neither."""
         names = {(True, False): "esm", (False, True): "commonjs", (True, True): "both"}
         return names.get((self._esm, self._commonjs), "")
 
     def known(self, function: Node) -> str:
-        """`child_process.exec` for whatever name an imported function goes by; empty for others."""
+        """Return the imported name, such as `child_process.exec`, under any alias; empty for others."""
         name = dotted(function)
         first, _, rest = name.partition(".")
         module = self._modules.get(first, "")
         return f"{module}.{rest}" if module and rest else module
 
     def is_context(self, node: Node | None) -> bool:
-        """Does it stand for the event's context."""
+        """Return whether the node stands for the event's context."""
         node = unwrapped(node)
         if node is not None and node.type == "binary_expression":
             operator = node.child_by_field_name("operator")
@@ -102,16 +102,16 @@ class ScriptNames:
         return self._is(node, CONTEXT)
 
     def is_messages(self, node: Node | None) -> bool:
-        """Does it stand for the event's messages."""
+        """Return whether the node stands for the event's messages."""
         return self._is(unwrapped(node), MESSAGES)
 
     def guarded(self, node: Node | None) -> str:
-        """ "type" or "action" where that member of the event stands."""
+        """Return "type" or "action" if the node is that member of the event; else empty."""
         node = unwrapped(node)
         return next((member for member in GUARDED_MEMBERS if self._is(node, member)), "")
 
     def takes_event(self, function: Node) -> bool:
-        """Is the function's first parameter the event."""
+        """Return whether the function's first parameter is the event."""
         first = first_parameter(function)
         return first is not None and first.type == "identifier" and text_of(first) in self._events
 
@@ -198,7 +198,7 @@ class ScriptNames:
             self._roles.setdefault(text_of(name), set()).add(role)
 
     def _module_of(self, value: Node) -> str:
-        """The module, or its member, that `require`, `import()` or `promisify` gives."""
+        """Return the module, or its member, that `require`, `import()` or `promisify` returns."""
         if value.type == "member_expression":
             owner, name = (
                 unwrapped(value.child_by_field_name("object")),
@@ -224,7 +224,7 @@ def _module(name: str) -> str:
 
 
 def members_of(pattern: Node) -> Iterator[tuple[str, str]]:
-    """Each member that a pattern takes, and the name that it gets."""
+    """Yield each member that a pattern reads, and the name that it gets."""
     for member in pattern.named_children:
         key, value = member.child_by_field_name("key"), member.child_by_field_name("value")
         if member.type == "object_assignment_pattern":
@@ -251,7 +251,7 @@ def first_parameter(function: Node) -> Node | None:
 
 
 def exported_names(node: Node) -> Iterator[str]:
-    """The names of functions that a file gives to its host."""
+    """Yield the names of functions that a file exports to its host."""
     if node.type == "export_statement" and any(child.type == "default" for child in node.children):
         value = node.child_by_field_name("value")
         if value is not None and value.type == "identifier":
@@ -285,7 +285,7 @@ def name_of(function: Node, parents: Mapping[int, Node]) -> str:
 
 
 def is_exported(parent: Node | None) -> bool:
-    """Does a function with this around it go to the host as it stands."""
+    """Return whether a function with this parent is exported directly to the host."""
     if parent is None:
         return False
     if parent.type == "assignment_expression":

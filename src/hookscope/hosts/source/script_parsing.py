@@ -1,4 +1,4 @@
-"""Parses scripts in a child process: one batch a child, continued by another where one ended early."""
+"""Parses scripts in a child process: a batch per child; if one ends early, another continues."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from hookscope.hosts.source.facts import HandlerFacts, facts_from
 from hookscope.installation import install_command
 from hookscope.model.regular_file import reraise_file_limit
 
-SECONDS = 8.0  # that one child may take for its batch
-BATCH = 64  # scripts for one child: each takes some milliseconds, and a child's start a tenth of a second
-BREAKS = 3  # after so many scripts that end a child, the rest is left alone
-MISSING = 3  # the child's exit code where there is no parser
+SECONDS = 8.0  # limit of one child for its batch
+BATCH = 64  # scripts per child: each takes milliseconds, starting a child 0.1 s
+BREAKS = 3  # crashes after which the rest is skipped
+MISSING = 3  # the child's exit code without a parser
 NO_PARSER = "scripts are read with tree-sitter, which is not installed: `{}` brings it"
 
 
 def parser_missing_message() -> str:
-    """Why scripts have no facts here, and the command that changes it."""
+    """Return why scripts have no facts here, and the command that installs the parser."""
     return NO_PARSER.format(install_command("lint"))
 
 
 class ScriptSource(NamedTuple):
-    """One handler to be parsed."""
+    """One handler to parse."""
 
     name: str
     text: str
@@ -39,9 +39,9 @@ ScriptReader = Callable[[Sequence[ScriptSource]], dict[str, HandlerFacts | str]]
 def read_scripts(
     scripts: Sequence[ScriptSource], *, seconds: float = SECONDS, workspace: Sequence[Path] = ()
 ) -> dict[str, HandlerFacts | str]:
-    """Parse scripts in children, batch after batch. Never raises.
+    """Parse scripts in child processes, batch after batch. Never raises.
 
-    A script that crashes its child, or takes it longer than `seconds`, has no facts, and the others do. No
+    A script that crashes its child, or takes longer than `seconds`, has no facts; the others do. No
     child imports anything from the `workspace`.
     """
     found: dict[str, HandlerFacts | str] = {}
@@ -65,7 +65,7 @@ def read_scripts(
 def _parser_answers(
     scripts: Sequence[ScriptSource], seconds: float, workspace: Sequence[Path]
 ) -> tuple[list[str], int | None]:
-    """The child's whole lines, and its exit code; None where it was ended."""
+    """Return the complete lines of the child, and its exit code; None if it was killed."""
     lines = (json.dumps({"text": one.text, "typescript": one.typescript}) for one in scripts)
     sent = "".join(f"{line}\n" for line in lines)
     try:

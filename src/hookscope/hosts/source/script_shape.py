@@ -16,7 +16,7 @@ TYPE_DECLARATIONS = frozenset({"interface_declaration", "type_alias_declaration"
 
 
 def first_syntax_error(root: Node) -> Node | None:
-    """The first place that the grammar cannot read, as narrow as it tells it; None: it reads."""
+    """Return the first, smallest node that the grammar cannot read; None if there is none."""
     found, node = None, root
     while node.has_error:
         if node.is_error or node.is_missing:
@@ -31,7 +31,7 @@ def first_syntax_error(root: Node) -> Node | None:
 
 
 def module_exports(root: Node) -> dict[str, bool] | None:
-    """Each name that an ES module exports, and whether that is plainly a function; None: not to be told."""
+    """Return each export of an ES module, and whether it is certainly a function; None if unknown."""
     found: dict[str, bool] = {}
     for node in root.named_children:
         if node.type != "export_statement":
@@ -44,7 +44,7 @@ def module_exports(root: Node) -> dict[str, bool] | None:
 
 
 def _exported(statement: Node) -> Iterator[tuple[str | None, bool]]:
-    """The names of one `export …`; None among them where what else there is cannot be told."""
+    """Yield the names of one `export …`; None for exports whose names are unknown."""
     words = {child.type for child in statement.children if not child.is_named}
     declared = statement.child_by_field_name("declaration")
     if "type" in words or (declared is not None and declared.type in TYPE_DECLARATIONS):
@@ -86,7 +86,7 @@ def _listed(clause: Node) -> Iterator[tuple[str | None, bool]]:
 
 
 def commonjs_exports(root: Node, nodes: list[Node]) -> dict[str, bool] | None:
-    """What CommonJS exports by one `module.exports = {…}` and by nothing else; None: not to be told."""
+    """Return the exports of a single `module.exports = {…}`; None if there are others, or unknown ones."""
     given = [value for node in root.named_children if (value := _assigned_exports(node)) is not None]
     spoken = sum(node.type == "member_expression" and text_of(node) == "module.exports" for node in nodes)
     own = sum(node.type == "identifier" and text_of(node) == "exports" for node in nodes)
@@ -113,7 +113,7 @@ def commonjs_exports(root: Node, nodes: list[Node]) -> dict[str, bool] | None:
 
 
 def _assigned_exports(statement: Node) -> Node | None:
-    """What a statement puts in the place of `module.exports`."""
+    """Return the value that a statement assigns to `module.exports`."""
     first = statement.named_children[0] if statement.type == "expression_statement" else None
     if first is None or first.type != "assignment_expression":
         return None
@@ -123,7 +123,7 @@ def _assigned_exports(statement: Node) -> Node | None:
 
 
 def _functions(statement: Node) -> Iterator[Node]:
-    """The names of functions that a statement at the top declares."""
+    """Yield the names of functions that a top-level statement declares."""
     name = statement.child_by_field_name("name")
     if name is not None and _is_function(statement):
         yield name
@@ -149,7 +149,7 @@ USED_NAMES = frozenset({"identifier", "shorthand_property_identifier"})
 
 
 def typescript_only_code(node: Node, parent: Node | None) -> str:
-    """The word for what is no mere type; empty for all else."""
+    """Return the word for TypeScript code that is more than types; empty for anything else."""
     if parent is not None and parent.type == "ambient_declaration":
         return ""  # `declare …`
     if node.type in MODULE_NODES:
@@ -172,7 +172,7 @@ def _is_type(statement: Node) -> bool:
 
 
 def unmarked_type_imports(nodes: list[Node]) -> frozenset[int]:
-    """The import statements that bring types, all of them, and do not begin with `import type`."""
+    """Return the import statements that import only types and do not begin with `import type`."""
     imports = [node for node in nodes if node.type == "import_statement"]
     if not imports:
         return frozenset()
@@ -189,7 +189,7 @@ def _brings_types(statement: Node, types: set[str]) -> bool:
 
 
 def _import_names(statement: Node) -> Iterator[tuple[str, bool]]:
-    """Each name that it binds, and whether `type` stands before that one."""
+    """Yield each name that an import binds, and whether `type` precedes it."""
     for node in _below(statement):
         if node.type == "import_specifier":
             name = node.child_by_field_name("alias") or node.child_by_field_name("name")

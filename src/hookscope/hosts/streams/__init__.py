@@ -1,4 +1,7 @@
-"""Hooks that are modules of an agent and receive its stream. `StreamSystem` joins a dialect's choices."""
+"""Hooks that are modules of an agent and receive its stream.
+
+`StreamSystem` combines a dialect's choices.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
@@ -36,15 +39,15 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class StreamSystem:
-    """Modules that listen to a stream, under one dialect's rules. Implements core's System."""
+    """Modules that subscribe to a stream, under the rules of one dialect. Implements `HookSystem`."""
 
     vocabulary: Callable[[], Catalogue]
     failures: FailureRule
     context: ContextRule
     files: FileRules
-    unheard: Mapping[str, str] = field(default_factory=dict)  # event types that reach no hook, and why
-    sessions: SessionRules | None = None  # how a session of this version goes
-    marks_python: bool = False  # is a Python module marked as one that the host itself would not run
+    unheard: Mapping[str, str] = field(default_factory=dict)  # event types that no hook gets
+    sessions: SessionRules | None = None  # the session rules of this version
+    marks_python: bool = False  # whether Python modules are marked as not run by the host
 
     @property
     def kind(self) -> EventKind:
@@ -57,7 +60,7 @@ class StreamSystem:
         return find_stream_hooks(host, self.files, marks_python=self.marks_python)
 
     def rank(self, found: FoundHooks) -> Ranking:
-        """Nobody wins: of two modules of one slug neither is taken (eve 06)."""
+        """Return all hooks as winners: of two modules with one slug neither is used (eve 06)."""
         return Ranking(found.hooks, found.hooks)
 
     def gates(self, hook: Hook, host: Host) -> tuple[Gate, ...]:
@@ -70,7 +73,7 @@ class StreamSystem:
         return stream_call_groups(event, heard, self.unheard)
 
     def decisive(self, event: Event) -> None:
-        """All of it."""
+        """Return None: every part of an event may decide which hooks are called."""
 
     def prepare(self, event: Event, host: Host, entropy: bytes) -> Event:
         return stamped_event(event, host, entropy, self.context)
@@ -87,7 +90,10 @@ class StreamSystem:
 
 
 def stream_system_of(dialect: Dialect) -> StreamSystem:
-    """The stream hooks of a dialect, for another version to start from. Raises LookupError for none."""
+    """Return the stream hooks of a dialect, as the base of another version.
+
+    Raises LookupError if the dialect has none.
+    """
     system = dialect.system_of("stream")
     if not isinstance(system, StreamSystem):
         raise LookupError(f"{dialect.name} has no stream hooks")

@@ -84,7 +84,10 @@ MEMORY_CONTENT = ContentFolder(
 def connection_diagnostics(
     children: list[FolderItem], rules: FileRules, files: Files
 ) -> Iterator[Diagnostic]:
-    """A connection is `connections/x.ts` or `connections/x/connection.ts`. Raises OSError."""
+    """Yield diagnostics for connections: `connections/x.ts` or `connections/x/connection.ts`.
+
+    Raises OSError.
+    """
     place = entry_named(CONNECTIONS, children)
     if place is None:
         return
@@ -137,7 +140,7 @@ def _illegal_connection(name: str, path: Path) -> Diagnostic:
 def memory_diagnostics(
     root: Path, children: list[FolderItem], rules: FileRules, files: Files
 ) -> Iterator[Diagnostic]:
-    """One module, or a folder of named ones. Raises OSError."""
+    """Yield diagnostics for memory: one module, or a folder of named ones. Raises OSError."""
     modules = modules_named(MEMORY_FOLDER, children, rules)
     if len(modules) > 1:
         yield Diagnostic(
@@ -152,7 +155,10 @@ def memory_diagnostics(
 def sandbox_diagnostics(
     root: Path, children: list[FolderItem], rules: FileRules, household: AgentLayout, files: Files
 ) -> Iterator[Diagnostic]:
-    """One module beside the agent's, or a folder with one, a workspace, or both. Raises OSError."""
+    """Yield diagnostics for the sandbox: one module, or a folder. Raises OSError.
+
+    The folder holds a module, a workspace, or both.
+    """
     place = entry_named(SANDBOX, children)
     if place is None:
         modules = modules_named(SANDBOX, children, rules)
@@ -182,10 +188,10 @@ def sandbox_diagnostics(
             yield Diagnostic("discover/sandbox-workspace-skills-reserved", RESERVED, skills.path)
 
 
-MODULE = "agent"  # the stem of the file that says what an agent is
+MODULE = "agent"  # the stem of the file that defines an agent
 SUBAGENTS = "subagents"
 SCHEDULES = "schedules"
-FIRST_INSTRUCTIONS = b"You are a helpful assistant.\n"  # of a project that has none yet
+FIRST_INSTRUCTIONS = b"You are a helpful assistant.\n"  # of a new project
 MEMORY_NAME = "memory"
 
 NO_MODULE = (
@@ -198,7 +204,7 @@ NO_SCHEDULES = 'Local subagent packages cannot define schedules at "{folder}".'
 
 
 def regular_entries_in(folder: Path, rules: FileRules, files: Files) -> list[FolderItem]:
-    """What lies in a folder in the host's order, without links and tests. Nothing where it cannot be read."""
+    """Return a folder's entries in the host's order, without links and tests; empty if it cannot be read."""
     try:
         children = sorted(files.children(folder), key=lambda child: collation_key(child.name))
     except OSError:
@@ -209,7 +215,7 @@ def regular_entries_in(folder: Path, rules: FileRules, files: Files) -> list[Fol
 def diagnostics_before_channels(
     root: Path, subagent: bool, rules: FileRules, files: Files
 ) -> tuple[Diagnostic, ...]:
-    """What the host says of an agent's folder before it looks into those for channels, tools and hooks."""
+    """Return the host's diagnostics for an agent's folder before it scans channels, tools and hooks."""
     if rules.household is None or files.facts(root) is None:
         return ()
     children = regular_entries_in(root, rules, files)
@@ -225,7 +231,7 @@ def diagnostics_before_channels(
 def diagnostics_after_channels(
     root: Path, subagent: bool, rules: FileRules, files: Files
 ) -> tuple[Diagnostic, ...]:
-    """What it says behind the channels, before tools and hooks."""
+    """Return the host's diagnostics after channels and before tools and hooks."""
     household = rules.household
     if household is None or files.facts(root) is None:
         return ()
@@ -246,7 +252,7 @@ def diagnostics_after_channels(
 def diagnostics_after_hooks(
     root: Path, subagent: bool, rules: FileRules, files: Files
 ) -> tuple[Diagnostic, ...]:
-    """What it says after hooks, and before an agent's own subagents."""
+    """Return the host's diagnostics after hooks and before the agent's subagents."""
     household = rules.household
     if household is None or files.facts(root) is None:
         return ()
@@ -267,7 +273,7 @@ def diagnostics_after_hooks(
 def diagnostics_after_subagents(
     root: Path, workspace: Path, subagent: bool, rules: FileRules, files: Files
 ) -> tuple[Diagnostic, ...]:
-    """What it says when an agent's subagents are done."""
+    """Return the host's diagnostics after the agent's subagents."""
     household = rules.household
     if household is None or EXTENSIONS_FOLDER not in household.folders or files.facts(root) is None:
         return ()
@@ -282,7 +288,7 @@ def diagnostics_after_subagents(
 
 
 def missing_files_in(root: Path, rules: FileRules, files: Files) -> tuple[Path, ...]:
-    """The files that a root agent lacks, without which its host builds nothing."""
+    """Return the files that a root agent lacks and that the host needs to build the project."""
     if rules.household is not None and files.facts(root) is None:
         return (root / INSTRUCTIONS_FILE,)
     return tuple(
@@ -302,7 +308,10 @@ def _unsupported(children: list[FolderItem], subagent: bool, rules: FileRules) -
 
 
 def _module_diagnostics(root: Path, children: list[FolderItem], subagent: bool) -> Iterator[Diagnostic]:
-    """One module at most, and of a subagent at least one. A Python one is Hookscope's own addition."""
+    """Yield diagnostics for agent modules: at most one, and exactly one for a subagent.
+
+    A Python module is Hookscope's own addition.
+    """
     named = [child.name for child in children if stem_of_module(child.name) == MODULE and not child.folder]
     hosts = [name for name in named if not name.endswith(PYTHON_SUFFIX)]
     if len(hosts) > 1:
@@ -320,7 +329,10 @@ def _schedule_diagnostics(root: Path, rules: FileRules, files: Files) -> Iterato
 
 
 def _non_folder_diagnostics(folder: Path, files: Files) -> Iterator[Diagnostic]:
-    """A file in place of the folder is an error; a link to a folder is none, and a dead one is nothing."""
+    """Yield an error for a file in place of the folder.
+
+    A link to a folder is allowed, a dangling link is ignored.
+    """
     facts = files.facts(folder)
     if facts is not None and not facts.folder:
         yield Diagnostic("discover/subagents-directory-invalid", NO_FOLDER.format(folder=folder), folder)

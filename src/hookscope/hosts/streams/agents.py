@@ -31,18 +31,21 @@ from hookscope.model.machine import Files
 from hookscope.values import dataclass
 
 ROOT = "agent"  # below the workspace
-SCOPE_SEPARATOR = "::"  # between the node ids of subagents in one another
-# Modules outside of `hooks` that may hear events too: where their text says so. None of it is run.
+SCOPE_SEPARATOR = "::"  # between the node ids of nested subagents
+# Modules outside `hooks` that may receive events, found by their source. None of it is run.
 CHANNEL_SIGN = (b"events",)
 DYNAMIC_SIGNS = (b"defineDynamic", b"define_dynamic")
-DYNAMIC_FOLDERS = ("tools", "skills", "instructions")  # in the order in which they are asked
-LARGEST_MODULE = 1_048_576  # bytes that are read to see whether a module hears events
+DYNAMIC_FOLDERS = ("tools", "skills", "instructions")  # in call order
+LARGEST_MODULE = 1_048_576  # bytes of a module that are searched
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An agent of the project. `scope` is its node id: empty for the root, else `subagents/<name>`, and of a
-    subagent's own `subagents/<name>::subagents/<name>`, as the program makes it."""
+    """An agent of the project.
+
+    `scope` is its node id, as the program makes it: empty for the root, else `subagents/<name>`,
+    and for a subagent of a subagent `subagents/<name>::subagents/<name>`.
+    """
 
     scope: str
     root: Path
@@ -50,13 +53,13 @@ class Agent:
 
     @property
     def label(self) -> str:
-        """Where it lies below the root agent."""
+        """Return the agent's path below the root agent."""
         return self.scope.replace(SCOPE_SEPARATOR, "/")
 
 
 @dataclass(frozen=True, slots=True)
 class OtherListener:
-    """A module beside the hooks that hears events: a channel or a dynamic resolver."""
+    """A module outside the hooks that receives events: a channel or a dynamic resolver."""
 
     role: str
     source: FoundModule
@@ -65,18 +68,21 @@ class OtherListener:
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """What an agent's folder holds, as far as hooks meet it."""
+    """What an agent's folder holds, as far as hooks need it."""
 
     agent: Agent
     hooks: ModuleFolder
     listeners: tuple[OtherListener, ...]
     beside: tuple[SiblingDefinition, ...]
     diagnostics: tuple[Diagnostic, ...]  # in the host's order: its folder, channels, …, tools, hooks, …
-    afterwards: tuple[Diagnostic, ...] = ()  # said when its subagents are done
+    afterwards: tuple[Diagnostic, ...] = ()  # reported after its subagents
 
 
 def agents_of(workspace: Path, rules: FileRules, files: Files) -> tuple[Agent, ...]:
-    """The root agent, then its subagents, each followed by its own. An unreadable folder has none."""
+    """Return the root agent, then its subagents, each followed by its own.
+
+    A folder that cannot be read has no subagents.
+    """
     return tuple(_with_subagents(Agent("", workspace / ROOT, workspace), rules, files))
 
 
@@ -90,7 +96,10 @@ def _with_subagents(agent: Agent, rules: FileRules, files: Files) -> Iterator[Ag
 
 
 def single_file_subagents(agent: Agent, rules: FileRules, files: Files) -> Iterator[tuple[str, Agent, Path]]:
-    """Its subagents that are a module each, `subagents/helper.ts`: name, node, module. They have no hooks."""
+    """Yield the subagents that are one module, `subagents/helper.ts`: name, agent, module.
+
+    They have no hooks.
+    """
     for child in regular_entries_in(agent.root / SUBAGENTS, rules, files):
         stem = stem_of_module(child.name)
         declares = rules.declarations and DECLARATION.search(child.name)
@@ -99,7 +108,7 @@ def single_file_subagents(agent: Agent, rules: FileRules, files: Files) -> Itera
 
 
 def agent_module(agent: Agent, rules: FileRules, files: Files) -> Path | None:
-    """The file that says what an agent is: `agent.ts`, and `agent.py` only where there is no other."""
+    """Return the file that defines an agent: `agent.ts`, and `agent.py` only if there is no other."""
     children = regular_entries_in(agent.root, rules, files)
     named = [child.path for child in children if stem_of_module(child.name) == MODULE and not child.folder]
     return min(named, key=lambda path: path.suffix == PYTHON_SUFFIX, default=None)
@@ -110,7 +119,7 @@ def _below(agent: Agent, name: str) -> str:
 
 
 def ordered_diagnostics(discoveries: Sequence[Discovery]) -> Iterator[tuple[Agent, Diagnostic]]:
-    """All that the host says, in its order; the discoveries are those of `agents_of`, in theirs."""
+    """Yield all diagnostics in the host's order. The discoveries are in the order of `agents_of`."""
     around: list[Discovery] = []
     for discovery in discoveries:
         while around and not _is_below(discovery.agent, around[-1].agent):
@@ -130,7 +139,10 @@ def _is_below(agent: Agent, other: Agent) -> bool:
 
 
 def discover_agent(agent: Agent, rules: FileRules, files: Files) -> Discovery:
-    """An agent's modules, found as its host finds them. Raises OSError where a folder cannot be read."""
+    """Return an agent's modules, found as the host finds them.
+
+    Raises OSError if a folder cannot be read.
+    """
     channels = modules_in(agent.root, CHANNELS_SLOT, rules, files) if not agent.scope else ModuleFolder()
     tools = modules_in(agent.root, TOOLS_SLOT, rules, files)
     hooks = modules_in(agent.root, HOOKS_SLOT, rules, files)
@@ -182,7 +194,10 @@ def _mentions(path: Path, signs: tuple[bytes, ...], files: Files) -> bool:
 def _result_sources(
     agent: Agent, tools: ModuleFolder, rules: FileRules, files: Files
 ) -> Iterator[SiblingDefinition]:
-    """What `toolResultFrom` may be asked about. A tool in a folder is called `folder-file`."""
+    """Yield the definitions that `toolResultFrom` accepts.
+
+    A tool in a folder is called `folder-file`.
+    """
     for tool in tools.found:
         yield SiblingDefinition("tool", tool.slug.replace("/", "-"), tool.path)
     for child in regular_entries_in(agent.root / "connections", rules, files):

@@ -1,7 +1,8 @@
-"""The folders of an agent beside its hooks, and what the host says of them when it builds the project.
+"""The content folders of an agent, and the host's diagnostics about them when it builds the project.
 
-One error in any of them stops the build, and then no hook runs. Read from the host and asked of it side by
-side, at random; recorded in eve 23. Pure but for `Files`; nothing here is run.
+One error in any of them stops the build, and then no hook runs. The rules come from the host's
+source and from random comparison with the host; recorded in eve 23. Reads only through `Files`;
+runs nothing.
 """
 
 import errno
@@ -38,24 +39,24 @@ DEPRECATED = (
 
 @dataclass(frozen=True, slots=True)
 class ContentFolder:
-    """A folder of modules or Markdown, and the host's words for what is wrong in it."""
+    """A folder of modules or Markdown, and the host's messages for faults in it."""
 
     folder: str
-    code: str  # of what is said where it is no folder
+    code: str  # of the error if it is not a folder
     text: str  # {folder}
-    deep: bool = False  # are its folders looked into
+    deep: bool = False  # whether its subfolders are read
     markdown: bool = False
     pattern: re.Pattern[str] | None = None  # of a name
     name_code: str = ""
     name_text: str = ""  # {name}
-    stray_code: str = ""  # of what is said of a file that is neither
+    stray_code: str = ""  # of the error about a file that is neither
     stray_text: str = ""  # {file}
-    links_stray: bool = False  # is a link such a file
-    document: Callable[[bytes], str] | None = None  # what is wrong with a Markdown file; empty for nothing
+    links_stray: bool = False  # whether a link is such a file
+    document: Callable[[bytes], str] | None = None  # returns the error of a Markdown file; empty for none
 
 
 def with_read_error(found: Callable[[], Iterator[Diagnostic]]) -> tuple[Diagnostic, ...]:
-    """All that is found, and where a folder or file cannot be read, the system's words as the last of it."""
+    """Return all diagnostics found; if a folder or file cannot be read, the system error is the last one."""
     kept: list[Diagnostic] = []
     try:
         kept.extend(found())
@@ -67,23 +68,23 @@ def with_read_error(found: Callable[[], Iterator[Diagnostic]]) -> tuple[Diagnost
 
 
 def entries_in(folder: Path, rules: FileRules, files: Files) -> list[FolderItem]:
-    """What lies in a folder in the host's order, links too, without tests. Raises OSError."""
+    """Return a folder's entries in the host's order, links included, without tests. Raises OSError."""
     children = sorted(files.children(folder), key=lambda child: collation_key(child.name))
     return [child for child in children if not is_test_name(child.name, rules)]
 
 
 def is_plain_file(child: FolderItem) -> bool:
-    """Is it no folder and no link: those are followed nowhere."""
+    """Return whether the entry is neither a folder nor a link: links are never followed."""
     return not child.folder and not child.linked
 
 
 def is_plain_folder(child: FolderItem) -> bool:
-    """Is it a folder itself, not a link to one."""
+    """Return whether the entry is a folder itself, not a link to one."""
     return child.folder and not child.linked
 
 
 def module_stem(name: str, rules: FileRules) -> str | None:
-    """The file name of one of the host's modules without its ending; None for what is none."""
+    """Return the name of a host module without its ending; None if the file is not a module."""
     if rules.declarations and DECLARATION.search(name):
         return None
     endings = (one for one in MODULE_SUFFIXES if name.endswith(one) and len(name) > len(one))
@@ -91,26 +92,29 @@ def module_stem(name: str, rules: FileRules) -> str | None:
 
 
 def modules_named(stem: str, children: list[FolderItem], rules: FileRules) -> list[str]:
-    """The files among them that are modules of that name."""
+    """Return the files among the entries that are modules with this stem."""
     return [
         child.name for child in children if is_plain_file(child) and module_stem(child.name, rules) == stem
     ]
 
 
 def quoted_names(names: list[str]) -> str:
-    """Names as the host lists them."""
+    """Return the names as the host lists them."""
     return ", ".join(f'"{name}"' for name in names)
 
 
 def entry_named(name: str, children: list[FolderItem]) -> FolderItem | None:
-    """The one of that name."""
+    """Return the entry with this name, or None."""
     return next((child for child in children if child.name == name), None)
 
 
 def content_diagnostics(
     room: ContentFolder, root: Path, children: list[FolderItem], rules: FileRules, files: Files
 ) -> Iterator[Diagnostic]:
-    """What the host says of a room of the agent in `root`, whose `children` these are. Raises OSError."""
+    """Yield the host's diagnostics for a content folder of the agent in `root`, whose entries are `children`.
+
+    Raises OSError.
+    """
     place = entry_named(room.folder, children)
     if place is None:
         return
@@ -152,7 +156,7 @@ def _stray_files(room: ContentFolder, children: list[FolderItem], rules: FileRul
 def _slots(
     room: ContentFolder, children: list[FolderItem], rules: FileRules
 ) -> dict[str, tuple[str, list[str]]]:
-    """Each name in the host's order, with its Markdown file and its modules."""
+    """Return each stem in the host's order, with its Markdown file and its modules."""
     found: dict[str, tuple[str, list[str]]] = {}
     for child in children:
         if not is_plain_file(child):
@@ -186,7 +190,10 @@ def _slot(
 def instruction_diagnostics(
     root: Path, children: list[FolderItem], required: bool, rules: FileRules, files: Files
 ) -> Iterator[Diagnostic]:
-    """The root agent needs instructions; a file of the old name, `system`, is still taken. Raises OSError."""
+    """Yield diagnostics for instructions. The root agent needs them; the old name, `system`, still works.
+
+    Raises OSError.
+    """
     documents, modules = _flat("instructions", children, rules)
     yield from _flat_collision("instructions", root, documents, modules)
     place = entry_named(INSTRUCTIONS_CONTENT.folder, children)

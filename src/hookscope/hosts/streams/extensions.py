@@ -1,7 +1,7 @@
-"""Extensions that an agent mounts, and what the host says of them when it builds the project.
+"""Extensions that an agent mounts, and the host's diagnostics about them when it builds the project.
 
-Looked at as far as whose package a mount names and whether that is there; not what a package holds, nor the
-hooks that it adds. Pure but for `Files`; nothing is run.
+Checked are the package that a mount names and whether it exists, not the contents of a package, nor
+the hooks that it adds. Reads only through `Files`; runs nothing.
 """
 
 import json
@@ -73,14 +73,14 @@ EXTENSIONS_CONTENT = ContentFolder(
 @dataclass(frozen=True, slots=True)
 class _Mount:
     name: str
-    path: str  # as the host writes it: `extensions/crm.ts`
+    path: str  # in the host's form: `extensions/crm.ts`
     file: Path
 
 
 def mount_file_diagnostics(
     root: Path, children: list[FolderItem], rules: FileRules, files: Files
 ) -> Iterator[Diagnostic]:
-    """What it says of `extensions/` itself and of the mounts that are a file each. Raises OSError."""
+    """Yield diagnostics for `extensions/` itself and for mounts that are files. Raises OSError."""
     place = entry_named(EXTENSIONS_FOLDER, children)
     if place is None or not is_plain_folder(place):
         yield from content_diagnostics(EXTENSIONS_CONTENT, root, children, rules, files)
@@ -98,7 +98,7 @@ def mount_file_diagnostics(
 def mount_diagnostics(
     workspace: Path, children: list[FolderItem], rules: FileRules, files: Files
 ) -> Iterator[Diagnostic]:
-    """What it says last: of the mounts that are a folder each, and of the packages. Raises OSError."""
+    """Yield the last diagnostics: for mounts that are folders, and for packages. Raises OSError."""
     place = entry_named(EXTENSIONS_FOLDER, children)
     if place is None or not is_plain_folder(place):
         return
@@ -123,7 +123,7 @@ def mount_diagnostics(
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """A package that is mounted, and where what it brings lies: as it was written, else as it was built."""
+    """A mounted package, and the folder of its sources, or else of its build."""
 
     name: str  # of its mount
     package: Path
@@ -131,7 +131,7 @@ class Extension:
 
 
 def extensions_of(root: Path, workspace: Path, rules: FileRules, files: Files) -> tuple[Extension, ...]:
-    """The extensions that the root agent mounts, in the host's order; those that it refuses are left out."""
+    """Return the extensions that the root agent mounts, in the host's order, without refused ones."""
     if rules.household is None or EXTENSIONS_FOLDER not in rules.household.folders:
         return ()
     try:
@@ -218,7 +218,7 @@ def _located(mount: _Mount, workspace: Path, files: Files) -> Iterator[Diagnosti
 
 
 def mounted_package(text: str) -> str | None:
-    """The package that a mount's text exports, as its host reads it: by the text alone."""
+    """Return the package that a mount exports, found by its text alone, as the host does."""
     passed_on = REEXPORTED.search(text)
     if passed_on is not None:
         return passed_on[1]

@@ -11,11 +11,11 @@ from typing import TypeAlias
 from hookscope.model.machine import Files, FolderItem
 from hookscope.values import dataclass
 
-# Signs in the order of the root locale's table (CLDR). Letters and digits follow them.
+# Signs in the order of the CLDR root collation. Digits and letters follow them.
 SIGNS = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$"
 RANK_OF_SIGN = {sign: place for place, sign in enumerate(SIGNS)}
 DIGIT, LETTER, OTHER = 1, 2, 3
-# Letters that the table writes as others, with a mark; Unicode takes them for letters alone.
+# Letters that the collation decomposes and Unicode does not.
 WRITTEN_AS = str.maketrans(
     {
         "ß": "ss\u035c",
@@ -37,9 +37,9 @@ NameKey: TypeAlias = tuple[tuple[tuple[int, int], ...], tuple[str, ...], tuple[b
 
 
 def collation_key(name: str) -> NameKey:
-    """What names are sorted by: their letters, then their accents, then their case.
+    """Return the sort key of a name: its letters, then its accents, then its case.
 
-    Exact for ASCII. Of other scripts letters stand in the order of their code points.
+    Exact for ASCII. Letters of other scripts are sorted by code point.
     """
     letters: list[tuple[int, int]] = []
     accents: list[str] = []
@@ -65,12 +65,12 @@ def _rank(character: str) -> tuple[int, int]:
 
 
 MODULE_SUFFIXES = (".cts", ".mts", ".cjs", ".mjs", ".ts", ".js")  # the host's own
-PYTHON_SUFFIX = ".py"  # Hookscope's addition: the host does not see it
+PYTHON_SUFFIX = ".py"  # Hookscope's addition: the host ignores it
 TESTS_FOLDER = "__tests__"
 TEST_FILE = re.compile(r"\.(?:test|spec)\.[cm]?[jt]s$")
 DECLARATION = re.compile(r"\.d\.(?:cts|mts|ts)$")
 
-MAX_DEPTH = 64  # folders in one another; nobody names a hook so, and somebody may try
+MAX_DEPTH = 64  # nested folders; a limit against abuse
 
 ERROR, WARNING = "error", "warning"
 COLLISION = "discover/module-slot-collision"
@@ -79,42 +79,45 @@ COLLISION_TEXT = 'Found multiple authored module sources for "{slot}": {files}.'
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """What the host says of its sources when it builds them. Any error stops the whole build, no warning."""
+    """A message of the host about its sources at build time.
+
+    An error stops the whole build, a warning does not.
+    """
 
     code: str
     message: str
     path: Path
     severity: str = ERROR
-    wanted: Path | None = None  # the file that would mend it, where it is about one that is not there
+    wanted: Path | None = None  # the missing file that would fix it
 
     @property
     def text(self) -> str:
-        """Code and message in one line. What the host throws has no code."""
+        """Return code and message in one line. Errors that the host throws have no code."""
         return f"{self.code}: {self.message}" if self.code else self.message
 
 
 @dataclass(frozen=True, slots=True)
 class FoundModule:
-    """One module that was taken."""
+    """A module that was accepted."""
 
-    slug: str  # its path below its folder without its ending, with `/`
+    slug: str  # its path below its folder, without the ending, with `/`
     path: Path
     beyond_host: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file that is no module of its folder, or was refused, and why."""
+    """A file that is not a module of its folder, or was refused, and why."""
 
     path: Path
     reason: str
     slug: str = ""
-    ignored: bool = False  # it is plainly something else: nobody expects it to run
+    ignored: bool = False  # clearly something else: nobody expects it to run
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleFolder:
-    """What a folder of modules holds. `found` in the host's order."""
+    """The contents of a module folder. `found` is in the host's order."""
 
     found: tuple[FoundModule, ...] = ()
     passed: tuple[SkippedFile, ...] = ()
@@ -123,29 +126,32 @@ class ModuleFolder:
 
 @dataclass(frozen=True, slots=True)
 class AgentLayout:
-    """What an agent's folder may hold. A folder of another name is ignored, and the host says so."""
+    """What an agent's folder may hold.
+
+    Folders with other names are ignored, with a warning of the host.
+    """
 
     folders: frozenset[str]
-    of_root: frozenset[str]  # those of `folders` that a subagent has none of
-    generated: frozenset[str] = frozenset()  # passed over without a word
-    dockerfile: bool = False  # may a sandbox be a Dockerfile; the elder has a `workspace/skills` of its own
-    strict_headers: bool = False  # has a Markdown header to end; where not, it may hold known keys alone
-    skill_names: bool = False  # are names of skills looked at
-    package: str = ""  # that the nearest package.json has to name; empty: none
+    of_root: frozenset[str]  # those of `folders` that a subagent may not have
+    generated: frozenset[str] = frozenset()  # ignored without a message
+    dockerfile: bool = False  # whether a sandbox may be a Dockerfile; if not, `workspace/skills` is reserved
+    strict_headers: bool = False  # must a Markdown header be closed; if not: known keys only
+    skill_names: bool = False  # whether names of skills are checked
+    package: str = ""  # a dependency that the nearest package.json must have; empty: none
 
 
 @dataclass(frozen=True, slots=True)
 class FileRules:
-    """Which files a version of the host passes over without a word."""
+    """Which files a version of the host ignores without a message."""
 
     tests: bool = True  # `x.test.ts`, `x.spec.ts` and `__tests__` folders
     declarations: bool = True  # `x.d.ts`
-    household: AgentLayout | None = None  # what it asks of an agent's folder as a whole; None: nothing
+    household: AgentLayout | None = None  # the required layout of an agent's folder; None: none
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A kind of module folder and the host's words for what is wrong in it."""
+    """A kind of module folder and the host's messages for faults in it."""
 
     folder: str  # hooks
     pattern: re.Pattern[str]  # of each part of a slug
@@ -157,7 +163,7 @@ class Slot:
 
 @dataclass(slots=True)
 class _Walk:
-    """One walk through a folder. Lives as long as that walk."""
+    """One walk through a folder. Lives as long as the walk."""
 
     slot: Slot
     rules: FileRules
@@ -167,7 +173,10 @@ class _Walk:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
     def refuse(self, name: str, path: Path) -> bool:
-        """Is this no legal part of a slug? Then it is said, and what lies below it is not looked at."""
+        """Record a name that is not a legal part of a slug, and return whether it is one.
+
+        Nothing below a refused folder is read.
+        """
         if self.slot.pattern.fullmatch(name):
             return False
         message = self.slot.name_text.format(name=name)
@@ -177,9 +186,10 @@ class _Walk:
 
 
 def modules_in(root: Path, slot: Slot, rules: FileRules, files: Files) -> ModuleFolder:
-    """The modules of an agent's `slot` folder. Raises OSError where a folder cannot be read.
+    """Return the modules in an agent's `slot` folder.
 
-    An absent folder holds nothing; a file or a link in its place is an error of the build (eve 07).
+    An absent folder is empty; a file or a link in its place is an error of the build (eve 07).
+    Raises OSError if a folder cannot be read.
     """
     folder = root / slot.folder
     facts = files.facts(folder)
@@ -195,7 +205,7 @@ def modules_in(root: Path, slot: Slot, rules: FileRules, files: Files) -> Module
 
 
 def _is_dangling(path: Path, files: Files) -> bool:
-    """Is it a link that leads nowhere. Where its folder cannot be read, nothing is there."""
+    """Return whether the path is a dangling link. If its folder cannot be read, it is not."""
     try:
         return path.name in files.names(path.parent)
     except OSError:
@@ -203,7 +213,7 @@ def _is_dangling(path: Path, files: Files) -> bool:
 
 
 def _walk(walk: _Walk, folder: Path, above: tuple[str, ...]) -> None:
-    """Sub-folders first, then the files beside them (eve 03)."""
+    """Visit subfolders first, then the files beside them (eve 03)."""
     children = sorted(walk.files.children(folder), key=lambda child: collation_key(child.name))
     kept = [child for child in children if not _is_skipped(walk, child)]
     for child in kept:
@@ -239,12 +249,12 @@ def _why_ignored(child: FolderItem, rules: FileRules) -> str:
 
 
 def is_test_name(name: str, rules: FileRules) -> bool:
-    """Is it a file or folder of tests, which this version passes over wherever it meets one."""
+    """Return whether this is a test file or folder, which this version ignores everywhere."""
     return rules.tests and (name == TESTS_FOLDER or TEST_FILE.search(name) is not None)
 
 
 def stem_of_module(name: str) -> str | None:
-    """A module's file name without its ending; None for what is no module."""
+    """Return a module's file name without its ending; None if the file is not a module."""
     for ending in (*MODULE_SUFFIXES, PYTHON_SUFFIX):
         if name.endswith(ending) and len(name) > len(ending):
             return name[: -len(ending)]
@@ -276,7 +286,10 @@ def _take_slot(walk: _Walk, folder: Path, slug: str, hosts: list[FolderItem]) ->
 
 
 def _take_python(walk: _Walk, slug: str, stem: str, child: FolderItem, hosts: list[FolderItem]) -> None:
-    """A Python module: held to the same names, but the host never sees it, so it stops no build."""
+    """Accept or skip a Python module.
+
+    The same name rules apply, but it never stops the host's build.
+    """
     if not walk.slot.pattern.fullmatch(stem):
         walk.passed.append(SkippedFile(child.path, walk.slot.name_text.format(name=stem), slug))
     elif hosts:

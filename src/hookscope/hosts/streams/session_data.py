@@ -1,4 +1,7 @@
-"""The data of a session's events: actions, results, failures, labels. Recorded in eve 13, 16 and 19."""
+"""The data of a session's events: actions, results, failures, labels.
+
+Recorded in eve 13, 16 and 19.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,12 @@ LONGEST_LABEL = 500
 
 
 def tool_action(call: ToolCall) -> dict[str, Any]:
-    """A tool call as events carry it."""
+    """Return a tool call as event data."""
     return {"callId": call.id, "input": call.input, "kind": "tool-call", "toolName": call.name}
 
 
 def subagent_action(call: ToolCall, node: str) -> dict[str, Any]:
-    """A call of a subagent, which runs as `node`, as events carry it."""
+    """Return a call of a subagent, which runs as `node`, as event data."""
     return {
         "callId": call.id,
         "input": call.input,
@@ -34,7 +37,7 @@ def subagent_action(call: ToolCall, node: str) -> dict[str, Any]:
 
 
 def tool_result(result: ToolResult, name: str, rules: SessionRules) -> dict[str, Any]:
-    """Of action.result: `result`, `status` and, of a failed one, `error`."""
+    """Return the data of action.result: `result`, `status` and, after a failure, `error`."""
     told = {"callId": result.id, "kind": "tool-result", "output": result.output, "toolName": name}
     failure = result.failure
     if failure is None:
@@ -48,13 +51,13 @@ def tool_result(result: ToolResult, name: str, rules: SessionRules) -> dict[str,
 
 
 def task_receipt(call: ToolCall, text: str) -> dict[str, Any]:
-    """Of action.result, where a call is answered with the promise of a task."""
+    """Return the data of action.result for a call that a task will answer later."""
     told = {"callId": call.id, "kind": "tool-result", "output": text, "toolName": call.name}
     return {"result": told, "status": "completed"}
 
 
 def subagent_result(call: ToolCall, output: str, failure: str | None) -> dict[str, Any]:
-    """Of action.result, where the step has waited for a subagent."""
+    """Return the data of action.result for a subagent that the step waited for."""
     told: dict[str, Any] = {"callId": call.id, "kind": "subagent-result", "subagentName": call.name}
     if failure is None:
         return {"result": {**told, "output": output}, "status": "completed"}
@@ -70,7 +73,7 @@ def _outcome(told: dict[str, Any], rules: SessionRules) -> dict[str, Any]:
 
 
 def error_in(output: Any) -> dict[str, str] | None:
-    """The code and message that an output carries, itself or as JSON; None for none."""
+    """Return the code and message in an output, or in its JSON; None if it has none."""
     if isinstance(output, str):
         try:
             output = json.loads(output)
@@ -84,13 +87,13 @@ def error_in(output: Any) -> dict[str, str] | None:
 
 
 def failure_data(code: str, message: str, id: str, thrown: str, name: str = "") -> dict[str, Any]:  # noqa: A002  (theirs)
-    """Of step.failed, turn.failed and session.failed."""
+    """Return the data of step.failed, turn.failed and session.failed."""
     details = {"errorId": id, "message": thrown, **({"name": name} if name else {})}
     return {"code": code, "message": message, "details": details}
 
 
 def call_label(call: ToolCall) -> dict[str, Any]:
-    """Of actions.requested: what people read of a subagent's call. Its title, and the first sentence."""
+    """Return the label of a subagent's call in actions.requested: its title and the first sentence."""
     title = display_title(call.name)
     message = call.input.get("message") if isinstance(call.input, Mapping) else None
     sentence = first_sentence(message) if isinstance(message, str) else ""
@@ -98,7 +101,7 @@ def call_label(call: ToolCall) -> dict[str, Any]:
 
 
 def display_title(name: str) -> str:
-    """A name as people write it: `weather_helper` is `Weather helper`, `readPDF` is `Read PDF`."""
+    """Return a readable name: `weather_helper` is `Weather helper`, `readPDF` is `Read PDF`."""
     last = next((part for part in reversed(name.split("__")) if part), name)
     spaced = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1 \2", re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", last))
     words = [word for word in re.split(r"[\s_-]+", spaced) if word]
@@ -107,7 +110,10 @@ def display_title(name: str) -> str:
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence of the first line that has any; a number before a dot ends none."""
+    """Return the first sentence of the first non-empty line.
+
+    A number before a full stop does not end it.
+    """
     lines = (" ".join(re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", line).split()) for line in text.splitlines())
     line = next((line for line in lines if line), "")[:LONGEST_LABEL]
     for end in re.finditer(r"(?<=[.!?])\s+(?=[A-Z\"'`(])", line):

@@ -1,9 +1,9 @@
-"""A session of an agent, pure: a state and an input make the next state and one command.
+"""A session of an agent, pure: a state and an input give the next state and one command.
 
-The way of a turn is an agenda: acts that are done one after another. Some ask for something outside (publish
-an event, ask the model) and wait for the answer; a throw or a cancel puts another agenda in its place.
-`session_turns`, `session_children` and `session_ends` write the agendas; `session_rules` says what differs
-between versions of a host.
+A turn is an agenda of actions, done one after another. Some need something from outside (publish an
+event, query the model) and wait for the answer; a throw or a cancel replaces the agenda.
+`session_turns` and `session_subagents` write the agendas; `session_rules` says what differs between
+versions of a host.
 """
 
 from __future__ import annotations
@@ -54,7 +54,10 @@ TURN_ENDS = ("session.waiting", "session.completed", "session.failed")
 
 
 def begin_session(rules: SessionRules, agent: SessionAgent, seed: str, id: str = "") -> SessionState:  # noqa: A002  (the host's name)
-    """A session that waits for its first message. All its ids are made of `seed`; `id` where it has one."""
+    """Return a session that waits for its first message.
+
+    All its ids are derived from `seed`; `id` is its own id if it already has one.
+    """
     made = SessionState(rules, agent, id, seed, id)
     if id:
         return replace(made, token=f"{id}:0" if agent.delegated else id)
@@ -63,9 +66,9 @@ def begin_session(rules: SessionRules, agent: SessionAgent, seed: str, id: str =
 
 
 def advance_session(session: SessionState, given: SessionInput) -> tuple[SessionState, SessionCommand]:
-    """What becomes of the session, and what it asks for next.
+    """Return the next state of the session, and its next command.
 
-    Raises ValueError for an input that answers nothing it has asked for.
+    Raises ValueError for an input that answers no pending command.
     """
     match session.asked, given:
         case None | Idle(ended=False), UserMessage(text):
@@ -82,7 +85,7 @@ def advance_session(session: SessionState, given: SessionInput) -> tuple[Session
 
 
 def _proceed(session: SessionState) -> tuple[SessionState, SessionCommand]:
-    """Do what is on the agenda, until something is to be asked for."""
+    """Perform the actions of the agenda until one needs an answer from outside."""
     while True:
         act, *rest = session.agenda
         session = replace(session, agenda=tuple(rest), asked=act)
@@ -123,7 +126,7 @@ def _after_publish(session: SessionState, said: PublishEvent, told: Published) -
 
 
 def _apply_event(session: SessionState, kind: str) -> SessionState:
-    """What an event that is on record makes true."""
+    """Return the session after an event that is on record."""
     if kind == "session.started":
         return replace(session, started=True)
     if kind == "turn.started":
@@ -137,7 +140,7 @@ def _apply_event(session: SessionState, kind: str) -> SessionState:
 def _after_throw(session: SessionState, said: PublishEvent, thrown: Thrown) -> SessionState:
     if session.rules.throw is ThrowEffect.REPEATS:
         return ends.fail_step(session, thrown) if said.inside else ends.repeat_step(session, thrown)
-    if said.type == "session.failed":  # there is nothing left that could fail
+    if said.type == "session.failed":  # nothing is left to fail
         return _apply_event(session, said.type)
     if session.falling or said.type in FAILURE_EVENTS:
         return ends.fail_session(session, thrown)

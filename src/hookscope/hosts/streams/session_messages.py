@@ -1,4 +1,4 @@
-"""The inputs of a session and the commands it answers: one input, then one command, in turn."""
+"""The inputs of a session and the commands that it returns: one input, then one command, in turn."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ Data: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Thrown:
-    """What was thrown. `name` is the kind of error; empty for a bare value."""
+    """A thrown error. `name` is its kind; empty for a bare value."""
 
     message: str
     name: str = "Error"
 
     @property
     def text(self) -> str:
-        """As the language prints it: `Error: no such city`."""
+        """Return the error as the language prints it: `Error: no such city`."""
         return f"{self.name}: {self.message}" if self.name else self.message
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool or subagent that the model asked for. `refused`: why its input does not fit."""
+    """A tool or subagent that the model called. `refusal`: why its input does not fit."""
 
     id: str
     name: str
@@ -36,9 +36,9 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ConversationEntry:
-    """One message of the conversation: somebody's text, or what a tool came to."""
+    """One message of the conversation: a text, or the result of a tool."""
 
-    role: Literal["user", "assistant", "tool", "note"]  # a note is the host's own, in the user's place
+    role: Literal["user", "assistant", "tool", "note"]  # a note is the host's message in the user's role
     text: str = ""
     call: ToolCall | None = None
     output: Any = None
@@ -47,13 +47,13 @@ class ConversationEntry:
 
 @dataclass(frozen=True, slots=True)
 class SessionAgent:
-    """Whose session it is, and what it may call."""
+    """The agent of a session, and what it may call."""
 
     name: str
     node: str = ""  # its node id; empty for the root agent
     tools: frozenset[str] = frozenset()
     subagents: Mapping[str, str] = field(default_factory=dict)  # name → node id
-    delegated: bool = False  # another agent has opened this session, and waits for its outcome
+    delegated: bool = False  # another agent opened this session and waits for its outcome
 
 
 # Inputs.
@@ -61,7 +61,7 @@ class SessionAgent:
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """The user says something. Heard only where the session waits for it."""
+    """A message of the user. Accepted only while the session waits for it."""
 
     text: str
 
@@ -71,12 +71,12 @@ class Published:
     """An event is on record and its handlers have run."""
 
     thrown: Thrown | None = None  # by a hook
-    cancelled: bool = False  # a hook has asked to cancel the turn
+    cancelled: bool = False  # a hook requested to cancel the turn
 
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What the model said: a text, calls, both, or a failure."""
+    """The model's reply: a text, calls, both, or a failure."""
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
@@ -85,7 +85,7 @@ class ModelReply:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What one tool came to. `after`: seconds from the moment when all were called."""
+    """The result of one tool. `ended_after`: seconds after all tools were called."""
 
     id: str
     output: Any = None
@@ -95,14 +95,14 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class ToolResults:
-    """All tools of one reply have ended; in order of the calls."""
+    """The results of all tools of one reply, in the order of the calls."""
 
     results: tuple[ToolResult, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ChildOutcome:
-    """What a child session came to: its last text, or why it failed."""
+    """The outcome of a child session: its last text, or why it failed."""
 
     session: str
     output: str = ""
@@ -111,7 +111,7 @@ class ChildOutcome:
 
 @dataclass(frozen=True, slots=True)
 class ChildOutcomes:
-    """The child sessions that were asked for have come to rest."""
+    """The requested child sessions have ended or wait."""
 
     outcomes: tuple[ChildOutcome, ...]
 
@@ -128,12 +128,12 @@ class Publish:
 
     type: str
     data: Data = field(default_factory=dict)
-    heard: bool = True  # do hooks hear it, or only the channel and the stream
+    heard: bool = True  # False: only the channel and the stream receive it
 
 
 @dataclass(frozen=True, slots=True)
 class AskModel:
-    """Ask the model. Answer: Reply."""
+    """Query the model. Answer: ModelReply."""
 
     history: tuple[ConversationEntry, ...]
     step: int
@@ -148,26 +148,26 @@ class CallTools:
 
 @dataclass(frozen=True, slots=True)
 class ChildSession:
-    """A session to be started for a subagent."""
+    """A session to start for a subagent."""
 
     agent: str
     node: str
     message: str
-    call: str  # the call that asked for it
+    call: str  # the call that requested it
     session: str
     turn: str  # the parent's turn
 
 
 @dataclass(frozen=True, slots=True)
 class StartChildren:
-    """Play these sessions to their end, each in its own stream. Answer: Outcomes."""
+    """Run these sessions to their end, each in its own stream. Answer: ChildOutcomes."""
 
     children: tuple[ChildSession, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingForUser:
-    """The turn is over. Answer: the next Message. `output` is the model's last text."""
+    """The turn is over. Answer: the next UserMessage. `output` is the model's last text."""
 
     output: str = ""
     failure: str | None = None
@@ -175,7 +175,7 @@ class WaitingForUser:
 
 @dataclass(frozen=True, slots=True)
 class SessionFinished:
-    """The session is over; nothing can be answered."""
+    """The session is over and accepts no input."""
 
     output: str = ""
     failure: str | None = None
@@ -185,9 +185,9 @@ SessionCommand: TypeAlias = Publish | AskModel | CallTools | StartChildren | Wai
 
 
 def model_request(command: AskModel) -> dict[str, Any]:
-    """What a scripted model gets: the conversation, and what tools have answered so far.
+    """Return the input of a scripted model: the conversation, and the results of tools so far.
 
-    Source: recorded in eve 16 (`toolResults`); the other members as the host's own stand-in for a model has
+    Source: recorded in eve 16 (`toolResults`); the other members as the host's own mock model has
     them, eve 0.80.1.
     """
     said = [entry.text for entry in command.history if entry.role == "user"]

@@ -19,25 +19,25 @@ from hookscope.hosts.streams.session_messages import (
 from hookscope.hosts.streams.session_rules import SessionRules
 from hookscope.values import dataclass
 
-LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # without those that are read amiss
+LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # without easily confused letters
 
 
 @dataclass(frozen=True, slots=True)
 class PublishEvent:
-    """Publish an event. `level`: which of turn and step its data names."""
+    """Publish an event. `level`: whether its data names the turn and the step."""
 
     type: str
     data: Data = field(default_factory=dict)
     level: Literal["session", "turn", "step"] = "step"
     heard: bool = True
-    inside: bool = False  # while the model's answer is handled
+    inside: bool = False  # while the model's reply is handled
 
 
 @dataclass(frozen=True, slots=True)
 class BeginStep:
-    """A durable step begins here: what is undone is undone to this place.
+    """Begin a durable step: an undo returns to this point.
 
-    `keeps`: what a cancel leaves in the conversation all the same.
+    `kept_entries`: conversation entries that survive a cancel.
     """
 
     keeps: tuple[ConversationEntry, ...] = ()
@@ -45,23 +45,24 @@ class BeginStep:
 
 @dataclass(frozen=True, slots=True)
 class AddEntry:
-    """To the conversation."""
+    """Append entries to the conversation."""
 
     entries: tuple[ConversationEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class QueryModel:
-    """Ask the model. `again`: it has given no answer before."""
+    """Query the model. `is_retry`: its last reply was empty."""
 
     again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RunTools:
-    """Call tools. `refused`: what the model reads of calls that cannot be made. In order of the calls.
+    """Call tools. `refusals`: what the model reads about calls that cannot be made, in order of the calls.
 
-    `held`: the results enter the conversation with those of subagents that the step waits for.
+    `is_deferred`: the results enter the conversation with those of subagents that the step waits
+    for.
     """
 
     calls: tuple[ToolCall, ...]
@@ -70,16 +71,16 @@ class RunTools:
 
 
 class ChildPurpose(Enum):
-    """What the outcomes of child sessions are wanted for."""
+    """What the outcomes of child sessions are used for."""
 
-    JOIN = "join"  # the step goes on with them
+    JOIN = "join"  # the step continues with them
     SETTLE = "settle"  # they settle tasks
-    NOTHING = "nothing"  # the turn is over; the children run to their end all the same
+    NOTHING = "nothing"  # the turn is over; the children still run to their end
 
 
 @dataclass(frozen=True, slots=True)
 class RunChildren:
-    """Play child sessions. `calls`: which asked for them."""
+    """Run child sessions. `calls`: the calls that requested them."""
 
     children: tuple[ChildSession, ...]
     calls: tuple[ToolCall, ...]
@@ -88,40 +89,40 @@ class RunChildren:
 
 @dataclass(frozen=True, slots=True)
 class SubagentTask:
-    """A subagent's call that the turn goes on beside."""
+    """A subagent's call that runs while the turn continues."""
 
     id: str
     child: ChildSession
     call: ToolCall
-    announced: bool = False  # was agent.started said, and so its session played
+    announced: bool = False  # agent.started was published and its session run
     outcome: ChildOutcome | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class OpenTasks:
-    """Tasks that have been started."""
+    """Add tasks that have been started."""
 
     tasks: tuple[SubagentTask, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SettleTask:
-    """Tell the outcome of the first task that has one, and go on with the turn."""
+    """Publish the outcome of the first task that has one, and continue the turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """The next step of the model."""
+    """Begin the model's next step."""
 
 
 @dataclass(frozen=True, slots=True)
 class CloseTurn:
-    """End the turn, or hold it while tasks are open."""
+    """End the turn, or wait while tasks are open."""
 
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """Nothing more is to be done. `ended`: nor ever will be."""
+    """Nothing is left to do. `ended`: the session accepts no more input."""
 
     ended: bool = False
     failure: str | None = None
@@ -144,7 +145,7 @@ Action: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class StepCheckpoint:
-    """The session as it was when its durable step began, and how often that was tried before."""
+    """The session at the beginning of its durable step, and how often the step was tried."""
 
     session: SessionState
     keeps: tuple[ConversationEntry, ...] = ()
@@ -153,7 +154,7 @@ class StepCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class SessionState:
-    """All that is known of a session. `seed` makes its ids: another seed, other ids."""
+    """The whole state of a session. All its ids are derived from `seed`."""
 
     rules: SessionRules
     agent: SessionAgent
@@ -163,56 +164,56 @@ class SessionState:
     history: tuple[ConversationEntry, ...] = ()
     started: bool = False
     in_turn: bool = False
-    falling: bool = False  # a failure is being told
+    falling: bool = False  # a failure cascade is being published
     sequence: int = 0  # of the turn
     step: int = 0
     said: str = ""  # the model's last text
     tasks: tuple[SubagentTask, ...] = ()
-    held: tuple[ConversationEntry, ...] = ()  # see Use
+    held: tuple[ConversationEntry, ...] = ()  # see RunTools
     agenda: tuple[Action, ...] = ()
-    asked: Action | None = None  # the act whose answer is waited for
+    asked: Action | None = None  # the action whose answer is awaited
     mark: StepCheckpoint | None = None
-    made: int = 0  # ids so far
+    made: int = 0  # ids derived so far
 
     @property
     def turn_id(self) -> str:
-        """The turn's id, as events name it."""
+        """Return the turn's id, as events name it."""
         return f"turn_{self.sequence}"
 
     def data_of(self, say: PublishEvent) -> Mapping[str, Any]:
-        """The event's data with the turn and step that it belongs to."""
+        """Return the event's data with its turn and step."""
         if say.level == "session":
             return say.data
         turn = {**say.data, "sequence": self.sequence, "turnId": self.turn_id}
         return turn if say.level == "turn" else {**turn, "stepIndex": self.step}
 
     def with_agenda(self, *acts: Action, **changes: Any) -> SessionState:
-        """The session with these acts before it in place of its own."""
+        """Return the session with these actions in place of its agenda."""
         return replace(self, agenda=acts, **changes)
 
     def number(self) -> tuple[SessionState, str]:
-        """A made-up number in hexadecimal, 64 digits, and the session that has used it."""
+        """Return the session with one more id used, and a derived number of 64 hexadecimal digits."""
         text = sha256(f"{self.seed}/{self.made}".encode()).hexdigest()
         return replace(self, made=self.made + 1), text
 
 
 def format_error_id(digits: str) -> str:
-    """The look of a UUID, from hexadecimal digits."""
+    """Return hexadecimal digits in the form of a UUID."""
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:32]))
 
 
 def format_session_id(digits: str) -> str:
-    """The look of a session's id: `wrun_` and 26 letters and digits."""
+    """Return a session id: `wrun_` and 26 letters and digits."""
     return "wrun_" + id_letters(digits, 26).upper()
 
 
 def id_letters(digits: str, count: int) -> str:
-    """`count` letters and digits from a hexadecimal number."""
+    """Return `count` letters and digits from a hexadecimal number."""
     number = int(digits, 16)
     return "".join(LETTERS[(number >> (5 * place)) & 31] for place in range(count))
 
 
 def model_step(session: SessionState) -> tuple[Action, ...]:
-    """The model is asked."""
+    """Return the actions that query the model."""
     told = {"modelId": session.rules.model} if session.rules.names_model else {}
     return PublishEvent("step.started", told), QueryModel()

@@ -28,18 +28,18 @@ from hookscope.hosts.streams.session_state import (
     model_step,
 )
 
-STOPPED_REASON = "cancelled with its turn, before it had ended"  # what the model reads of such a call
+STOPPED_REASON = "cancelled with its turn, before it had ended"  # the result of such a call for the model
 
 
 def subagent_message(call: ToolCall) -> object:
-    """What a call asks its subagent; None where it asks nothing."""
+    """Return the message of a call to its subagent; None if there is none."""
     return call.input.get("message") if isinstance(call.input, Mapping) else None
 
 
 def with_children(
     session: SessionState, calls: Sequence[ToolCall]
 ) -> tuple[SessionState, tuple[ChildSession, ...]]:
-    """The subagents of these calls, each with a session of its own, and ours with its numbers taken."""
+    """Return the session with new ids used, and a child session for each of these calls."""
     children = []
     for call in calls:
         session, digits = session.number()
@@ -52,7 +52,7 @@ def with_children(
 
 
 def subagent_called(child: ChildSession, session: SessionState) -> dict[str, Any]:
-    """The data of `subagent.called`."""
+    """Return the data of `subagent.called`."""
     return {
         "callId": child.call,
         "childSessionId": child.session,
@@ -66,9 +66,9 @@ def subagent_called(child: ChildSession, session: SessionState) -> dict[str, Any
 def join_children(
     session: SessionState, delegate: RunChildren, outcomes: Sequence[ChildOutcome]
 ) -> SessionState:
-    """Subagents that the step has waited for are done: the same step of the turn asks the model again.
+    """Continue after awaited subagents: the same step of the turn queries the model again.
 
-    Where that fails, the conversation knows nothing of the calls (recorded with 0.18.1).
+    If that fails, the conversation does not contain the calls (recorded with 0.18.1).
     """
     told: list[Action] = []
     entries = list(session.held)
@@ -88,7 +88,7 @@ def join_children(
 def start_tasks(
     session: SessionState, children: Sequence[ChildSession], calls: Sequence[ToolCall]
 ) -> SessionState:
-    """Each call is answered with a receipt, and the turn goes on."""
+    """Answer each call with a receipt, and continue the turn."""
     tasks = []
     for child, call in zip(children, calls, strict=True):
         session, digits = session.number()
@@ -121,7 +121,7 @@ def _agent_started(task: SubagentTask, session: SessionState) -> PublishEvent:
 
 
 def announce_tasks(session: SessionState, purpose: ChildPurpose) -> tuple[Action, ...]:
-    """The sessions of tasks that nobody has heard of are told, and played."""
+    """Return the actions that announce new tasks and run their sessions."""
     new = [task for task in session.tasks if not task.announced]
     if not new:
         return ()
@@ -130,7 +130,7 @@ def announce_tasks(session: SessionState, purpose: ChildPurpose) -> tuple[Action
 
 
 def settle_task(session: SessionState) -> SessionState:
-    """The first task with an outcome is settled, and the model is asked again."""
+    """Settle the first task with an outcome, and query the model again."""
     task = next(task for task in session.tasks if task.outcome is not None)
     rest = tuple(other for other in session.tasks if other is not task)
     outcome = task.outcome
@@ -152,6 +152,6 @@ def settle_task(session: SessionState) -> SessionState:
 
 
 def stop_tasks(session: SessionState, reason: str) -> tuple[PublishEvent, ...]:
-    """That tasks which have not ended are cancelled with their turn, and why."""
+    """Return the events that cancel open tasks with their turn, and why."""
     end: dict[str, Any] = {"status": "cancelled", "cancel": {"reason": reason}}
     return tuple(PublishEvent("task.settled", _task(task, **end), "session") for task in session.tasks)

@@ -43,7 +43,7 @@ from hookscope.hosts.streams.session_subagents import (
 
 
 def close_turn(session: SessionState) -> SessionState:
-    """The model has spoken: the turn ends, or waits for its tasks."""
+    """End the turn after the model's last reply, or wait for its tasks."""
     if session.tasks:
         held = PublishEvent("turn.waiting", {"on": "tasks"}, "turn")
         tasks = tuple(replace(task, announced=True) for task in session.tasks)
@@ -61,13 +61,13 @@ def _is_awaited(session: SessionState) -> bool:
 
 
 def wait_for_user(session: SessionState) -> PublishEvent:
-    """That the session waits for its user."""
+    """Return the event that the session waits for its user."""
     token = {"continuationToken": session.token} if session.rules.tells_token else {}
     return PublishEvent("session.waiting", {**token, "wait": "next-user-message"}, "session")
 
 
 def fail_step(session: SessionState, thrown: Thrown, name: str = "") -> SessionState:
-    """The model's step has failed, by the model or by a hook. What the step had brought is undone."""
+    """Fail the model's step, because of the model or a hook. Changes of the step are undone."""
     assert session.mark is not None
     kept = session.mark.session.history
     session, digits = session.number()
@@ -79,7 +79,7 @@ def fail_step(session: SessionState, thrown: Thrown, name: str = "") -> SessionS
 
 
 def fail_turn(session: SessionState, thrown: Thrown) -> SessionState:
-    """A hook's throw fails its turn (seed 002)."""
+    """Fail the turn because a hook threw (seed 002)."""
     told = {"code": session.rules.hook_failed, "message": thrown.message}
     ending = _after_failure(session, told, thrown.message)
     return session.with_agenda(PublishEvent("turn.failed", told, "turn"), *ending, falling=True)
@@ -102,14 +102,14 @@ def _session_failed(session: SessionState, told: Mapping[str, Any], *, heard: bo
 
 
 def fail_session(session: SessionState, thrown: Thrown) -> SessionState:
-    """A hook's throw in the cascade fails the session (seed 002)."""
+    """Fail the session because a hook threw in the failure cascade (seed 002)."""
     told = {"code": session.rules.hook_failed, "message": thrown.message}
     rest = Idle(ended=True, failure=thrown.message)
     return session.with_agenda(_session_failed(session, told), rest)
 
 
 def repeat_step(session: SessionState, thrown: Thrown) -> SessionState:
-    """The step is run from its beginning; after its last attempt the session fails, and no hook hears it."""
+    """Run the step again. After its last attempt the session fails, and no hook receives that event."""
     mark, rules = session.mark, session.rules
     assert mark is not None
     tries = mark.tries + 1
@@ -123,7 +123,7 @@ def repeat_step(session: SessionState, thrown: Thrown) -> SessionState:
 
 
 def cancel_turn(session: SessionState) -> SessionState:
-    """A hook has cancelled the turn: what its step had brought is undone, the message stays (eve 14)."""
+    """Cancel the turn for a hook: changes of its step are undone, the message stays (eve 14)."""
     assert session.mark is not None
     cancel = (PublishEvent("turn.cancelled", level="turn"),) if session.in_turn else ()
     kept = (*session.mark.session.history, *session.mark.keeps)
@@ -143,7 +143,7 @@ STOP, TOOL_CALLS = "stop", "tool-calls"
 
 
 def open_turn(session: SessionState, message: str) -> SessionState:
-    """A message has come: its turn begins."""
+    """Begin the turn of a new message."""
     entry = ConversationEntry("user", message)
     received: dict[str, Any] = {"message": message}
     if session.rules.parts:
@@ -161,7 +161,7 @@ def open_turn(session: SessionState, message: str) -> SessionState:
 
 
 def continue_after_reply(session: SessionState, reply: ModelReply, *, again: bool) -> SessionState:
-    """What follows the model's answer. `again`: it had been asked before, and given none."""
+    """Continue after the model's reply. `is_retry`: its reply before this one was empty."""
     if reply.failure is not None:
         return fail_step(session, reply.failure)
     session = replace(session, said=reply.text)
@@ -182,12 +182,12 @@ def _must_answer(session: SessionState) -> bool:
 
 
 def _pieces(session: SessionState, reply: ModelReply) -> Iterator[PublishEvent]:
-    """The reply's text, as it comes and when it is complete."""
+    """Yield the events of the reply's text: appended, and completed."""
     if reply.text:
         so_far = {"messageSoFar": reply.text} if session.rules.so_far else {}
         yield PublishEvent("message.appended", {"messageDelta": reply.text, **so_far}, inside=True)
     if reply.text.strip():
-        held = session.agent.delegated and session.tasks  # no last word yet
+        held = session.agent.delegated and session.tasks  # not the final message yet
         reason = TOOL_CALLS if reply.calls or held else STOP
         yield PublishEvent("message.completed", {"finishReason": reason, "message": reply.text}, inside=True)
 
@@ -197,7 +197,7 @@ def _step_completed(reason: str) -> PublishEvent:
 
 
 def _run_calls(session: SessionState, reply: ModelReply) -> SessionState:
-    """Tools run within the step, subagents after it."""
+    """Run tools within the step, subagents after it."""
     calls = [replace(call, input={} if call.input is None else call.input) for call in reply.calls]
     tools = tuple(call for call in calls if call.name in session.agent.tools and not call.refused)
     others = tuple(call for call in calls if call not in tools and _is_subagents(call, session))
@@ -225,7 +225,7 @@ def _is_subagents(call: ToolCall, session: SessionState) -> bool:
 
 
 def _refused_result(call: ToolCall) -> ConversationEntry:
-    """No event tells of such a call; the model alone reads of it."""
+    """Return the result of a refused call. No event reports it; only the model reads it."""
     why = call.refused or f"there is nothing to call as {call.name} with this"
     return ConversationEntry("tool", call=call, output=why, failed=True)
 
@@ -240,7 +240,7 @@ def _requested_action(call: ToolCall, session: SessionState) -> PublishEvent:
 
 
 def continue_after_tools(session: SessionState, use: RunTools, results: Sequence[ToolResult]) -> SessionState:
-    """Tools have ended: in the stream as they ended, in the conversation in order of the calls."""
+    """Continue after tools: results are in order of ending in the stream, of calling in the conversation."""
     names = {call.id: call.name for call in use.calls}
     told = (
         PublishEvent("action.result", data.tool_result(result, names[result.id], session.rules), inside=True)

@@ -44,7 +44,7 @@ class _Header:
 
 
 def skill_error(source: bytes, flat: bool, household: AgentLayout) -> str:
-    """What its host says of a skill's Markdown. A flat one, `skills/x.md`, needs no header."""
+    """Return the host's error about a skill's Markdown. A flat one, `skills/x.md`, needs no header."""
     header = _read_header(source, household)
     if header.wrong:
         return header.wrong
@@ -89,7 +89,7 @@ def _old_skill_error(values: dict[str, object]) -> str:
 
 
 def schedule_error(source: bytes, household: AgentLayout) -> str:
-    """What its host says of a schedule's Markdown."""
+    """Return the host's error about a schedule's Markdown."""
     header = _read_header(source, household)
     if header.wrong:
         return header.wrong
@@ -126,7 +126,7 @@ def _read_strict_header(text: str) -> _Header:
 
 
 def _read_old_header(text: str) -> _Header:
-    """As gray-matter cuts it: without an end, all that follows is the header."""
+    """Read a header as gray-matter does: without a closing line, the rest of the file is the header."""
     if not text.startswith("---"):
         return _Header()
     if text[3:4] == "-":
@@ -170,13 +170,16 @@ DUPLICATE_SKILL = 'Found conflicting authored skill sources for "{name}": "{firs
 @dataclass(frozen=True, slots=True)
 class _Skill:
     name: str
-    path: str  # as the host writes it: `skills/x/SKILL.md`
+    path: str  # in the host's form: `skills/x/SKILL.md`
 
 
 def skill_diagnostics(
     root: Path, rules: FileRules, household: AgentLayout, files: Files
 ) -> Iterator[Diagnostic]:
-    """What the host says of an agent's skills. A link to their folder is followed. Raises OSError."""
+    """Yield the host's diagnostics for an agent's skills. A link to their folder is followed.
+
+    Raises OSError.
+    """
     folder = root / SKILLS_FOLDER
     facts = files.facts(folder)
     if facts is None:
@@ -196,7 +199,7 @@ def skill_diagnostics(
 def _check_duplicate(
     skill: _Skill, seen: dict[str, str], child: FolderItem, household: AgentLayout
 ) -> Iterator[Diagnostic]:
-    """Its name beside those before it. Of one name two are told, and more are passed over."""
+    """Yield a diagnostic if the name was used before. Only the first two of one name are reported."""
     if household.skill_names and not SKILL_NAME.fullmatch(skill.name):
         text = ILLEGAL.format(path=skill.path, name=skill.name)
         yield Diagnostic("discover/skill-name-invalid", text, child.path)
@@ -228,7 +231,7 @@ def _check_skill(
 
 
 def _is_skipped_file(name: str, rules: FileRules) -> bool:
-    """A declaration, or the map of a module: the newer version makes nothing of them."""
+    """Return whether this is a declaration, or a module's source map, which the newer version ignores."""
     if not rules.declarations:
         return False
     mapped = name.removesuffix(".map") if name.endswith(".map") else ""
@@ -257,7 +260,10 @@ def _invalid(file: Path, wrong: str) -> Diagnostic:
 
 
 def schedule_content(household: AgentLayout) -> ContentFolder:
-    """The room of the root agent's schedules. A document that is none is thrown, not told."""
+    """Return the content folder of the root agent's schedules.
+
+    A bad document is thrown, not reported.
+    """
     return ContentFolder(
         "schedules",
         "discover/schedules-directory-invalid",

@@ -1,4 +1,4 @@
-"""The hooks of a project: what every agent has, what is skipped, and what stops the build."""
+"""The hooks of a project: the modules of each agent, what is skipped, and what stops the build."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ NO_PROJECT = "No {package} project contains {folder}: {file} names no {package} 
 
 
 def project_diagnostic(workspace: Path, package: str, files: Files) -> Diagnostic | None:
-    """Why the host takes the folder for no project of its own, whose package it is; None where it does.
+    """Return why the folder is not a project that depends on `package`; None if it is.
 
-    Without any package.json its commands would not begin either. Nothing is said of that: there a folder is
-    looked at that nobody has made a project of yet.
+    Without any package.json the host's commands do not start either. That is not reported: such a
+    folder is not a project yet.
     """
     for folder in (workspace, *workspace.parents):
         file = folder / PACKAGE
@@ -68,11 +68,11 @@ OTHER_MODULE_FOLDERS = (
     "channels",
     *DYNAMIC_FOLDERS,
     "connections",
-)  # looked at where they are, for what hooks have to do with them
+)  # read if they exist, because their modules may receive events
 
 
 def project_folders(host: Host, rules: FileRules) -> tuple[Folder, ...]:
-    """The hooks folder of every agent, which need not exist, and the folders beside it that do."""
+    """Return the hooks folder of each agent, which need not exist, and the existing folders beside it."""
     files, paths = host.surroundings.files, []
     for agent in agents_of(host.workspace, rules, files):
         paths.append((agent, agent.root / HOOKS_SLOT.folder))
@@ -95,22 +95,22 @@ def _folder(host: Host, agent: Agent, path: Path, rank: int) -> Folder:
 
 @dataclass(slots=True)
 class _ProjectScan:
-    """One look at a project. Lives as long as that look."""
+    """One scan of a project. Lives as long as the scan."""
 
     folders: dict[Path, Folder]
     files: Files
     marks_python: bool
     build: Problem | None = None
-    thrown: bool = False  # did the host throw it; then it says nothing else
+    thrown: bool = False  # whether the host threw it; then it reports nothing else
     hooks: list[Hook] = field(default_factory=list)
     rejected: list[RejectedHook] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
 
 def find_stream_hooks(host: Host, rules: FileRules, *, marks_python: bool) -> FoundHooks:
-    """All hooks, channels and dynamic resolvers of a project, agent after agent, in the host's order.
+    """Return all hooks, channels and dynamic resolvers of a project, by agent, in the host's order.
 
-    One error of the build stands on every hook: its host builds none of them (rules note 3.2).
+    One build error applies to every hook: the host builds none of them (rules note 3.2).
     """
     folders = {folder.path: folder for folder in host.folders}
     finding = _ProjectScan(folders, host.surroundings.files, marks_python)
@@ -128,7 +128,7 @@ def find_stream_hooks(host: Host, rules: FileRules, *, marks_python: bool) -> Fo
 
 
 def _check_project(host: Host, rules: FileRules, finding: _ProjectScan) -> None:
-    """Is it a project at all; where it is none, the host says nothing else."""
+    """Record a problem if the workspace is not a project; then the host reports nothing else."""
     package = rules.household.package if rules.household is not None else ""
     said = project_diagnostic(host.workspace, package, finding.files) if package else None
     if said is not None:
@@ -137,7 +137,7 @@ def _check_project(host: Host, rules: FileRules, finding: _ProjectScan) -> None:
 
 
 def _with_agent(text: str, agent: Agent) -> str:
-    """The host's words, and whose they are: those for one subagent are the same as for another."""
+    """Return the host's message with the agent's label: it is the same for each subagent."""
     return text if agent.label in text else f"{text.removesuffix('.')} ({agent.label})."
 
 
@@ -156,7 +156,7 @@ def _discoveries(host: Host, rules: FileRules, finding: _ProjectScan) -> Iterato
 def _take_discovery(discovery: Discovery, finding: _ProjectScan) -> None:
     agent = discovery.agent
     folder = finding.folders.get(agent.root / HOOKS_SLOT.folder)
-    if folder is None:  # it came while we were looking; the next look has it
+    if folder is None:  # created during the scan; the next scan finds it
         return
     finding.hooks += [
         _hook(source.slug, source, folder, discovery, finding) for source in discovery.hooks.found
@@ -170,7 +170,7 @@ def _extensions(agent: Agent, rules: FileRules, files: Files) -> tuple[Extension
 
 
 def _extension_hooks(discovery: Discovery, rules: FileRules, finding: _ProjectScan) -> Iterator[Hook]:
-    """The hooks that mounted packages bring: behind the agent's own, under the name of their mount."""
+    """Yield the hooks of mounted packages, after the agent's own, prefixed with the name of the mount."""
     for extension in _extensions(discovery.agent, rules, finding.files):
         folder = finding.folders.get(extension.root / HOOKS_SLOT.folder)
         if folder is None:
@@ -221,7 +221,7 @@ def _hook(
 
 
 def _subscribed_events(path: Path, files: Files) -> tuple[str, ...] | None:
-    """The events that its text subscribes to; None where only a load can tell."""
+    """Return the events that the source subscribes to; None if only a load can tell."""
     try:
         return formats.stream_events(files.read(path, formats.LONGEST_SCRIPT + 1), LANGUAGE_OF[path.suffix])
     except OSError:

@@ -23,17 +23,17 @@ LARGEST = 1_048_576  # bytes of a package.json that are read
 
 @dataclass(frozen=True, slots=True)
 class ContextRule:
-    """What of an event and of its session a version of the host hands to its handlers."""
+    """Which parts of an event and its session a version of the host passes to its handlers."""
 
-    ids: bool = True  # is an event stamped with an id
-    shows_envelope: bool = True  # do handlers find `meta` on the event, or only readers of the record
-    dataless: frozenset[str] = frozenset()  # events that reach hooks without `data`, where there is none
+    ids: bool = True  # whether events get an id
+    shows_envelope: bool = True  # whether handlers get `meta`, not only readers of the record
+    dataless: frozenset[str] = frozenset()  # events that reach hooks without `data` if it is empty
     session: tuple[str, ...] = ("id",)  # members of ctx.session
     methods: tuple[str, ...] = ()  # functions that ctx has
 
 
 def stamped_event(event: Event, host: Host, entropy: bytes, rule: ContextRule) -> Event:
-    """The event with a fresh envelope, and its `ctx` filled in where the event says nothing itself.
+    """Return the event with a new envelope, and with the missing members of `ctx`.
 
     `entropy` is 16 random bytes. Source: eve 17, rules note 3.4 and 3.5.
     """
@@ -63,7 +63,7 @@ def _agent(event: Event, host: Host) -> dict[str, Any]:
 
 
 def project_name(host: Host) -> str:
-    """The name in the project's package.json without its scope, else that of its folder."""
+    """Return the name in the project's package.json without its scope, else the folder's name."""
     try:
         told = json.loads(host.surroundings.files.read(host.workspace / "package.json", LARGEST))
     except (OSError, ValueError, RecursionError):
@@ -87,13 +87,13 @@ def _session_id(event: Event) -> str:
 
 
 def turn_of(event: Event) -> dict[str, Any]:
-    """The turn that an event belongs to: the one it names, else the first."""
+    """Return the turn of an event: the one that it names, else the first."""
     turn, sequence = event.context.get("turnId"), event.context.get("sequence")
     return {"id": FIRST_TURN if turn is None else turn, "sequence": 0 if sequence is None else sequence}
 
 
 def ulid(moment: datetime, entropy: bytes) -> str:
-    """26 letters that sort by time: 48 bits of milliseconds, then 80 of the random bytes."""
+    """Return 26 letters that sort by time: 48 bits of milliseconds, then 80 of the random bytes."""
     aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
     milliseconds = max(0, int(aware.timestamp() * 1000)) % (1 << 48)
     number = (milliseconds << 80) | int.from_bytes(entropy[:10], "big")
@@ -104,36 +104,42 @@ FAILURE_CASCADE = ("step.failed", "turn.failed")
 
 
 def following_event(event: Event, kind: str, data: Mapping[str, Any], **meta: Any) -> Event:
-    """The next event of the same session."""
+    """Return the next event of the same session."""
     ended = Event(kind, session_key=event.session_key, context=dict(data), kind="stream", ctx=event.ctx)
     return replace(ended, meta=meta) if meta else ended
 
 
 def step_failed(event: Event, code: str, message: str) -> Event:
-    """The event that says so of the step that `event` belongs to."""
+    """Return the `step.failed` event for the step of `event`."""
     index = event.context.get("stepIndex")
     data = {**_turn(event), "stepIndex": 0 if index is None else index, "code": code, "message": message}
     return following_event(event, "step.failed", data)
 
 
 def turn_failed(event: Event, code: str, message: str) -> Event:
-    """The event that says so of the turn that `event` belongs to."""
+    """Return the `turn.failed` event for the turn of `event`."""
     return following_event(event, "turn.failed", {**_turn(event), "code": code, "message": message})
 
 
 def turn_cancelled(event: Event) -> Event:
-    """The event that says so of the turn that `event` belongs to."""
+    """Return the `turn.cancelled` event for the turn of `event`."""
     return following_event(event, "turn.cancelled", _turn(event))
 
 
 def session_failed(event: Event, code: str, message: str, *, outside: bool = False) -> Event:
-    """`outside`: written by nobody's turn, so that no hook sees it."""
+    """Return the `session.failed` event.
+
+    `outside`: written outside any turn, so that no hook receives it.
+    """
     data = {"sessionId": _id_of_session(event), "code": code, "message": message}
     return following_event(event, "session.failed", data, **({OUTSIDE: True} if outside else {}))
 
 
 def session_waiting(event: Event, *, token: bool) -> Event:
-    """`token`: says how the session is continued, which older versions do not."""
+    """Return the `session.waiting` event.
+
+    `token`: with its continuation token, unlike older versions.
+    """
     data = {"wait": "next-user-message"}
     if token:
         channel = event.ctx.get("channel")
@@ -154,7 +160,7 @@ def _id_of_session(event: Event) -> str:
 
 
 def event_problems(event: Event, catalogue: Catalogue) -> tuple[str, ...]:
-    """One sentence for an unknown type, and one for each required field of the data that is not there."""
+    """Return a sentence for an unknown type, and one for each missing required field of the data."""
     known = catalogue.by_key.get(event.type)
     if known is None or known.kind != "stream":
         near = catalogue.nearest(event.type)

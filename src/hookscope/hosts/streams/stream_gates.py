@@ -14,7 +14,7 @@ KNOWN_AFTER_LOAD = Gate("sent", None, found="known after a load")
 
 
 def build_gate(hook: Hook, host: Host) -> Gate:
-    """Does its host build the project: one error anywhere stops it all (rules note 3.2)."""
+    """Check that the host builds the project: one error anywhere stops the build (rules note 3.2)."""
     if hook.build is None:
         return BUILD_PASSED
     reason = f"{host.dialect.product} builds nothing: {hook.build.text}"
@@ -37,19 +37,19 @@ BUILD = register_gate(
 
 
 def handler_gate(hook: Hook, host: Host) -> Gate:
-    """Its module, which was found; what it holds is known after a load."""
+    """Pass with the name of the module. Its handlers are known after a load."""
     return Gate("handler", True, found=hook.handler.name if hook.handler else "")
 
 
 def sent_gate(hook: Hook, host: Host) -> Gate:
-    """Does its host ever send one of its events, as far as they are known."""
+    """Check that the host sends one of the hook's events, as far as they are known."""
     if hook.meta.events is None:
         return KNOWN_AFTER_LOAD
     return sent.sent_gate(hook, host) if hook.meta.events else NO_EVENTS
 
 
 def scope_gate(hook: Hook, host: Host) -> Gate:
-    """Whose stream it hears; shuts nobody out."""
+    """Pass with the agent whose stream the hook receives; this gate never fails."""
     return Gate("scope", True, found=hook.scope or "the root agent")
 
 
@@ -60,5 +60,5 @@ STREAM_GATES = rules_of(BUILD, (HANDLER, handler_gate), TRUSTED, (sent.SENT, sen
 
 
 def stream_gates_of(hook: Hook, host: Host) -> tuple[Gate, ...]:
-    """Every gate of a hook, in the order of showing."""
+    """Return every gate of a hook, in display order."""
     return tuple(rule(hook, host) for rule in STREAM_GATES.values())

@@ -24,20 +24,23 @@ from hookscope.model.run import (
 )
 from hookscope.values import dataclass
 
-# In an event's `meta`: it was written from outside a turn. Never part of what handlers get.
+# In an event's `meta`: it was written outside any turn. Handlers never get it.
 OUTSIDE = "outside"
 TERMINAL = ("session.failed", "session.completed")
-ROOT_NODE = "__root__"  # how a host may call its root agent
+ROOT_NODE = "__root__"  # a host's possible node id of its root agent
 CHANNEL, DYNAMIC = "channel", "dynamic"
 ROLES = (CHANNEL, DYNAMIC)
-CHANNELS = "channels/"  # heads the name of a channel's module
-DEFAULT_CHANNEL = "http"  # the kind of the built-in one, which events fired by hand have
+CHANNELS = "channels/"  # prefix of the name of a channel's module
+DEFAULT_CHANNEL = "http"  # the built-in one, used for events fired by hand
 
 
 def stream_call_groups(
     event: Event, heard: Sequence[Registration], unheard: Mapping[str, str]
 ) -> Arrangement:
-    """Those that heard the event in their groups. `unheard`: event types that reach no hook, and why."""
+    """Return the subscribed handlers in their call groups.
+
+    `unreachable`: event types that reach no hook, and why.
+    """
     left_out = {call: reason for call in heard if (reason := _skip_reason(call, event, unheard))}
     called = [call for call in heard if call not in left_out]
     return Arrangement(
@@ -60,7 +63,7 @@ def _call_groups(called: Sequence[Registration]) -> Iterator[CallGroup]:
 
 
 def role_of(call: Registration) -> str:
-    """Empty for a plain hook and for what was registered by code."""
+    """Return the role of the hook; empty for a plain hook and for handlers registered by code."""
     return call.hook.role if call.hook is not None else ""
 
 
@@ -78,7 +81,7 @@ def _skip_reason(call: Registration, event: Event, unheard: Mapping[str, str]) -
 
 
 def node_of(event: Event) -> str:
-    """The node id of the agent whose event it is; empty for the root agent."""
+    """Return the node id of the event's agent; empty for the root agent."""
     agent = event.ctx.get("agent")
     node = agent.get("nodeId") if isinstance(agent, Mapping) else None
     return node if isinstance(node, str) and node != ROOT_NODE else ""
@@ -89,7 +92,10 @@ def _stream_of(scope: str) -> str:
 
 
 def _other_channel_reason(name: str, event: Event) -> str:
-    """A session has one channel. An event of the built-in one is tried on all: so are those fired by hand."""
+    """Return why a channel does not receive the event; empty if it does.
+
+    A session has one channel. Events of the built-in channel, like those fired by hand, reach all.
+    """
     channel = event.ctx.get("channel")
     kind = channel.get("kind") if isinstance(channel, Mapping) else None
     if not isinstance(kind, str) or kind == DEFAULT_CHANNEL or name.removeprefix(CHANNELS) == kind:
@@ -98,17 +104,17 @@ def _other_channel_reason(name: str, event: Event) -> str:
 
 
 DATA = "data"
-ThrowLog = Callable[[Event, Registration, Failure], LogLine]  # the host's own line about a throw
-IgnoredCancelLog = Callable[[Event, Registration], LogLine]  # and about a cancel that cannot work
+ThrowLog = Callable[[Event, Registration, Failure], LogLine]  # the host's log line about a throw
+IgnoredCancelLog = Callable[[Event, Registration], LogLine]  # and about an ignored cancel
 
 
 @dataclass(frozen=True, slots=True)
 class FailureRule:
-    """What a handler's throw and its `ctx.cancel()` come to under one version of a host."""
+    """The effects of a handler's throw and of `ctx.cancel()` under one version of a host."""
 
     stops: bool  # a hook's throw fails the event, and the remaining handlers do not run
-    swallowed: ThrowLog  # what is logged of a channel's or a resolver's throw, which never does more
-    logged: ThrowLog | None = None  # what is logged of a hook's
+    swallowed: ThrowLog  # the log of a channel's or resolver's throw, its only effect
+    logged: ThrowLog | None = None  # the log of a hook's throw
     follows: Callable[[Event, Failure], tuple[Event, ...]] = lambda event, failure: ()
     cancelled: Callable[[Event], tuple[Event, ...]] = lambda event: ()
     ignored: IgnoredCancelLog | None = None  # None: there is no `ctx.cancel()`
@@ -116,7 +122,7 @@ class FailureRule:
 
 @dataclass(frozen=True, slots=True)
 class SharedStreamEvent:
-    """The one event of all handlers. A channel's handlers get its data alone, and share that."""
+    """The one event of all handlers. Handlers of a channel get only its data, and share it."""
 
     of: Event
     hooks: Arguments
@@ -124,7 +130,7 @@ class SharedStreamEvent:
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """The event's data as it is now; as it was where a handler left none."""
+        """Return the event's current data, or the original if a handler removed it."""
         event = self.hooks.get(EVENT)
         data = event.get(DATA) if isinstance(event, Mapping) else None
         return data if isinstance(data, Mapping) else self.of.context
@@ -132,16 +138,17 @@ class SharedStreamEvent:
 
 @dataclass(frozen=True, slots=True)
 class StreamPolicy:
-    """One event's handlers: what they return is ignored, what they change is seen by those after them.
+    """One event's handlers: return values are ignored, changes are visible to later handlers.
 
-    Source: seed 002, "Execution order" and "What happens when a hook throws"; rules note 3.4 to 3.7.
+    Source: seed 002, "Execution order" and "What happens when a hook throws"; rules note 3.4 to
+    3.7.
     """
 
     rule: FailureRule
-    cancellable: bool = False  # does `ctx.cancel()` work on this event
+    cancellable: bool = False  # whether `ctx.cancel()` works on this event
     shows_envelope: bool = True
     methods: tuple[str, ...] = ()
-    bare: bool = False  # hooks find no `data` on this event
+    bare: bool = False  # hooks get no `data` on this event
 
     @property
     def batched(self) -> bool:
@@ -165,7 +172,7 @@ class StreamPolicy:
     def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
         call, shared = result.call, fold.event
         if role_of(call) == CHANNEL and not self.bare:
-            shared.hooks[EVENT][DATA] = shared.channel[EVENT]  # a worker's handler has put another one there
+            shared.hooks[EVENT][DATA] = shared.channel[EVENT]  # a handler in a worker may have replaced it
         if CANCEL in result.asked:
             fold = self._asked_to_cancel(fold, call)
         failure = result.error
@@ -185,7 +192,7 @@ class StreamPolicy:
             return fold
         if not self.cancellable:
             return _with_log_line(fold, self.rule.ignored(fold.event.of, call))
-        if CANCEL in fold.answer:  # a turn is cancelled once
+        if CANCEL in fold.answer:  # a turn is cancelled only once
             return fold
         return replace(fold, answer={CANCEL: call.name}, follow_ups=self.rule.cancelled(fold.event.of))
 

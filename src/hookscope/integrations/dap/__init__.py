@@ -1,1 +1,1 @@
-"""Debug handlers from an editor: a server for the Debug Adapter Protocol. Imports no user code."""
+"""Debug handlers from an editor, with the Debug Adapter Protocol. Imports no user code."""

@@ -15,28 +15,29 @@ NO_CODE = "There is no line of code from here on."
 
 @dataclass(slots=True)
 class _Breakpoint:
-    """A line that an editor has named."""
+    """A breakpoint that an editor has set on a line."""
 
     number: int
-    wish: DapMessage  # as the editor has it
-    at: int | None = None  # where it stops, or 0; None: nobody knows yet
-    wrong: str = ""  # why it cannot be had
-    is_doubted: bool = False  # it was said that its condition raises
+    wish: DapMessage  # the editor's breakpoint
+    at: int | None = None  # the line where it stops; 0: nowhere; None: not known yet
+    wrong: str = ""  # why it is invalid
+    is_doubted: bool = False  # the error in its condition was reported
 
 
 class EditorBreakpoints:
-    """What was asked for, and where it stops."""
+    """The requested breakpoints of each file, and the lines where they stop."""
 
     def __init__(self) -> None:
         self._numbers = 0
-        self._asked: dict[str, dict[int, _Breakpoint]] = {}  # file → the line that was asked for
+        self._asked: dict[str, dict[int, _Breakpoint]] = {}  # file → requested line
 
     def put(
         self, file: str, wishes: Sequence[tuple[int, DapMessage]]
     ) -> tuple[list[DapMessage], list[Point]]:
-        """These of a file and no others, each as the editor has it; of two in one line the last one counts.
+        """Replace the breakpoints of `file`. If two are on one line, the last one counts.
 
-        As the protocol's breakpoints, in their order; and those that can be had.
+        Returns the protocol's breakpoints in the order of the requests, and the valid points for the
+        debugger.
         """
         before = self._asked.get(file, {})
         self._asked[file] = {line: self._kept(before.get(line), wish) for line, wish in wishes}
@@ -58,7 +59,7 @@ class EditorBreakpoints:
             return None
 
     def bound(self, news: Bound) -> Iterator[DapMessage]:
-        """Those whose line is known now."""
+        """Yield the breakpoints whose line has become known or has changed."""
         wrong = dict(news.wrong)
         for line, at in news.lines:
             asked = self._asked.get(news.file, {}).get(line)
@@ -68,7 +69,7 @@ class EditorBreakpoints:
                 yield self._told(news.file, line)
 
     def at(self, file: str, line: int) -> list[int]:
-        """The numbers of those that stop there."""
+        """Return the numbers of the breakpoints that stop at this line; log points do not stop."""
         return [
             asked.number
             for named, asked in self._asked.get(file, {}).items()
@@ -76,7 +77,7 @@ class EditorBreakpoints:
         ]
 
     def doubts(self, file: str, line: int) -> bool:
-        """The condition of that line raises: is that news."""
+        """Return True the first time that the condition on this line raises an error."""
         here = [asked for asked in self._asked.get(file, {}).values() if asked.at == line]
         news = not here or not all(asked.is_doubted for asked in here)
         for asked in here:
@@ -92,6 +93,6 @@ class EditorBreakpoints:
 
 
 def _breakpoint_options(wish: DapMessage) -> tuple[str, str, str]:
-    """Its condition, its hit count, what it logs."""
+    """Return the condition, the hit count and the log message of a breakpoint."""
     condition, hits, log = (wish.get(name) for name in ("condition", "hitCondition", "logMessage"))
     return str(condition or ""), str(hits or ""), str(log or "")

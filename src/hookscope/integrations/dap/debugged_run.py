@@ -1,4 +1,4 @@
-"""A run under the debugger, reported to the editor: one protocol thread a handler."""
+"""A run under the debugger, reported to the editor: one protocol thread for each handler."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ LOADING_NAME = "a module that is loaded"
 
 @dataclass(slots=True)
 class HandlerThread:
-    """A handler that runs."""
+    """A running handler, as a thread of the protocol."""
 
     number: int
     who: str
-    printed: tuple[str, str] = ("", "")  # what the editor has been told of that
+    printed: tuple[str, str] = ("", "")  # standard output and error that the editor has got
 
     @property
     def name(self) -> str:
-        """For people."""
+        """The thread's name in the editor."""
         return one_line(self.who) or LOADING_NAME
 
     def news(self, stdout: str, stderr: str) -> Iterator[tuple[str, str]]:
-        """What there is of both beyond what was told: ("stdout" or "stderr", text)."""
+        """Yield output that was not sent yet, as ("stdout" or "stderr", text)."""
         for category, text, told in zip(("stdout", "stderr"), (stdout, stderr), self.printed, strict=True):
             rest = text[len(told) :] if text.startswith(told) else text
             if rest:
@@ -44,30 +44,30 @@ class HandlerThread:
 
 
 class HandlerThreads:
-    """Those that have begun and not ended. Handlers of one name may run side by side."""
+    """The handlers that are running. Several can have the same name."""
 
     def __init__(self) -> None:
         self._numbers = 0
         self.open: list[HandlerThread] = []
 
     def begin(self, who: str) -> HandlerThread:
-        """One more."""
+        """Add a thread for this handler."""
         self._numbers += 1
         thread = HandlerThread(self._numbers, who)
         self.open.append(thread)
         return thread
 
     def of(self, who: str) -> HandlerThread | None:
-        """The first of that name."""
+        """Return the first running thread of this handler, or None."""
         return next((thread for thread in self.open if thread.who == who), None)
 
     def end(self, thread: HandlerThread) -> None:
-        """It has ended."""
+        """Remove a thread."""
         self.open = [known for known in self.open if known is not thread]
 
 
-SendEvent = Callable[[str, DapMessage], None]  # an event of the protocol, by its name
-RunReport = Callable[[Run, Plan, Snapshot], str]  # a run in words
+SendEvent = Callable[[str, DapMessage], None]  # sends a protocol event by name
+RunReport = Callable[[Run, Plan, Snapshot], str]  # describes a run as text
 
 STOP_REASONS = {"begin": "entry", "line": "breakpoint", "error": "exception"}
 STOP_DESCRIPTIONS = {
@@ -81,7 +81,7 @@ STOP_DESCRIPTIONS = {
 
 
 class DebuggedRun:
-    """Tells an editor of handlers that begin, stand, print and end; then of the run."""
+    """Reports to an editor when handlers start, stop, print and end, then the result of the run."""
 
     def __init__(
         self,
@@ -100,7 +100,10 @@ class DebuggedRun:
     async def fire(
         self, bench: Workbench, view: Snapshot, plan: Plan, *, sandbox: bool, debugs: bool
     ) -> None:
-        """Run it to its end. Raises OSError where copies for the sandbox cannot be made."""
+        """Fire the plan and wait for the end of the run.
+
+        Raises OSError if the copies for the sandbox cannot be made.
+        """
         if debugs:
             self._firing = await bench.fire_debugged(view, plan, self._debugger, sandbox=sandbox)
         else:
@@ -123,12 +126,12 @@ class DebuggedRun:
         self._tell("exited", {"exitCode": 0 if well else 1})
 
     def cancel(self) -> None:
-        """End the run; `fire` goes on to its end."""
+        """Cancel the run; `fire` then reports its end."""
         if self._firing is not None:
             self._firing.cancel()
 
     def print(self, text: str, category: str = "console", **more: object) -> None:
-        """Show a text to the user."""
+        """Show a text in the editor's debug console."""
         self._tell("output", {"category": category, "output": printable(text), **more})
 
     async def _stops(self) -> None:
@@ -160,7 +163,7 @@ class DebuggedRun:
         self._tell("stopped", told)
 
     def logged(self, news: Logged, line: int) -> None:
-        """A line was to say something; its number as the editor counts."""
+        """Print the text of a log point. `line` is the line number as the editor counts."""
         source = {"name": one_line(Path(news.file).name), "path": news.file}
         self.print(f"{news.text}\n", source=source, line=line)
 

@@ -16,17 +16,20 @@ _LENGTH = re.compile(rb"^content-length: *(\d{1,9}) *$", re.IGNORECASE | re.MULT
 
 
 class InvalidFrame(Exception):
-    """What came is no frame: nobody knows where the next one begins."""
+    """The input is not a frame, so the start of the next frame is unknown."""
 
 
 class FrameReader:
-    """Bytes in any portions in, whole bodies out."""
+    """Splits bytes that arrive in chunks of any size into whole message bodies."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The bodies that are complete now. Raises Garbled behind the last good one; that is the end."""
+        """Yield the bodies that are complete now.
+
+        Raises InvalidFrame after the last valid body; nothing can be read after that.
+        """
         self._bytes += data
         while (size := self._size()) is not None and len(self._bytes) >= sum(size):
             head, length = size
@@ -35,7 +38,7 @@ class FrameReader:
             yield body
 
     def _size(self) -> tuple[int, int] | None:
-        """Of head and body of the next frame; None where its head has not come yet."""
+        """Return the header and body lengths of the next frame; None if its header is incomplete."""
         end = self._bytes.find(HEADER_END, 0, LARGEST_HEADER)
         if end < 0:
             if len(self._bytes) >= LARGEST_HEADER:
@@ -51,13 +54,13 @@ class FrameReader:
 
 
 def encode_message(message: DapMessage) -> bytes:
-    """The frame of a message. ASCII, so that lone surrogates of foreign texts get through."""
+    """Return the frame of a message. It is ASCII, so that lone surrogates survive."""
     body = json.dumps(message).encode("ascii")
     return b"Content-Length: %d" % len(body) + HEADER_END + body
 
 
 def decode_message(body: bytes) -> DapMessage:
-    """The message in a body. Raises ValueError where it is none."""
+    """Return the message in a body. Raises ValueError if there is none."""
     try:
         message = json.loads(body)
     except RecursionError:

@@ -16,7 +16,7 @@ NOT_STOPPED = "No handler stands there any more."
 
 @dataclass(frozen=True, slots=True)
 class InspectedValue:
-    """A frame of one stop, or something in its variables."""
+    """A frame of one stop, or a value in its variables."""
 
     stop: int
     frame: int  # from the outermost
@@ -24,41 +24,44 @@ class InspectedValue:
 
 
 class StopInspector:
-    """Of one debugger. Numbers stand for frames and variables as long as the handler stands there."""
+    """Answers requests about the current stop of one debugger.
+
+    Frames and values have reference numbers, which are valid while the handler is stopped.
+    """
 
     def __init__(self, debugger: Debugger) -> None:
         self._debugger = debugger
-        self._turn = asyncio.Lock()  # one word at a time: its answer is the stop, told again
+        self._turn = asyncio.Lock()  # one command at a time: its answer is an update of the stop
         self._spots: dict[int, InspectedValue] = {}
         self._numbers = 0
-        self.number = 0  # of the stop that the editor knows of; 0: none stands
-        self.over = asyncio.Event()  # the run has ended: nothing answers any more
+        self.number = 0  # the stop that the editor knows; 0: none
+        self.over = asyncio.Event()  # set when the run has ended; nothing answers then
 
     def show(self, stop: Stop) -> None:
-        """Another one is seen from here on."""
+        """Make `stop` the current stop; earlier references become invalid."""
         self._spots.clear()
         self.number = stop.number
 
     def number_of(self, frame: int, path: tuple[int, ...] = ()) -> int:
-        """The one that stands for it."""
+        """Return a new reference number for a frame, or for a value in it."""
         self._numbers += 1
         self._spots[self._numbers] = InspectedValue(self.number, frame, path)
         return self._numbers
 
     def spot(self, number: object) -> InspectedValue:
-        """What it stands for. Raises Refusal."""
+        """Return the frame or value of a reference number. Raises Refusal if it is not valid."""
         found = self._spots.get(number) if isinstance(number, int) else None
         if found is None or found.stop != self.number or self.over.is_set():
             raise Refusal(NOT_STOPPED)
         return found
 
     async def present(self) -> Stop:
-        """Where it stands. Raises Refusal."""
+        """Return the current stop. Raises Refusal if no handler is stopped."""
         async with self._turn:
             return self._here()
 
     async def members(self, spot: InspectedValue) -> list[DapMessage]:
-        """The protocol's variables of what a number stands for. Raises Refusal."""
+        """Return the members of a value as the protocol's variables. Raises Refusal."""
         async with self._turn:
             await self._turned(spot.frame)
             stop = await self._answer(lambda: self._debugger.look_into(spot.path))
@@ -74,13 +77,16 @@ class StopInspector:
             ]
 
     async def evaluated(self, text: str, frame: int | None) -> Stop:
-        """With the answer in `said`. In the innermost frame where none is named. Raises Refusal."""
+        """Evaluate an expression; the result is in `said` of the returned stop.
+
+        Without a frame it is evaluated in the innermost one. Raises Refusal.
+        """
         async with self._turn:
             await self._turned(len(self._here().frames) - 1 if frame is None else frame)
             return await self._answer(lambda: self._debugger.evaluate(text))
 
     async def go(self, word: Callable[[], Awaitable[None]]) -> None:
-        """Let it go on. Raises Refusal where nothing stands."""
+        """Let the handler continue with `command`. Raises Refusal if no handler is stopped."""
         async with self._turn:
             self._here()
             self.number = 0
@@ -97,7 +103,10 @@ class StopInspector:
         return stop
 
     async def _answer(self, word: Callable[[], Awaitable[None]]) -> Stop:
-        """The stop as it is told again. Raises Refusal where its worker ends meanwhile."""
+        """Run a debugger command and return the updated stop.
+
+        Raises Refusal if the command is invalid or the worker ends meanwhile.
+        """
         known = self.number
         try:
             await word()

@@ -1,4 +1,4 @@
-"""The arguments of a launch request: which event is fired, at which hooks, in which host."""
+"""The arguments of a launch request: the event to fire, at which hooks, in which host."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ EDITOR_ARGUMENTS = (
     "noDebug",
     "trust",
 )
-EDITOR_PREFIX = "_"  # begins the names of what editors keep with a launch
+EDITOR_PREFIX = "_"  # prefix of arguments that editors add for themselves
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What an editor wants to have fired."""
+    """The event that an editor wants to fire, and how."""
 
     what: RequestedEvent
     wish: FireRequest
     options: Options
     sandbox: bool
-    begins: bool  # handlers stop at their first line
-    debugs: bool  # else it is fired, and nothing stops
+    begins: bool  # stop handlers at their first line
+    debugs: bool  # if False, nothing stops
 
 
 def parse_launch(given: Mapping[str, Any], base: Options) -> Launch:
-    """What the arguments say; what they leave out is as in `base`. Raises Refusal.
+    """Return the launch that the arguments describe; omitted ones come from `base`.
 
-    Editors add arguments of their own, which are passed over.
+    Editors add arguments of their own, which are ignored. Raises Refusal.
     """
     if given.get("trust"):
         raise Refusal(
@@ -85,7 +85,7 @@ def parse_launch(given: Mapping[str, Any], base: Options) -> Launch:
 
 
 def unknown_argument_warnings(given: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence for each argument that is none, and seems to be meant as one of ours."""
+    """Yield a warning for each unknown argument that looks like a misspelt one of ours."""
     for name in given:
         near = (
             nearest_word(name, LAUNCH_ARGUMENTS)
@@ -97,7 +97,7 @@ def unknown_argument_warnings(given: Mapping[str, Any]) -> Iterator[str]:
 
 
 class _LaunchArguments:
-    """Arguments by their name and type. None: left out."""
+    """Launch arguments by name, checked for their type. None means omitted."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self._given = given
@@ -128,5 +128,5 @@ def _launch_options(read: _LaunchArguments, base: Options) -> Options:
             given[option.name] = Path(value)
         elif option.kind == "pairs" and value is not None:
             given[option.name] = {str(name): str(text) for name, text in value.items()}
-    trusted = base.bundled_trusted and given[BUNDLED.name] is None  # as `trust` above
+    trusted = base.bundled_trusted and given[BUNDLED.name] is None  # a launch.json must not grant trust
     return replace(with_given(base, given), bundled_trusted=trusted)

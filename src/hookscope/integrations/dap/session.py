@@ -1,4 +1,4 @@
-"""One session of an editor: requests with their responses, over standard input and output."""
+"""One debug session of an editor: requests and responses over standard input and output."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ from hookscope.runtime.debugger import Bound, Debugger, Logged, StackFrame
 
 
 def failure_body(sentence: str) -> DapMessage:
-    """What a response has that says no."""
+    """Return the members of a failed response."""
     sentence = printable(sentence)
-    # As a variable, since braces in a format are names of those.
+    # As a variable, because the protocol expands braces in a format.
     error = {"id": 1, "format": "{_sentence}", "variables": {"_sentence": sentence}, "showUser": True}
     return {"message": sentence, "body": {"error": error}}
 
 
 def skipped_hook_reasons(view: Snapshot, plan: Plan, only: str | None) -> list[str]:
-    """A sentence for each that ought to run and does not."""
+    """Return a sentence for each hook that should run and cannot."""
     waiting = untrusted_messages(waiting_for_trust(view, plan), view.host.surroundings)
     return [*waiting, *cannot_run_messages(view, plan, only=only)]
 
 
 def no_handler_reasons(plan: Plan) -> str:
-    """Why nothing is called: the reasons of those that listen."""
+    """Explain why no handler is called, with the reasons of the subscribed hooks."""
     key = one_line(plan.event.key)
     listening = [f"{item.name}: {item.reason}" for item in plan.not_run if item.listens]
     reasons = f" {'; '.join(map(one_line, listening[:5]))}." if listening else ""
@@ -87,13 +87,13 @@ RequestHandler = Callable[[DapMessage], Awaitable[DapMessage]]
 
 
 class DapSession:
-    """Hears bodies and sends messages. `over` is set once the editor has taken its leave.
+    """Receives message bodies and sends messages. `ended` is set once the editor has disconnected.
 
     Args:
-        options: of the command line; a launch may say otherwise.
-        trusts: may handlers of untrusted folders run.
+        options: from the command line; a launch can override them.
+        trust_all: whether handlers of untrusted folders may run.
         send: sends a message.
-        report: tells a run in words.
+        report: describes a run as text.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class DapSession:
     ) -> None:
         self._options, self._trusts, self._send = options, trusts, send
         self._number = 0
-        self._first_line = 1  # as the editor counts
+        self._first_line = 1  # 0 or 1, as the editor counts
         self._tasks: set[asyncio.Task[None]] = set()
         self._lines = EditorBreakpoints()
         self._debugger = Debugger(begins=False, bound=self._bound, logged=self._logged)
@@ -133,7 +133,7 @@ class DapSession:
         }
 
     def hear(self, body: bytes) -> None:
-        """Begin to answer a message; requests are begun in their order."""
+        """Start to answer a message. Requests are started in the order in which they arrive."""
         try:
             message = decode_message(body)
         except ValueError as error:
@@ -145,7 +145,7 @@ class DapSession:
             task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """End what runs, and wait until its workers are gone. Any number of times."""
+        """Cancel the run and wait until its workers have ended. Can be called repeatedly."""
         self._running.cancel()
         if self._run is not None:
             if not self._configured.is_set():
@@ -251,7 +251,7 @@ class DapSession:
         self._configured.set()
         return {}
 
-    # A handler that stands
+    # While a handler is stopped
 
     async def _threads(self, _: DapMessage) -> DapMessage:
         return {"threads": [{"id": one.number, "name": one.name} for one in self._running.threads.open]}
@@ -331,9 +331,12 @@ END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def serve_editor(options: Options, *, trusts: bool, report: RunReport) -> str:
-    """Answer until the editor takes its leave, or is gone. Why it could not go on; empty where it could."""
+    """Serve the editor until it disconnects or its input ends.
+
+    Returns why the session could not continue; empty if it ended normally.
+    """
     out = os.dup(1)
-    os.dup2(2, 1)  # whatever prints in this process does not get between the frames
+    os.dup2(2, 1)  # output of this process must not mix with the frames
     try:
         return asyncio.run(_serve_editor(options, trusts, report, out))
     finally:
@@ -348,7 +351,7 @@ async def _serve_editor(options: Options, trusts: bool, report: RunReport, out: 
         try:
             while frame:
                 frame = frame[os.write(out, frame) :]
-        except OSError:  # nobody reads any more
+        except OSError:  # the editor has closed its end
             gone.set()
 
     session, frames = DapSession(options, trusts, send, report), FrameReader()
@@ -375,12 +378,12 @@ async def _serve_editor(options: Options, trusts: bool, report: RunReport, out: 
 
 
 def _read_input(loop: asyncio.AbstractEventLoop, heard: Callable[[bytes], None]) -> None:
-    """In a thread: standard input may be a pipe, a socket or a file."""
+    """Read standard input in a thread: it may be a pipe, a socket or a file."""
     data = b"\0"
     while data:
         try:
             data = os.read(sys.stdin.fileno(), READ_SIZE)
         except OSError:
             data = b""
-        with suppress(RuntimeError):  # the loop is closed: nobody wants to hear it
+        with suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(heard, data)

@@ -1,7 +1,7 @@
 """For tests of hooks: the fixtures `hook_host` and `fire`, and saved events collected as tests.
 
-pytest loads this wherever Hookscope is installed, so the top imports pytest and nothing else of weight.
-What always holds: each test has a HOME, a state folder and workers of its own; the workspace is the
+pytest loads this wherever Hookscope is installed, so at module level it imports nothing heavy
+but pytest. Each test has its own HOME, state folder and workers; the workspace is the
 project's.
 """
 
@@ -35,7 +35,7 @@ PYTEST_SETTINGS = {
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Settings of the project's pytest configuration; folders are relative to its root."""
+    """Register the settings of the project's pytest configuration. Folders are relative to its root."""
     for name, meaning in PYTEST_SETTINGS.items():
         parser.addini(name, meaning, default="")
 
@@ -68,7 +68,7 @@ def fire(hook_host: HookHost) -> Callable[..., Run]:
 
 
 def _project_options(config: pytest.Config, home: Path) -> Options:
-    """The project's settings; `home` is made, as a copy where they name one."""
+    """Return the project's settings as options; creates `home`, as a copy if they name a folder."""
     from hookscope.app.options import Options
 
     def folder(name: str) -> Path | None:
@@ -91,8 +91,10 @@ def _project_options(config: pytest.Config, home: Path) -> Options:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """pytest passes over folders with a leading dot; the one with saved events is wanted, unless the
-    command line ignores it."""
+    """Collect the project folder with saved events, unless the command line ignores it.
+
+    By default pytest ignores folders with a leading dot.
+    """
     wanted = collection_path.name == PROJECT_FOLDER and any(
         (collection_path / name).is_dir() for name in TEST_FOLDERS
     )
@@ -101,39 +103,39 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Saved events and sequences, in `.hookscope/events`, `.hookscope/sequences` or below, are tests."""
+    """Collect saved events and sequences in or below `.hookscope/events` and `.hookscope/sequences`."""
     return SavedEventFile.from_parent(parent, path=file_path) if _test_kind(file_path) else None
 
 
 def _test_kind(file: Path) -> str:
-    """What a file of the project folder holds; empty for what is no test."""
+    """Return the kind of test that a file in the project folder holds; empty if it is no test."""
     folders = set(pairwise(file.parts[:-1])) if file.suffix in TEST_SUFFIXES else set()
     return next((what for name, what in TEST_FOLDERS.items() if (PROJECT_FOLDER, name) in folders), "")
 
 
 class SavedEventFile(pytest.File):
-    """A file with one saved event, or one sequence of them."""
+    """A file with one saved event or one sequence."""
 
     def collect(self) -> Iterable[pytest.Item]:
         yield SavedEventItem.from_parent(self, name=self.path.stem)
 
 
 class UnexpectedRun(Exception):
-    """A saved event whose run is not what its file expects, line by line."""
+    """The run of a saved event is not what its file expects; one difference a line."""
 
 
 class SavedEventItem(pytest.Item):
-    """One saved event, fired."""
+    """A test that fires one saved event."""
 
     def runtest(self) -> None:
-        """Raises Missed."""
+        """Fire the event. Raises UnexpectedRun if the run is not as expected."""
         with _separate_host(self.config) as host:
             done = host.masked(host.test(self.path))
         if not done.passed:
             raise UnexpectedRun("\n".join(done.why) or "cancelled")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:
-        """The lines alone: where the exception came from says nothing."""
+        """Return the differences alone: the traceback of the exception is of no use."""
         if isinstance(excinfo.value, UnexpectedRun):
             return str(excinfo.value)
         return str(super().repr_failure(excinfo))

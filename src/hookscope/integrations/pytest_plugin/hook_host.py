@@ -1,4 +1,4 @@
-"""The host of one test: look at hooks and fire events with plain calls."""
+"""The host of one test: scan hooks and fire events with plain calls."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ T = TypeVar("T")
 
 
 class HookHost:
-    """Looks and fires. Its workers live from the first fire to the test's end."""
+    """Scans hooks and fires events. Its workers live from the first fired event to the end of the test."""
 
     def __init__(self, options: Options) -> None:
-        """Raises Refusal where an option names what is not there."""
+        """Open the host. Raises Refusal if an option names something that does not exist."""
         self._bench = Workbench(options, trust_all=True, lingers=LINGER)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="hook_host", daemon=True)
 
     @property
     def dialect(self) -> str:
-        """Whose rules apply."""
+        """The name of the dialect in force."""
         return self._bench.dialect.name
 
     def look(self) -> Snapshot:
-        """All hooks as they stand now; runs nothing."""
+        """Return all hooks with their current status; runs nothing."""
         return self._bench.look()
 
     def hook(self, name: str) -> HookStatus:
-        """One hook: its state, why, and what was found. Raises Refusal that names the nearest one."""
+        """Return the status of one hook. Raises Refusal, which names the closest match."""
         __tracebackhide__ = True
         try:
             return self._bench.hook(self.look(), name)
         except Refusal as refusal:
-            raise refusal.with_traceback(None) from None  # the test's own line is what tells
+            raise refusal.with_traceback(None) from None  # the traceback should end at the test's own line
 
     def fire(
         self,
@@ -64,14 +64,14 @@ class HookHost:
     ) -> Run:
         """Fire an event and wait for its end: a run with `results`, `messages`, `context` and `ending`.
 
-        A handler that fails is a result; one that ought to run and cannot fails the test. Raises Refusal
-        for what is no event.
+        A handler that fails is a result; a handler that should run and cannot fails the test. Raises
+        Refusal if `what` is not an event.
 
         Args:
             what: a key such as command:new, with a realistic context; a saved event's file; an Event.
-            context: in place of the event's own.
-            ctx: laid over the second argument of plugin and stream handlers.
-            only: the one hook to fire at.
+            context: replaces the event's own context.
+            ctx: merged over the second argument of plugin and stream handlers.
+            only: fire at this hook only.
         """
         __tracebackhide__ = True
         expect(context, (Mapping, NONE_TYPE), "the context of an event is a mapping, such as a dict, or None")
@@ -79,7 +79,7 @@ class HookHost:
         try:
             run, left = self._wait(self._fired(what, context, ctx, session, only))
         except Refusal as refusal:
-            raise refusal.with_traceback(None) from None  # the test's own line is what tells
+            raise refusal.with_traceback(None) from None  # the traceback should end at the test's own line
         if left:
             pytest.fail("\n".join(left), pytrace=False)
         return run
@@ -117,19 +117,19 @@ class HookHost:
         return self._wait(run_test_file(self._bench, file))
 
     def masked(self, done: SavedEventResult) -> SavedEventResult:
-        """What a test came to without its secrets: pytest writes it into reports."""
+        """Return a test result with its secrets masked, because pytest writes it into reports."""
         from hookscope.authoring.testing.masked_expectations import without_secrets
 
         return without_secrets(done, self._bench.redaction)
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """Done on a loop of its own, so that tests that have one may fire too."""
+        """Run a coroutine on this host's own loop, so that async tests can fire events too."""
         if not self._thread.is_alive():
             self._thread.start()
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def close(self) -> None:
-        """End all workers and wait until they are gone. Once."""
+        """End all workers and wait for them. Call it once."""
         if self._thread.is_alive():
             self._wait(self._bench.close())
             self._loop.call_soon_threadsafe(self._loop.stop)

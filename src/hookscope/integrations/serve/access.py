@@ -1,4 +1,4 @@
-"""Decide whether a request may pass. Pure: a request's facts against the server's rules."""
+"""Decide whether a request is allowed: a request's facts against the server's rules. Pure."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 COOKIE_NAME = "hookscope"
-SHORTEST_TOKEN = 16  # characters of a token that its user made up
+SHORTEST_TOKEN = 16  # characters of a token chosen by the user
 _PLAIN_HOST = re.compile(r"[A-Za-z0-9._:\[\]-]+")
-SAME_ORIGIN_VALUES = frozenset({"same-origin", "none"})  # none: typed, or chosen from the bookmarks
+SAME_ORIGIN_VALUES = frozenset({"same-origin", "none"})  # none: typed, or from a bookmark
 
 
 def new_token() -> str:
-    """A new token: 256 random bits, in characters that an address may have."""
+    """Return a new token: 256 random bits, in characters that are valid in an address."""
     return secrets.token_urlsafe(32)
 
 
 def equal_in_constant_time(one: str, other: str) -> bool:
-    """Are they equal; takes as long for any two texts of any lengths."""
+    """Return True if both are equal. Takes the same time for texts of any length."""
     digests = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in (one, other)]
     return hmac.compare_digest(*digests)
 
 
 def is_loopback(host: str) -> bool:
-    """Does this name or address lead to this machine alone."""
+    """Return True if this name or address reaches this machine only."""
     if host.lower() == "localhost":
         return True
     try:
@@ -41,11 +41,11 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AccessRules:
-    """What a server knows of those who may come in."""
+    """The addresses, the token and the cookie that a server accepts."""
 
-    host: str  # that it listens on
+    host: str  # the address the server listens on
     token: str = field(repr=False)
-    public: str = ""  # the origin that others reach it under, `https://hooks.example`
+    public: str = ""  # the origin for other machines, such as `https://hooks.example`
     key: str = field(default_factory=new_token, repr=False)  # the cookie's value
     room: str = field(
         default_factory=lambda: f"/{secrets.token_urlsafe(16)}/", repr=False
@@ -53,17 +53,17 @@ class AccessRules:
 
     @property
     def secure(self) -> bool:
-        """Do browsers come by TLS, so that the cookie never goes without."""
+        """True if browsers connect by TLS; the cookie is then never sent without it."""
         return self.public.startswith("https://")
 
     def answers_to(self, host: str) -> bool:
-        """Is this `Host` one of ours. A name that is not may be a stranger's that leads here.
+        """Return True if this `Host` header is ours. An unknown name may be an attacker's that resolves here.
 
-        Of the port nothing is asked: it is another one where somebody forwards it.
+        The port is not checked: it differs when somebody forwards it.
         """
         try:
             parts = urlsplit(f"//{host}")
-            name, _ = parts.hostname or "", parts.port  # which raises for what is no number
+            name, _ = parts.hostname or "", parts.port  # `port` raises ValueError if it is not a number
         except ValueError:
             return False
         if not name or not _PLAIN_HOST.fullmatch(host):
@@ -75,7 +75,7 @@ class AccessRules:
         return _is_every_address(self.host) and _is_address(name)
 
     def own_origin(self, origin: str, host: str) -> bool:
-        """Is this the `Origin` of our own page, asked for under this `Host`."""
+        """Return True if `origin` is our own page, requested under this `Host`."""
         return origin == f"http://{host}" or (bool(self.public) and origin == self.public)
 
 
@@ -93,16 +93,16 @@ def _is_address(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RequestFacts:
-    """What of a request decides."""
+    """The facts of a request that decide whether it is allowed."""
 
     path: str
     host: str
     method: str = "GET"
-    tokens: tuple[str, ...] = ()  # of the address
+    tokens: tuple[str, ...] = ()  # from the query string
     cookie: str | None = None
     origin: str | None = None
-    site: str | None = None  # `Sec-Fetch-Site`: whose page asks, as far as the browser says
-    socket: bool = False  # wants a websocket
+    site: str | None = None  # `Sec-Fetch-Site`: relation of the requesting page, if the browser sends it
+    socket: bool = False  # asks for a websocket
 
 
 def request_facts(
@@ -112,7 +112,7 @@ def request_facts(
     query: tuple[str, ...],
     cookies: Mapping[str, str],
 ) -> RequestFacts:
-    """What of a request decides whether it may pass; all else is left unread."""
+    """Return the facts of a request that decide whether it is allowed; the rest is not read."""
     return RequestFacts(
         path,
         headers.get("Host", ""),
@@ -126,7 +126,7 @@ def request_facts(
 
 
 class AccessDecision(Enum):
-    """What comes of a request."""
+    """The decision about a request; the value of a refusal is the text of the response."""
 
     COME_IN = "the token is right: a cookie is given"
     PASS = "the cookie is right"
@@ -148,7 +148,10 @@ STATUS_CODES: Mapping[AccessDecision, int] = {
 
 
 def decide_access(door: AccessRules, asked: RequestFacts) -> AccessDecision:
-    """May it come in. Without the token every path gets the same answer, there or not."""
+    """Decide whether a request is allowed.
+
+    Without the token every path gets the same response, whether it exists or not.
+    """
     if not door.answers_to(asked.host):
         return AccessDecision.NOT_OURS
     if asked.method not in ("GET", "HEAD"):

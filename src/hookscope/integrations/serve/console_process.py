@@ -1,4 +1,4 @@
-"""One console process for one page: textual-serve's protocol, without a shell and with an end."""
+"""The console process of one page: textual-serve's protocol, without a shell and with a clean end."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from textual_serve.download_manager import DownloadManager
 from hookscope.app.options import options_from_text
 from hookscope.helpers import own_python
 
-TERMINATE_SECONDS = 5.0  # seconds in which a console that was asked to leave may end its workers
-KILL_SECONDS = 2.0  # and then, when nobody talks to it any more
-UNREADABLE_EXIT_CODE = 1  # stands for the exit code of a console that goes on, and that nobody understands
-CONSOLE_ENVIRONMENT = dict(os.environ)  # what handlers find, whatever the server changes for itself
+TERMINATE_SECONDS = 5.0  # seconds for a console to end its workers after the request to exit
+KILL_SECONDS = 2.0  # seconds after that, with its input closed
+UNREADABLE_EXIT_CODE = 1  # reported for a running console whose output cannot be read
+CONSOLE_ENVIRONMENT = dict(os.environ)  # the environment of handlers, unaffected by changes in the server
 SMALLEST_SIZE, LARGEST_SIZE = 20, 1000  # cells of a terminal, in either direction
 
 
 class ConsoleProcess(AppService):
     """The console of one page.
 
-    Its process leads a group of its own, so that a Ctrl-C where the server was started ends it by way of the
-    server. It leaves when its page has gone, or when the server has: then its standard input ends.
+    Its process leads its own process group, so that Ctrl-C where the server was started ends it
+    through the server. It exits when its page closes or the server ends: its standard input ends
+    then.
     """
 
     def __init__(
@@ -38,7 +39,7 @@ class ConsoleProcess(AppService):
         close: Callable[[], Awaitable[None]],
         downloads: DownloadManager,
     ) -> None:
-        """`options`: those of the program, handed over as text."""
+        """`options`: the program's options as text."""
         super().__init__(
             "", write_bytes=write_bytes, write_str=write_str, close=close, download_manager=downloads
         )
@@ -47,7 +48,7 @@ class ConsoleProcess(AppService):
         self._workspace = () if named is None else (named,)
 
     async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
-        words = os.dup(2)  # what it says at its end stands where the server was started
+        words = os.dup(2)  # its last messages appear where the server was started
         try:
             self._process = await asyncio.create_subprocess_exec(
                 *own_python(
@@ -68,7 +69,7 @@ class ConsoleProcess(AppService):
         return self._process
 
     async def over(self) -> int:
-        """Wait until the process has ended, or nobody understands any more what it writes; its exit code."""
+        """Wait until the process has ended, or its output can no longer be read; return its exit code."""
         assert self._process is not None
         assert self._task is not None
         await asyncio.wait({self._task})
@@ -77,12 +78,12 @@ class ConsoleProcess(AppService):
         return UNREADABLE_EXIT_CODE
 
     async def leave(self) -> None:
-        """Ask the console to leave; end it with its group where it does not. It is gone afterwards."""
+        """Ask the console to exit, kill its process group if it does not, and wait for it."""
         process = self._process
         if process is None:
             return
         try:
-            with suppress(Exception):  # whatever keeps it from leaving, it is ended below
+            with suppress(Exception):  # whatever goes wrong, it is killed below
                 await asyncio.wait_for(self.stop(), TERMINATE_SECONDS)
                 await asyncio.wait_for(process.wait(), KILL_SECONDS)
         finally:
@@ -95,7 +96,7 @@ class ConsoleProcess(AppService):
 
 
 def terminal_size_of(said: object, otherwise: int) -> int:
-    """Return a width or height that a page sends, within bounds; `otherwise` for what is no whole number."""
+    """Return a width or height from a page, within bounds; `default` if it is no whole number."""
     if not isinstance(said, str | int) or isinstance(said, bool):
         return otherwise
     try:

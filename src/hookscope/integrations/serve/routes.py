@@ -1,4 +1,4 @@
-"""The routes: the page, its files, the web socket of each console, files that a console delivers."""
+"""The routes: the page, its files, each console's web socket, and downloads."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from hookscope.integrations.serve.access import (
 )
 from hookscope.integrations.serve.console_process import ConsoleProcess, terminal_size_of
 
-FREE_SLOT_TIMEOUT = 3.0  # seconds to wait for a place: a page that is loaded again gives its old one up
+FREE_SLOT_TIMEOUT = 3.0  # seconds to wait for a free slot: a reloaded page first gives up its old one
 LARGEST_MESSAGE = (
     4 * 1024 * 1024
-)  # characters of one message of a page: what somebody pastes; more is ignored
-LARGEST_FRAME = 16 * LARGEST_MESSAGE  # bytes of one; more ends the page's connection
+)  # characters of one message, such as pasted text; longer messages are ignored
+LARGEST_FRAME = 16 * LARGEST_MESSAGE  # bytes; a larger frame closes the connection
 LARGEST_PING = 64  # characters
 SERVER_ENDED = "`hookscope serve` has ended. Start it again, and open the address that it prints."
 PAGE_FILES = {"page.css": "text/css", "page.js": "text/javascript"}
@@ -45,11 +45,11 @@ RESPONSE_HEADERS = {
 
 @dataclass(slots=True)
 class ConsoleRoutes:
-    """One server: the door, and the consoles that are open."""
+    """The access rules and the open consoles of one server."""
 
     door: AccessRules
-    options: str  # of the program, as text
-    most: int  # consoles at once
+    options: str  # the program's options as text
+    most: int  # concurrent consoles
     places: asyncio.Semaphore = field(init=False)
     sessions: set[ConsoleProcess] = field(default_factory=set)
     ending: bool = False
@@ -59,7 +59,7 @@ class ConsoleRoutes:
         self.places = asyncio.Semaphore(self.most)
 
     def app(self) -> web.Application:
-        """The application, all of it behind the door."""
+        """Return the application. Access is checked for all of its routes."""
         room = self.door.room
         app = web.Application(middlewares=[self._at_the_door])
         app.router.add_get(room, _get_page)
@@ -88,7 +88,10 @@ class ConsoleRoutes:
         return response
 
     def _welcome(self) -> web.Response:
-        """Give the cookie, and go on from a page of our own: it would not be sent where another led here."""
+        """Set the cookie and redirect from a page of our own.
+
+        After a link from another site, browsers would not send the cookie with a plain redirect.
+        """
         on = f'<link rel="icon" href="data:,"><meta http-equiv="refresh" content="0; url={self.door.room}">'
         response = web.Response(
             text=f"<!DOCTYPE html>{on}<title>Hookscope</title>\n", content_type="text/html"
@@ -114,7 +117,7 @@ class ConsoleRoutes:
         )
 
     async def _console(self, request: web.Request) -> web.WebSocketResponse:
-        """A console, for as long as its page is open."""
+        """Run a console while its page is open."""
         socket = web.WebSocketResponse(heartbeat=15, max_msg_size=LARGEST_FRAME)
         await socket.prepare(request)
         try:
@@ -142,7 +145,7 @@ class ConsoleRoutes:
     async def _between(
         self, socket: web.WebSocketResponse, session: ConsoleProcess, request: web.Request
     ) -> None:
-        """Carry what the page says to the console, until one of them ends."""
+        """Forward the page's messages to the console until one of them ends."""
         await session.start(
             terminal_size_of(request.query.get("width"), 80),
             terminal_size_of(request.query.get("height"), 24),
@@ -178,14 +181,17 @@ class ConsoleRoutes:
         await asyncio.gather(*(session.leave() for session in self.sessions), return_exceptions=True)
 
     def _delivered(self, text: str) -> str:
-        """What tells the page of a file to fetch: it looks below /download, where our cookie is not sent."""
+        """Return a message with its download path below the base path, where the cookie is sent.
+
+        textual-serve's page would fetch the file below /download.
+        """
         kind, value = json.loads(text)
         if kind != "deliver_file_start":
             return text
         return json.dumps([kind, f"..{self.door.room}download/{value}"])
 
     async def _download(self, request: web.Request) -> web.StreamResponse:
-        """What a console delivers, always as a file to be kept."""
+        """Send a file from a console, always as an attachment."""
         key = request.match_info["key"]
         try:
             about = await self.downloads.get_download_metadata(key)
@@ -220,21 +226,21 @@ def _read_page_file(name: str) -> str:
 
 
 async def _after_exit() -> None:
-    """The socket is closed when the process has ended."""
+    """Do nothing: the socket is closed when the process has ended."""
 
 
 async def _close_with_message(
     socket: web.WebSocketResponse, sentence: str, code: int = WSCloseCode.OK
 ) -> None:
-    """Close it with what its page is to tell, of which 123 bytes are the most."""
+    """Close the socket with a message for its page, of at most 123 bytes."""
     await socket.close(code=code, message=sentence.encode())
 
 
 async def _forward_message(session: ConsoleProcess, socket: web.WebSocketResponse, text: str) -> None:
-    """Pass on what a page sends. Messages that its script does not send are ignored."""
+    """Forward a page's message to the console. Messages that the page's script never sends are ignored."""
     try:
         message = json.loads(text) if len(text) <= LARGEST_MESSAGE else None
-    except (ValueError, RecursionError):  # the latter: brackets without end
+    except (ValueError, RecursionError):  # RecursionError: deeply nested brackets
         return
     if not isinstance(message, list) or not message:
         return

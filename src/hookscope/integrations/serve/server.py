@@ -1,4 +1,4 @@
-"""Listen, print the address, and end with everything that was opened."""
+"""Listen, print the address, and close every console at the end."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ from hookscope.model.text import error_reason
 from hookscope.values import dataclass
 
 AUTOMATIC_TOKEN = "auto"
-LARGEST_TOKEN_FILE = 65_536  # bytes of a token's file
-SHUTDOWN_SECONDS = 10.0  # seconds in which answers that are under way may end
+LARGEST_TOKEN_FILE = 65_536  # bytes of a token file
+SHUTDOWN_SECONDS = 10.0  # seconds for pending responses
 
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """How it is to be served, as the command line says it."""
+    """The options of `hookscope serve`."""
 
     host: str = "127.0.0.1"
-    port: int = 0  # 0: any that is free
-    token: str | None = None  # `auto`: made anew
+    port: int = 0  # 0: any free port
+    token: str | None = None  # `auto`: generate one
     token_file: Path | None = None
     public: str | None = None
     sessions: int = 4
@@ -52,20 +52,23 @@ class ServeOptions:
 
 @dataclass(frozen=True, slots=True)
 class ServerAddress:
-    """Where the console is served, and what lets one in."""
+    """Where the console is served, and the token that grants access."""
 
     origin: str
     token: str
-    shown: bool  # the token is nobody's own, so it is told
+    shown: bool  # the token was generated, so it is printed
 
     @property
     def entrance(self) -> str:
-        """The address that lets its reader in."""
+        """The address with the token."""
         return f"{self.origin}/?token={quote(self.token, safe='')}"
 
 
 def access_rules_for(wish: ServeOptions) -> AccessRules:
-    """The door. Raises Refusal where others would find it open, or the token is no secret."""
+    """Return the access rules for these options.
+
+    Raises Refusal if other machines could connect without a token, or the token is not secret enough.
+    """
     public = _public_origin(wish.public)
     if wish.token is not None and wish.token_file is not None:
         raise Refusal("--token and --token-file are two tokens.", "Leave one out.", code=2)
@@ -90,7 +93,7 @@ def access_rules_for(wish: ServeOptions) -> AccessRules:
 
 
 def _public_origin(given: str | None) -> str:
-    """An origin, as a browser says it."""
+    """Return the origin of a public address as browsers send it; empty without an address."""
     if given is None:
         return ""
     try:
@@ -126,7 +129,7 @@ async def serve_consoles(
     tell: Callable[[ServerAddress], None],
     open_page: Callable[[ServerAddress], None] | None,
 ) -> None:
-    """Serve consoles until SIGINT or SIGTERM. Raises Refusal where nobody can listen there."""
+    """Serve consoles until SIGINT or SIGTERM. Raises Refusal if the address cannot be used."""
     door = access_rules_for(wish)
     house = ConsoleRoutes(door, options_to_text(options), wish.sessions)
     log = logging.getLogger(__name__)
@@ -141,7 +144,7 @@ async def serve_consoles(
             raise _listen_refusal(wish, error) from None
         stop = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
-            with suppress(NotImplementedError):  # Windows: Ctrl-C ends the program there
+            with suppress(NotImplementedError):  # Windows: Ctrl-C ends the program
                 asyncio.get_running_loop().add_signal_handler(number, stop.set)
         address = ServerAddress(
             door.public or _origin(wish.host, runner.addresses[0][1]),
@@ -157,7 +160,7 @@ async def serve_consoles(
 
 
 def is_worth_logging(record: logging.LogRecord) -> bool:
-    """Is it worth a line: not what anybody sends here that is no HTTP, which has got its answer."""
+    """Return False for requests that are not valid HTTP: they have got their response."""
     return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
 
 
@@ -165,8 +168,8 @@ def _listen_refusal(wish: ServeOptions, error: OSError) -> Refusal:
     taken = error.errno == errno.EADDRINUSE or "address already in use" in str(error)
     if taken:
         return Refusal(f"Port {wish.port} of {wish.host} is taken.", "`--port 0` takes a free one.")
-    if not isinstance(error, socket.gaierror):  # of a name that leads nowhere: its number is no errno
-        error = OSError(os.strerror(error.errno or 0))  # what asyncio says of it is longer
+    if not isinstance(error, socket.gaierror):  # an unknown name: its number is not an errno
+        error = OSError(os.strerror(error.errno or 0))  # shorter than asyncio's message
     what = f"Cannot listen on {wish.host}, port {wish.port}: {error_reason(error)}."
     return Refusal(what, "`--host` and `--port` name where.")
 
@@ -178,9 +181,9 @@ def _origin(host: str, port: int) -> str:
 
 @contextmanager
 def browser_opener(workspace: Path) -> Iterator[Callable[[ServerAddress], bool]]:
-    """What opens the user's browser, none that the workspace brings.
+    """Yield a function that opens the user's browser, never a program from the workspace.
 
-    Others see the arguments of its process, so the token is in a file.
+    The token is passed in a file, because other users can see the arguments of a process.
     """
     with tempfile.TemporaryDirectory(prefix="hookscope-") as folder:
 

@@ -1,4 +1,4 @@
-"""The rules, one file each. A file here is a rule: its text is its documentation and its test."""
+"""The rules, one file each. The docstring of a file is the rule's documentation and its test."""
 
 from importlib import import_module
 from pkgutil import iter_modules

@@ -1,7 +1,4 @@
-"""The composer.
-
-the key, session and context of an event, checked on every key press, with status and help below.
-"""
+"""The composer: key, session and context of an event, checked on every key press."""
 
 from __future__ import annotations
 
@@ -61,7 +58,7 @@ class KeyField(Static, can_focus=True):
     """
 
     class PickAsked(Message):
-        """Another event is wanted."""
+        """Request to choose another event."""
 
     def action_pick(self) -> None:
         self.post_message(self.PickAsked())
@@ -71,14 +68,14 @@ class KeyField(Static, can_focus=True):
 
 
 class SessionInput(Input):
-    """The session key. Characters that nobody sees do not get in."""
+    """The session key. Invisible characters are rejected."""
 
     def insert(self, text: str, index: int) -> None:
         super().insert(without_controls(text), index)
 
 
 def two_way_choice(words: tuple[str, str], second: bool) -> Content:
-    """Two words, of which one holds; marked as the modes are."""
+    """Return two words with the current one marked, like the modes."""
     shown = (
         Content.styled(f"[{text}]", "bold")
         if second == bool(index)
@@ -89,17 +86,17 @@ def two_way_choice(words: tuple[str, str], second: bool) -> Content:
 
 
 class PartChoice(Static):
-    """Which of the two texts is meant; a click takes the other."""
+    """The choice between context and `ctx`; a click switches."""
 
     class Turned(Message):
-        """The other text is wanted."""
+        """Request to switch to the other text."""
 
     def on_click(self) -> None:
         self.post_message(self.Turned())
 
 
 class Head(Horizontal):
-    """Ties them together."""
+    """The line with the key, the session and the choice of the text."""
 
     DEFAULT_CSS = """
     Head {
@@ -121,7 +118,7 @@ class Head(Horizontal):
 
     def on_resize(self) -> None:
         if not self.size:
-            return  # it is not shown, and hears of its size when it is
+            return  # hidden: it gets another resize event when shown
         self.set_class(self.size.width < (64 if self.query_one(PartChoice).display else 40), "-narrow")
 
     @property
@@ -133,7 +130,7 @@ class Head(Horizontal):
         self.query_one(SessionInput).value = without_controls(text)
 
     def show(self, key: str, ctx: bool | None) -> None:
-        """Show the key, and which text is meant; `ctx` None: there is one only."""
+        """Show the key and which text is edited; `ctx` None: the event has only one."""
         update_text(self.query_one(KeyField), Content(f"{safe_word(key, 80) or 'choose an event'} ▾"))
         part = self.query_one(PartChoice)
         part.display = ctx is not None
@@ -152,7 +149,7 @@ ANSWER_POLICIES = {
 
 
 def draft_status(checked: CheckedDraft, draft: EventDraft, here: DraftNote | None = None) -> Content:
-    """What is wrong with the draft, and where; else what is worth knowing, `here` at the cursor first."""
+    """Return the draft's problem and its place; else its notes, the one at the cursor (`here`) first."""
     if checked.event is None:
         place = f"line {checked.line}, column {checked.column}: " if checked.line else ""
         place = f"ctx, {place}" if checked.in_ctx else place
@@ -168,7 +165,7 @@ def draft_status(checked: CheckedDraft, draft: EventDraft, here: DraftNote | Non
 
 
 def draft_help(draft: EventDraft, view: Snapshot | None, sheet: ContextEditor) -> Content:
-    """The field under the cursor; else what the event is."""
+    """Return help for the field under the cursor; else for the event."""
     if view is None:
         return Content()
     known = view.host.dialect.catalogue().find(draft.key)
@@ -179,12 +176,12 @@ def draft_help(draft: EventDraft, view: Snapshot | None, sheet: ContextEditor) -
 
 
 def when_sent(known: EventType) -> str:
-    """When an event is sent, and when it is not."""
+    """Return when an event is sent, and when it is not."""
     return f"sent: {known.when}" + (f"; not {known.when_not}" if known.when_not else "")
 
 
 def only_hook_line(draft: EventDraft) -> Content:
-    """Whom the event goes to, where that is not simply who listens."""
+    """Return the target hook, if the event does not go to all subscribed hooks."""
     if draft.only is None:
         return Content()
     return Content(f"only at {safe_word(draft.only, 60)}") + Content.styled(
@@ -193,12 +190,12 @@ def only_hook_line(draft: EventDraft) -> Content:
 
 
 def environment_text(filling: VariableSources | None) -> str:
-    """Whose variables fill the event."""
+    """Return the environment whose variables fill the event."""
     return f"environment {safe_word(filling.chosen, 40)}" if filling is not None and filling.chosen else ""
 
 
 def delivery_text(draft: EventDraft, view: Snapshot | None) -> str:
-    """What becomes of what handlers say: of the messages that they push, or of what they return."""
+    """Return what the host does with pushed messages or return values."""
     if view is None:
         return ""
     dialect = view.host.dialect
@@ -209,7 +206,7 @@ def delivery_text(draft: EventDraft, view: Snapshot | None) -> str:
 
 
 class Composer(RemovableWidget, Vertical):
-    """Holds the draft, checks it on every key, and tells when it has become another."""
+    """Holds the draft, checks it on every key press, and reports changes."""
 
     ALLOW_MAXIMIZE = True
     DEFAULT_CSS = """
@@ -231,7 +228,7 @@ class Composer(RemovableWidget, Vertical):
     """
 
     class Changed(Message):
-        """The draft is another one, or its verdict is."""
+        """The draft or its check result has changed."""
 
         def __init__(self, draft: EventDraft, checked: CheckedDraft) -> None:
             super().__init__()
@@ -243,9 +240,9 @@ class Composer(RemovableWidget, Vertical):
         self.filling: VariableSources | None = None
         self.draft = EventDraft()
         self.checked = CheckedDraft(None)
-        self._pristine = EventDraft()  # the template: replaced without regret
-        self._given = EventDraft()  # as it was put here: what is otherwise now was written by hand
-        self._kept: dict[str, EventDraft] = {}  # by event: what was written by hand, and gave way to another
+        self._pristine = EventDraft()  # the template, which can be replaced without loss
+        self._given = EventDraft()  # the draft as loaded; differences from it were typed
+        self._kept: dict[str, EventDraft] = {}  # edited drafts that were replaced, by event
         self._head = Head(id="fire-head")
         self._first, self._second = ContextEditor(id="fire-context"), ContextEditor(id="fire-ctx")
         self._in_ctx = False
@@ -267,41 +264,41 @@ class Composer(RemovableWidget, Vertical):
 
     @property
     def sheet(self) -> ContextEditor:
-        """The text that is shown."""
+        """The editor that is shown."""
         return self._second if self._in_ctx else self._first
 
     @property
     def untouched(self) -> bool:
-        """Are the texts still the template's, or empty?"""
+        """Whether the texts are still the template's, or empty."""
         texts = ((self.draft.text, self._pristine.text), (self.draft.ctx_text, self._pristine.ctx_text))
         return all(text.strip() in ("", pristine.strip()) for text, pristine in texts)
 
     @property
     def pristine(self) -> bool:
-        """Is the event as its template has it, in all that can be written by hand?"""
+        """Whether everything that can be edited is as in the template."""
         now = (self.draft.text, self.draft.ctx_text, self.draft.session)
         return now == (self._pristine.text, self._pristine.ctx_text, self._pristine.session)
 
     def show_filling(self, filling: VariableSources | None) -> None:
-        """Variables are looked up there from now on."""
+        """Set the source of variables."""
         self.filling = filling
         self.read()
 
     def show_view(self, view: Snapshot | None) -> None:
-        """Check against another look; settings that are held are taken anew."""
+        """Check the draft against a new snapshot; the settings in force are read again."""
         self.view = view
         if view is not None and self.draft.cfg is not None:
             self.draft = replace(self.draft, cfg=template_draft(self.draft.key, view).cfg or {})
         self.read()
 
     def load(self, key: str, only: str | None = None) -> None:
-        """Write the template of an event."""
+        """Load the template of an event."""
         if self.view is not None:
             self.put(template_draft(key, self.view, only))
             self._pristine = self._given = self.draft
 
     def begin(self, key: str, only: str | None = None) -> None:
-        """An event of this key: as it was written by hand before, else its template."""
+        """Load an event with this key: its earlier edited draft, else its template."""
         self._keep()
         kept = self._kept.pop(key, None)
         self.load(key, only)
@@ -312,7 +309,7 @@ class Composer(RemovableWidget, Vertical):
             )
 
     def take(self, draft: EventDraft) -> None:
-        """One that lies in a file or was sent: what was written by hand is kept until its event is chosen."""
+        """Load a draft from a file or a run; edited text is kept until its event is chosen again."""
         key = self._keep()
         self.put(draft)
         self._given = draft
@@ -321,11 +318,11 @@ class Composer(RemovableWidget, Vertical):
             self.app.notify(f"What you had written for {safe_word(key, 60)} is kept: {then}", markup=False)
 
     def settled(self, draft: EventDraft) -> None:
-        """This lies in a file now."""
+        """Record that this draft was saved to a file."""
         self._given = draft
 
     def _keep(self) -> str:
-        """Keep what was written by hand since it was put here; the key of its event, or nothing."""
+        """Keep the draft if it was edited; return the key of its event, or an empty text."""
         draft, given = self.draft, self._given
         if (draft.text, draft.ctx_text, draft.session) == (given.text, given.ctx_text, given.session):
             return ""
@@ -336,7 +333,7 @@ class Composer(RemovableWidget, Vertical):
         self.app.notify(with_keys(template), markup=False)
 
     def rekey(self, key: str) -> None:
-        """Another event: as it was written before, or its template, unless this is written by hand."""
+        """Change the event: load its draft or template, unless the current text was edited."""
         if self.untouched or (key in self._kept and not self._keep()):
             self.begin(key, self.draft.only)
             return
@@ -348,12 +345,12 @@ class Composer(RemovableWidget, Vertical):
         self._tell("Your context was kept; {fire.template} puts the event's example in its place.")
 
     def limit(self, only: str | None) -> None:
-        """Fire at one hook only, or at all."""
+        """Set the only hook to fire at; None for all."""
         self.draft = replace(self.draft, only=only)
         self.read()
 
     def put(self, draft: EventDraft) -> None:
-        """Take this draft in place of the one that is there."""
+        """Replace the draft."""
         self.draft = draft
         with self.prevent(Input.Changed, TextArea.Changed):
             self._head.session = draft.session
@@ -362,7 +359,7 @@ class Composer(RemovableWidget, Vertical):
         self.read()
 
     def turn_face(self) -> None:
-        """Show the form, or the text."""
+        """Switch between form and text."""
         form = not self.sheet.as_form
         for sheet in (self._first, self._second):
             sheet.turn(form)
@@ -377,7 +374,7 @@ class Composer(RemovableWidget, Vertical):
         self.turn_part()
 
     def turn_part(self, ctx: bool | None = None) -> bool:
-        """Show the event's `ctx`, or its context; False where it has no `ctx`."""
+        """Show the event's `ctx` or its context; return False if it has no `ctx`."""
         if not has_second_argument(self.draft.key, self.view):
             return False
         focused = self.sheet.has_focus_within
@@ -405,7 +402,7 @@ class Composer(RemovableWidget, Vertical):
         self._draw_help()
 
     def read(self) -> None:
-        """Take what the editors hold, check it, and draw the verdict."""
+        """Read the editors, check the draft, and show the result."""
         self.draft = replace(
             self.draft, session=self._head.session, text=self._first.text, ctx_text=self._second.text
         )
@@ -436,7 +433,7 @@ class Composer(RemovableWidget, Vertical):
         self._draw_help()
 
     def entitle(self, title: Content) -> None:
-        """Show this as what the draft is."""
+        """Set the title, which says what the draft is."""
         self._title = title
         self._draw_title()
 
@@ -458,13 +455,13 @@ class Composer(RemovableWidget, Vertical):
         update_text(self.query_one("#fire-help", Static), told)
 
     def _reference_help(self) -> str:
-        """What the variable under the cursor comes to."""
+        """Return the value of the variable under the cursor."""
         if self.filling is None or not self.sheet.has_focus_within:
             return ""
         return variable_help(*self.sheet.cursor, self.filling.variables, datetime.now(UTC))
 
     def go_to_mistake(self) -> None:
-        """Put the cursor where the text is wrong."""
+        """Move the cursor to the mistake."""
         if not self.checked.line:
             return
         self.turn_part(self.checked.in_ctx)

@@ -45,11 +45,11 @@ TOKEN_COLORS = {
     "word": "text-accent",
     "sign": "foreground-muted",
 }
-MOST_HIGHLIGHTED = 2_000  # characters of a line that are coloured
+MOST_HIGHLIGHTED = 2_000  # characters of a line to highlight
 
 
 def common_prefix_length(first: str, second: str) -> int:
-    """How many characters both begin with."""
+    """Return the length of the common prefix."""
     least, most = 0, min(len(first), len(second))
     while least < most:
         middle = (least + most + 1) // 2
@@ -61,12 +61,12 @@ def common_prefix_length(first: str, second: str) -> int:
 
 
 def row_and_column(text: str, at: int) -> tuple[int, int]:
-    """The line and column of a character, from 0."""
+    """Return the row and column of a character, from 0."""
     return text.count("\n", 0, at), at - text.rfind("\n", 0, at) - 1
 
 
 class JsonTheme(TextAreaTheme):
-    """The style sheet's own. The line under the cursor keeps the colours of its tokens."""
+    """The style sheet's theme. The cursor's line keeps the colours of its tokens."""
 
     def apply_css(self, text_area: TextArea) -> None:
         super().apply_css(text_area)
@@ -75,7 +75,7 @@ class JsonTheme(TextAreaTheme):
 
 
 class JsonEditor(TextArea):
-    """Colours line by line, which JSON allows: none of its texts reaches over a line's end."""
+    """A JSON editor that highlights line by line: in JSON no text continues over a line end."""
 
     DEFAULT_CSS = """
     JsonEditor {
@@ -100,7 +100,7 @@ class JsonEditor(TextArea):
     ]
 
     class CompleteAsked(Message):
-        """What could stand at the cursor is wanted."""
+        """Request for completions at the cursor."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id, soft_wrap=True, tab_behavior="focus", compact=True)
@@ -108,17 +108,17 @@ class JsonEditor(TextArea):
         self.theme = "hookscope"
         self.indent_width = 2
         self.bad_line: int | None = None  # from 0
-        self.odd: frozenset[tuple[int, int]] = frozenset()  # line and column, from 0, of what is noted
+        self.odd: frozenset[tuple[int, int]] = frozenset()  # line and column of notes, from 0
 
     def mark(self, line: int | None, odd: frozenset[tuple[int, int]] = frozenset()) -> None:
-        """Underline the line that holds a mistake, and the keys that something is noted on."""
+        """Underline the line with a mistake, and the keys with notes."""
         if (line, odd) != (self.bad_line, self.odd):
             self.bad_line, self.odd = line, odd
             self.notify_style_update()
             self.refresh()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """F6 and F7 are the pane's: inside an editor they are the only way to what `w` and `g` do outside."""
+        """Leave F6 and F7 to the pane: in an editor only they do what `w` and `g` do outside."""
         if action in ("select_line", "select_all"):
             return False
         return super().check_action(action, parameters)
@@ -131,7 +131,7 @@ class JsonEditor(TextArea):
         super().load_text(escape_controls(text))
 
     def rewrite(self, text: str) -> None:
-        """Put a whole other text in place; undo brings the old one back."""
+        """Replace the whole text; undo restores the old one."""
         if text != self.text:
             self.replace(text, (0, 0), self.document.end)
             self.move_cursor((0, 0))
@@ -140,13 +140,13 @@ class JsonEditor(TextArea):
         self.post_message(self.CompleteAsked())
 
     def put(self, start: int, end: int, text: str, select: tuple[int, int]) -> None:
-        """Replace these characters, and select a part of what is there then, from its beginning."""
+        """Replace these characters, and select a part of the new text, counted from its start."""
         self.replace(text, row_and_column(self.text, start), row_and_column(self.text, end))
         first, last = (row_and_column(self.text, start + at) for at in select)
         self.selection = Selection(first, last)
 
     def change_to(self, text: str) -> None:
-        """Change what is different, as one edit; the rest, and the cursor in it, stay."""
+        """Change only what differs, as one edit; the rest and the cursor in it stay."""
         old = self.text
         if old != text:
             start = common_prefix_length(old, text)
@@ -170,7 +170,7 @@ class JsonEditor(TextArea):
         value = self.app.theme_variables.get(TOKEN_COLORS.get(token, ""), "")
         try:
             colour = Color.parse(value)
-        except ColorParseError:  # "ansi_default 50%", which only style sheets understand
+        except ColorParseError:  # such as "ansi_default 50%", which only style sheets can parse
             return Style.null()
         if value.startswith("auto"):
             return Style.null()
@@ -180,7 +180,7 @@ class JsonEditor(TextArea):
 
 
 class ContextEditor(RemovableWidget, Vertical):
-    """Two views of one text, of which one is shown."""
+    """Two views of one text, as JSON or as a form; one is shown."""
 
     DEFAULT_CSS = """
     ContextEditor {
@@ -193,7 +193,7 @@ class ContextEditor(RemovableWidget, Vertical):
     """
 
     class Moved(Message):
-        """Another field is at the cursor."""
+        """The cursor is in another field."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
@@ -223,25 +223,25 @@ class ContextEditor(RemovableWidget, Vertical):
 
     @property
     def cursor(self) -> tuple[str, int]:
-        """The line that is written, or the value of the form's row, and where in it the cursor stands."""
+        """The edited line, or the value of the form's row, and the cursor's place in it."""
         if self.as_form:
             return self.form.value_at_cursor
         line, column = self.editor.cursor_location
         return self.editor.document.get_line(line), column
 
     def rewrite(self, text: str) -> None:
-        """Put a whole other text in place."""
+        """Replace the whole text."""
         self.editor.rewrite(text)
         self._show_form()
 
     @property
     def noted(self) -> DraftNote | None:
-        """What is noted on the field at the cursor."""
+        """The note on the field at the cursor."""
         name = self.field
         return next((noted for noted in self._notes if name and noted.field == name), None)
 
     def mark(self, checked: CheckedDraft, *, in_ctx: bool) -> None:
-        """Show where the mistake and the notes are that belong to this text."""
+        """Mark the mistake and the notes in this text."""
         mine = checked.line and checked.in_ctx == in_ctx
         self._notes = tuple(noted for noted in checked.notes if noted.in_ctx == in_ctx)
         odd = ((noted.line - 1, noted.column - 1) for noted in self._notes if noted.line)
@@ -249,13 +249,13 @@ class ContextEditor(RemovableWidget, Vertical):
         self._show_form()
 
     def offer(self, known: tuple[KnownField, ...]) -> None:
-        """These are the fields that the event may have."""
+        """Set the fields that the event can have."""
         if known != self.known:
             self.known = known
             self._show_form()
 
     def turn(self, form: bool) -> None:
-        """Show the form, or the text. The focus stays within."""
+        """Show the form, or the text. The focus stays inside."""
         focused = self.has_focus_within
         self.set_class(form, "-form")
         self._show_form()
@@ -263,7 +263,7 @@ class ContextEditor(RemovableWidget, Vertical):
             self.call_after_refresh(self.take_focus)
 
     def take_focus(self) -> None:
-        """Go to the text, or to the form's row."""
+        """Focus the text, or the form's row."""
         (self.form.target if self.as_form else self.editor).focus()
 
     def _show_form(self) -> None:

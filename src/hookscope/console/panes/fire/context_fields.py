@@ -1,6 +1,4 @@
-"""The fields of a JSON context.
-
-As a form edits them, as the catalogue knows them, and as completion inserts them.
+"""The fields of a JSON context: edited as a form, known to the catalogue, inserted by completion.
 
 Pure.
 """
@@ -27,7 +25,7 @@ from hookscope.values import dataclass
 
 ValueKind = Literal["text", "number", "true/false", "null", "list", "object", "value"]
 
-LONGEST_VALUE = 10_000  # characters of a value that a row of a form takes
+LONGEST_VALUE = 10_000  # characters of a value in a form row
 JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 QUOTE_OR_ESCAPE = re.compile(r'(\\.)|"', re.DOTALL)
 KIND_BY_SIGN: dict[str, ValueKind] = {
@@ -42,15 +40,15 @@ KIND_BY_SIGN: dict[str, ValueKind] = {
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """One member of the object, and where it stands in the text."""
+    """A member of the object, and its place in the text."""
 
     name: str
-    start: int  # of its key
-    at: int  # of its value
+    start: int  # offset of its key
+    at: int  # offset of its value
     end: int
     kind: ValueKind  # `value`: no value yet
-    shown: str  # its value on one line; of a text, what stands between the quotes
-    problem: str = ""  # why what was typed is no value
+    shown: str  # its value on one line; for a text, the content of the quotes
+    problem: str = ""  # why the typed text is no value
 
     @property
     def is_text(self) -> bool:
@@ -63,20 +61,21 @@ class FormField:
 
 @dataclass(frozen=True, slots=True)
 class JsonForm:
-    """The text and its fields, in their order. A key that stands there twice is two fields.
+    """The text and its fields, in order. A key that occurs twice is two fields.
 
-    While what was typed into a field makes the text invalid, the fields are those of before, moved along.
+    While a typed value makes the text invalid, the fields are the previous ones, with their offsets
+    adjusted.
     """
 
     text: str
     fields: tuple[FormField, ...] = ()
 
     def find(self, name: str) -> int | None:
-        """The index of the field of this name: the last one, whose value counts."""
+        """Return the index of the last field with this name, whose value counts."""
         return next((i for i in reversed(range(len(self.fields))) if self.fields[i].name == name), None)
 
     def write(self, index: int, typed: str) -> JsonForm:
-        """With this value of that field: of a text, what stands between the quotes; else JSON."""
+        """Return the form with this value: the content of the quotes for a text, JSON for others."""
         field = self.fields[index]
         if typed == field.shown or field.too_long:
             return self
@@ -88,11 +87,11 @@ class JsonForm:
         return self._put(index, source, is_text=False)
 
     def put(self, index: int, source: str) -> JsonForm:
-        """With this JSON as the value of that field."""
+        """Return the form with this JSON as a field's value."""
         return self._put(index, source, is_text=source.startswith('"'))
 
     def turn(self, index: int) -> JsonForm:
-        """With that field as a text where it was none; else as the JSON that its text is, if it is any."""
+        """Return the form with the field turned into a text, or from a text into the JSON it contains."""
         field = self.fields[index]
         if not field.is_text:
             return self._put(index, quote_text(_inside_quotes(field.shown)), is_text=True)
@@ -103,7 +102,7 @@ class JsonForm:
         return self._put(index, inside or "null", is_text=False)
 
     def remove(self, index: int) -> JsonForm:
-        """Without that field."""
+        """Return the form without that field."""
         fields, text = self.fields, self.text
         if len(fields) == 1:
             start, end = text.index("{") + 1, text.rindex("}")
@@ -114,7 +113,7 @@ class JsonForm:
         return self._spliced(start, end, "", (*fields[:index], *fields[index + 1 :]))
 
     def add(self, name: str, source: str) -> JsonForm:
-        """With one field more, at the end."""
+        """Return the form with another field at the end."""
         key = f"{quote_text(_inside_quotes(name))}: "
         if self.fields:
             before, gap = self.text[: self.fields[-1].end] + ",", self._gap()
@@ -127,7 +126,7 @@ class JsonForm:
         return _reread_form(f"{before}{gap}{key}{source}{after}", (*self.fields, new))
 
     def _gap(self) -> str:
-        """What stands between a comma and the member after it."""
+        """Return the text between a comma and the next member."""
         if len(self.fields) > 1:
             before, after = self.fields[-2:]
             return self.text[self.text.index(",", before.end) + 1 : after.start]
@@ -153,7 +152,7 @@ class JsonForm:
 
 
 def read_json_form(text: str) -> JsonForm:
-    """The fields of a JSON object; empty text is an empty one. Raises BadContext."""
+    """Return the fields of a JSON object; an empty text is an empty one. Raises BadContext."""
     parse_context(text)
     return JsonForm(text, tuple(_form_fields(text)) if text.strip() else ())
 
@@ -166,7 +165,7 @@ def _reread_form(text: str, fields: tuple[FormField, ...]) -> JsonForm:
 
 
 def _form_fields(text: str) -> Iterator[FormField]:
-    """The members of a valid object."""
+    """Yield the members of a valid object."""
     for name, start, at, end in members_at(text, text.index("{")):
         yield _form_field(str(name), start, at, end, text[at:end], text[at] == '"')
 
@@ -187,7 +186,7 @@ def _kind_of(source: str) -> ValueKind:
 
 
 def value_problem(source: str, *, is_text: bool = False) -> str:
-    """Why this is not the JSON of one value; empty where it is."""
+    """Return why the text is not one JSON value; empty if it is."""
     try:
         _, end = JSON_SCANNER.raw_decode(source)
     except (ValueError, RecursionError):
@@ -198,29 +197,32 @@ def value_problem(source: str, *, is_text: bool = False) -> str:
 
 
 def quote_text(typed: str) -> str:
-    """The JSON of a text from what stands between its quotes; quotes in it need no backslash."""
+    """Return the JSON of the content of quotes; quotes inside need no backslash."""
     inside = escape_controls(QUOTE_OR_ESCAPE.sub(lambda found: found[1] or '\\"', typed))
     return '"' + inside.replace("\n", "\\n").replace("\t", "\\t") + '"'
 
 
 def shown_text(text: str) -> str:
-    """A text as its row of a form shows it: line ends, tabs and backslashes as their escapes."""
+    """Return a text as its form row shows it: line ends, tabs and backslashes escaped."""
     return quote_text(_inside_quotes(text))[1:-1].replace('\\"', '"')
 
 
 def _inside_quotes(text: str) -> str:
-    """Any text as it may stand between quotes."""
+    """Return a text escaped for use between quotes."""
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
 def one_line_json(source: str) -> str:
-    """A JSON value with the spaces of one line, its tokens as they were."""
+    """Return a JSON value on one line, with its tokens unchanged."""
     spaced = {",": ", ", ":": ": "}
     return "".join(spaced.get(token, token) for token in JSON_TOKEN.findall(source))
 
 
 def indented_json(source: str, indent: str) -> str:
-    """A JSON value over several lines, its tokens as they were; `indent` is that of its first line."""
+    """Return a JSON value over several lines, with its tokens unchanged.
+
+    `indent` is the indentation of its first line.
+    """
     tokens = JSON_TOKEN.findall(source)
     parts, depth = [], 0
     for index, token in enumerate(tokens):
@@ -256,14 +258,14 @@ EMPTY_VALUES = {
 
 @dataclass(frozen=True, slots=True)
 class KnownField:
-    """One field that the event may have."""
+    """A field that the event can have."""
 
     name: str
     help: str
-    told: str = ""  # the same with values and types
-    example: str = '""'  # JSON, over several lines perhaps
-    values: tuple[str, ...] = ()  # all that it can be, as JSON; empty: anything
-    members: tuple[KnownField, ...] = ()  # of the object, or of each item of the list
+    told: str = ""  # help with values and types
+    example: str = '""'  # JSON, possibly of several lines
+    values: tuple[str, ...] = ()  # possible values as JSON; empty: any
+    members: tuple[KnownField, ...] = ()  # members of the object, or of each item of the list
 
     @property
     def is_text(self) -> bool:
@@ -271,7 +273,7 @@ class KnownField:
 
 
 def known_fields(fields: Mapping[str, EventField], required: Sequence[str] = ()) -> tuple[KnownField, ...]:
-    """These fields of the catalogue: those that every such event has, then the others."""
+    """Return these catalogue fields: required ones first."""
     return tuple(
         KnownField(
             name,
@@ -292,7 +294,7 @@ def _known_values(field: EventField) -> tuple[str, ...]:
 
 
 def known_fields_at(known: Sequence[KnownField], path: Sequence[str | int]) -> tuple[KnownField, ...]:
-    """What the object at this path may have; the steps into lists are those into any of their items."""
+    """Return the fields of the object at this path; a step into a list matches any of its items."""
     for step in path:
         if isinstance(step, str):
             known = next((offer.members for offer in known if offer.name == step), ())
@@ -306,7 +308,7 @@ def _example_json(field: EventField) -> str:
 
 
 def known_field_help(known: Sequence[KnownField], name: str | None, text: str) -> str:
-    """One line about the field of this name, else about the fields that `text` does not have."""
+    """Return one line about this field, else about the fields that `text` lacks."""
     found = next((offer for offer in known if offer.name == name), None)
     if found is not None:
         return f"{name}: {found.told or found.help}"
@@ -314,14 +316,14 @@ def known_field_help(known: Sequence[KnownField], name: str | None, text: str) -
     return f"could also hold: {', '.join(absent)}" if absent else ""
 
 
-CursorSlot = Literal["name", "value", "after"]  # `after`: behind a member, where a comma is missing yet
+CursorSlot = Literal["name", "value", "after"]  # `after`: after a member, before a missing comma
 
 PARTIAL_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"?|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 
 @dataclass(slots=True)
 class JsonLevel:
-    """An object or a list that is open at some character."""
+    """An object or list that is open at some character."""
 
     is_object: bool
     opened: int
@@ -332,21 +334,21 @@ class JsonLevel:
 
 @dataclass(frozen=True, slots=True)
 class CompletionPlace:
-    """The place at the cursor: of an object's member."""
+    """The place at the cursor, in a member of an object."""
 
-    path: tuple[str | int, ...]  # of the object
+    path: tuple[str | int, ...]  # path of the object
     slot: CursorSlot
-    name: str  # the member whose value is meant
-    names: frozenset[str]  # all that the object has, but for what is being written
-    opened: int  # where the object begins
-    start: int  # of what is replaced
+    name: str  # the member whose value is completed
+    names: frozenset[str]  # the object's names, without the one being typed
+    opened: int  # offset of the object
+    start: int  # range to replace
     end: int
-    typed: str  # so far, without quotes
+    typed: str  # typed so far, without quotes
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """Something that can be put at the spot."""
+    """A value or name that can be inserted."""
 
     shown: str
     help: str
@@ -355,7 +357,7 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class CompletedText:
-    """What replaces `start` to `end` of the text, and which part of it is to be selected then."""
+    """What replaces `start` to `end` of the text, and which part of it to select."""
 
     start: int
     end: int
@@ -364,7 +366,7 @@ class CompletedText:
 
 
 def completion_place_at(text: str, at: int) -> CompletionPlace | None:
-    """What stands at this character; None outside every object."""
+    """Return the place at this character; None outside every object."""
     levels: list[JsonLevel] = []
     here: re.Match[str] | None = None
     for token in PARTIAL_TOKEN.finditer(text):
@@ -386,7 +388,7 @@ def completion_place_at(text: str, at: int) -> CompletionPlace | None:
 
 
 def _unfinished(sign: str, levels: list[JsonLevel]) -> bool:
-    """Is the cursor right behind this to write on? Behind a whole text that is a value it is not."""
+    """Return True if the cursor after this token continues it. A finished text value is not continued."""
     if sign in "{}[],:" or not levels:
         return False
     whole = len(sign) > 1 and sign[0] == sign[-1] == '"'
@@ -415,7 +417,7 @@ def _read_token(levels: list[JsonLevel], sign: str, at: int) -> None:
 
 
 def _other_names(text: str, top: JsonLevel, here: re.Match[str] | None) -> list[str]:
-    """The names of all members of an open object, but for the one that is being written."""
+    """Return the names of all members of an open object, without the one being typed."""
     skip = here.start() if here else -1
     levels = [JsonLevel(True, top.opened)]
     found: list[str] = []
@@ -436,7 +438,7 @@ def _unquoted(sign: str) -> str:
 
 
 def completions_at(spot: CompletionPlace, known: Sequence[KnownField]) -> tuple[Completion, ...]:
-    """What the catalogue knows for this spot: names of absent members, or values of this one."""
+    """Return the catalogue's completions: names of absent members, or values of this one."""
     offered = known_fields_at(known, spot.path)
     if spot.slot == "value":
         return value_completions(next((offer for offer in offered if offer.name == spot.name), None))
@@ -448,7 +450,7 @@ def completions_at(spot: CompletionPlace, known: Sequence[KnownField]) -> tuple[
 
 
 def value_completions(offer: KnownField | None) -> tuple[Completion, ...]:
-    """All that a field can be, as far as is known; else its example."""
+    """Return all known values of a field; else its example."""
     if offer is None:
         return ()
     if offer.values:
@@ -457,15 +459,15 @@ def value_completions(offer: KnownField | None) -> tuple[Completion, ...]:
 
 
 def complete_text(text: str, spot: CompletionPlace, choice: Completion) -> CompletedText:
-    """The text with the choice in its place: commas, line and indent as its neighbours have them."""
+    """Return the edit that inserts a choice, with commas, lines and indentation like its neighbours."""
     indent = _line_indent(text, spot.start)
     if spot.slot == "value":
         return _replacement(spot.start, spot.end, "", indented_json(choice.source, indent), "")
     name = json.dumps(choice.shown, ensure_ascii=False)
     rest = text[spot.end :].lstrip()
-    if rest.startswith(":"):  # it has a value already
+    if rest.startswith(":"):  # it already has a value
         return CompletedText(spot.start, spot.end, name, (len(name), len(name)))
-    begin = len(text[: spot.start].rstrip())  # behind what stands before it
+    begin = len(text[: spot.start].rstrip())  # after the preceding text
     over_lines = "\n" in text[spot.opened : spot.start]
     comma = "," if spot.slot == "after" else ""
     after = "," if rest[:1] not in ("}", ",", "") else ""

@@ -48,7 +48,7 @@ ADD_FIELD = "+ another"
 
 @dataclass(frozen=True, slots=True)
 class FormRow:
-    """One line of the form: a field that is there, one that could be, or (neither) the place for another."""
+    """A row: an existing field, a possible field, or (neither) the place to add another."""
 
     field: FormField | None = None
     offer: KnownField | None = None
@@ -60,7 +60,7 @@ class FormRow:
 
     @property
     def shown(self) -> str:
-        """What its input holds."""
+        """The text of its input."""
         return self.field.shown if self.field else ""
 
     @property
@@ -69,7 +69,7 @@ class FormRow:
 
 
 def form_rows_of(form: JsonForm, known: Sequence[KnownField]) -> tuple[FormRow, ...]:
-    """The fields in their order, then those that could be added, then the place for any other."""
+    """Return the fields in order, then possible fields, then the place for any other."""
     offered = {offer.name: offer for offer in known}
     last = {field.name: index for index, field in enumerate(form.fields)}
     there = (
@@ -81,7 +81,7 @@ def form_rows_of(form: JsonForm, known: Sequence[KnownField]) -> tuple[FormRow, 
 
 @dataclass(frozen=True, slots=True)
 class FormColumns:
-    """Cells of a form's columns; between name and value stand the kind's sign and spaces."""
+    """The widths of a form's columns; the kind's sign and spaces are between name and value."""
 
     name: int
     value: int
@@ -93,7 +93,7 @@ class FormColumns:
 
 
 def form_columns(width: int, names: int) -> FormColumns:
-    """How a row of `width` cells is divided, where the longest name takes `names`."""
+    """Return the columns of a row of `width` cells; the longest name has `names` cells."""
     name = max(min(names, 24, width // 3), 4)
     left = max(width - name - 4, 1)
     help_ = left * 45 // 100 if left >= 30 else 0
@@ -101,7 +101,7 @@ def form_columns(width: int, names: int) -> FormColumns:
 
 
 def form_row_line(row: FormRow, at: FormColumns, noted: str = "") -> Content:
-    """A row as it is drawn, but for the input at the cursor; what is `noted` stands in place of its help."""
+    """Return a row without the input; its note replaces its help."""
     if row.field is None:
         name, example = (row.name, one_line_json(row.offer.example)) if row.offer else (ADD_FIELD, "")
         cells = (
@@ -131,7 +131,7 @@ def form_row_line(row: FormRow, at: FormColumns, noted: str = "") -> Content:
 
 
 class FieldLines(LineList):
-    """The rows, drawn."""
+    """The drawn rows."""
 
     DEFAULT_CSS = """
     FieldLines { height: 1fr; }
@@ -144,9 +144,9 @@ class FieldLines(LineList):
         super().__init__()
         self.can_focus = False
         self.rows: tuple[FormRow, ...] = ()
-        self._longest = 0  # of their names
+        self._longest = 0  # width of the longest name
         self.notes: Mapping[str, str] = {}  # by the field's name
-        self.said: tuple[Content, ...] = ()  # in place of rows
+        self.said: tuple[Content, ...] = ()  # shown instead of rows
 
     @property
     def line_count(self) -> int:
@@ -163,7 +163,7 @@ class FieldLines(LineList):
         return form_columns(self.inner_width - CURSOR_GUTTER, max(self._longest, len(ADD_FIELD)))
 
     def show(self, rows: tuple[FormRow, ...]) -> None:
-        """Draw these rows."""
+        """Show these rows."""
         self.rows, self._longest = rows, max((len(row.name) for row in rows), default=0)
         self.lines_changed()
 
@@ -176,7 +176,7 @@ FormCommand = Literal["leave out", "turn", "undo", "redo", "complete"]
 
 
 class ValueInputOwner(Protocol):
-    """The form. It is told at once, so that no key meets a row that is no longer the one on the screen."""
+    """The form. It is called directly, so that no key reaches a row that is no longer shown."""
 
     def typed(self, value: str) -> None: ...
     def cursor_moved(self) -> None: ...
@@ -186,7 +186,7 @@ class ValueInputOwner(Protocol):
 
 
 class ValueInput(Input):
-    """The value of one row."""
+    """The input for the value of one row."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "row(-1)", "Up", show=False, id="form.up", tooltip="The field above"),
@@ -227,11 +227,11 @@ class ValueInput(Input):
     def __init__(self, owner: ValueInputOwner) -> None:
         super().__init__(compact=True, select_on_focus=False)
         self._owner = owner
-        self._literal = False  # does it hold a text, and no JSON
-        self._told = True  # is what it holds the owner's
+        self._literal = False  # whether it holds a text, not JSON
+        self._told = True  # whether changes are reported to the owner
 
     def show(self, value: str, literal: bool, placeholder: str) -> None:
-        """Take another row's value; the cursor goes to its end."""
+        """Show another row's value, with the cursor at its end."""
         self._literal, self.placeholder = literal, placeholder
         self._told = False
         self.value = value
@@ -252,7 +252,7 @@ class ValueInput(Input):
             super().insert(text, index)
 
     def _on_paste(self, event: events.Paste) -> None:
-        """A text is pasted as it is: its line ends and backslashes become escapes."""
+        """Paste a text with its line ends and backslashes escaped."""
         event.stop()
         event.prevent_default()
         text = shown_text(event.text) if self._literal else " ".join(escape_controls(event.text).split())
@@ -278,25 +278,25 @@ VALUE_TOO_LONG = "too long for a form: {fire.form} has it"
 
 
 class FieldForm(RemovableWidget, Container):
-    """Shows a text as its fields, and says at once what becomes of the text when one is edited."""
+    """Shows a text as its fields, and reports each edit as a new text."""
 
     DEFAULT_CSS = """
     FieldForm { layers: under over; height: 1fr; overflow: hidden; }
     """
 
     class Moved(Message):
-        """The cursor is on another field, or elsewhere in its value."""
+        """The cursor is in another field, or elsewhere in its value."""
 
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, FieldForm.Moved)
 
     def __init__(self, edited: Callable[[str], None], undo: Callable[[bool], None]) -> None:
-        """`edited` gets the new text; `undo` takes its last change back, or (True) makes it again."""
+        """`edited` gets the new text; `undo` undoes the last change, or (True) repeats it."""
         super().__init__()
         self._edited, self._undo = edited, undo
         self._form = JsonForm("")
         self._known: tuple[KnownField, ...] = ()
-        self._at = 0  # the row that the input holds
+        self._at = 0  # the row in the input
         self._lines, self._input = FieldLines(), ValueInput(self)
 
     def compose(self) -> ComposeResult:
@@ -315,16 +315,16 @@ class FieldForm(RemovableWidget, Container):
 
     @property
     def value_at_cursor(self) -> tuple[str, int]:
-        """What the input holds, and where in it the cursor stands."""
+        """The input's text, and the cursor's place in it."""
         return self._input.value, self._input.cursor_position
 
     @property
     def target(self) -> LineList | Input:
-        """What takes the focus."""
+        """The widget that takes the focus."""
         return self._lines if self._lines.said else self._input
 
     def show(self, text: str, known: tuple[KnownField, ...], notes: Mapping[str, str]) -> None:
-        """Show this text's fields, with a note on some; of a text that cannot be read, where it cannot."""
+        """Show the text's fields with their notes; for invalid text, where it is invalid."""
         if notes != self._lines.notes:
             self._lines.notes = notes
             self._lines.refresh()
@@ -358,7 +358,7 @@ class FieldForm(RemovableWidget, Container):
         self._input.display = False
 
     def _show_rows(self, form: JsonForm, at: int | None = None) -> None:
-        """Draw these fields, with the cursor at that row, else where the name is that it was on."""
+        """Show these fields, with the cursor at that row, else at the field it was on."""
         name, rows = self.row.name, form_rows_of(form, self._known)
         if at is None:
             stays = self._at < len(rows) and rows[self._at].name == name
@@ -370,7 +370,7 @@ class FieldForm(RemovableWidget, Container):
         self._place()
 
     def _show_value(self) -> None:
-        """Let the input hold the value of its row."""
+        """Put the row's value into the input."""
         row = self.row
         literal = row.field.is_text if row.field else row.offer is None or row.offer.is_text
         hint = (
@@ -382,7 +382,7 @@ class FieldForm(RemovableWidget, Container):
             self._input.show(row.shown, literal, hint)
 
     def _place(self) -> None:
-        """Lay the input over the value at the cursor; out of sight where that is scrolled away."""
+        """Place the input over the value at the cursor, or off the screen if that is scrolled away."""
         at, lines = self._lines.columns, self._lines
         y = self._at - round(lines.scroll_y)
         self._input.styles.width = at.value
@@ -413,7 +413,7 @@ class FieldForm(RemovableWidget, Container):
         self.cursor_moved()
 
     def go_to_mistake(self) -> bool:
-        """Go to the first field whose value is none; False where there is none such."""
+        """Go to the first field with an invalid value; return False if there is none."""
         found = next((index for index, field in enumerate(self._form.fields) if field.problem), None)
         if found is None:
             return False
@@ -424,12 +424,12 @@ class FieldForm(RemovableWidget, Container):
 
     @on(Input.Changed)
     def _input_changed(self, event: Input.Changed) -> None:
-        event.stop()  # it was told at once, and the text that came of it is what counts
+        event.stop()  # already reported through the owner
 
-    # What is done in the input.
+    # Calls from the input.
 
     def typed(self, value: str) -> None:
-        """Another value of the row; a field that was absent is there by it."""
+        """Handle a new value of the row; this adds an absent field."""
         row = self.row
         if row.field is not None:
             self._take(self._form.write(self._at, value))
@@ -439,11 +439,11 @@ class FieldForm(RemovableWidget, Container):
             )
 
     def cursor_moved(self) -> None:
-        """Perhaps another part of the value is meant."""
+        """Report that the cursor may be in another part of the value."""
         self.post_message(self.Moved())
 
     def entered(self, value: str) -> None:
-        """Go on; an absent field takes its example, a new name becomes a field."""
+        """Go to the next row; an absent field gets its example, a new name becomes a field."""
         row, name = self.row, value.strip()
         found = self._form.find(name)
         if row.field is not None:
@@ -463,7 +463,7 @@ class FieldForm(RemovableWidget, Container):
         self._go(self._at + by * (max(1, self._lines.size.height - 1) if pages else 1))
 
     def wish(self, what: FormCommand) -> None:
-        """Change the row as a whole, or take a change back."""
+        """Change the whole row, or undo a change."""
         if what in ("undo", "redo"):
             self._undo(what == "redo")
         elif what == "complete":
@@ -503,7 +503,7 @@ class FieldForm(RemovableWidget, Container):
         self._edited(form.text)
 
     def _take(self, form: JsonForm) -> None:
-        """An edit of the row at the cursor; its input is shown anew where it no longer fits."""
+        """Apply an edit of the current row; its input is shown again if it no longer fits."""
         if form is self._form:
             return
         before, many = self.row.field, len(self._form.fields)

@@ -1,7 +1,4 @@
-"""The composed event.
-
-its text checked with the places of mistakes, its variables, and the saved event it came from.
-"""
+"""The composed event: its checked text, places of mistakes, variables, and its saved event."""
 
 from __future__ import annotations
 
@@ -54,21 +51,21 @@ def _reject_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-# Numbers stay text: they are shown as they were written.
+# Numbers stay text, to show them as written.
 JSON_SCANNER = JSONDecoder(parse_int=str, parse_float=str, parse_constant=_reject_constant)
 
 
 class JsonMember(NamedTuple):
-    """One member of an object, or one item of a list."""
+    """A member of an object, or an item of a list."""
 
     name: str | int
-    start: int  # of its key; of an item, of its value
-    at: int  # of its value
+    start: int  # offset of its key, or of an item's value
+    at: int  # offset of its value
     end: int
 
 
 def members_at(text: str, at: int) -> Iterator[JsonMember]:
-    """The members of the object, or the items of the list, that begins there. The text is valid."""
+    """Yield the members of the object or list that starts at `at`. The text must be valid."""
     is_object = text[at] == "{"
     start, index = skip_whitespace(text, at + 1), 0
     while text[start] not in "}]":
@@ -86,7 +83,7 @@ def members_at(text: str, at: int) -> Iterator[JsonMember]:
 
 
 def offsets_of(text: str, paths: Iterable[JsonPath]) -> dict[JsonPath, int]:
-    """Where the members of these paths begin in a valid text; of several of one name, the last. One pass."""
+    """Return where the members of these paths start in a valid text; of duplicates the last. One pass."""
     wanted: dict[str | int, list[JsonPath]] = {}
     for path in paths:
         wanted.setdefault(path[0], []).append(path)
@@ -113,12 +110,12 @@ def _offsets(
 
 
 def line_of(text: str, offset: int) -> int:
-    """The line that a character stands in, from 1."""
+    """Return the line of a character, from 1."""
     return text.count("\n", 0, offset) + 1
 
 
 def offset_at(text: str, row: int, column: int) -> int:
-    """The character at a row and a column, both from 0."""
+    """Return the offset of a row and a column, both from 0."""
     start = 0
     for _ in range(row):
         start = text.find("\n", start) + 1
@@ -126,26 +123,26 @@ def offset_at(text: str, row: int, column: int) -> int:
 
 
 def column_of(text: str, offset: int) -> int:
-    """The column of a character, from 1."""
+    """Return the column of a character, from 1."""
     return offset - text.rfind("\n", 0, offset)
 
 
 def skip_whitespace(text: str, at: int) -> int:
-    """The first character from there on that is no space."""
+    """Return the offset of the next character that is not whitespace."""
     space = WHITESPACE.match(text, at)
     return space.end() if space else at
 
 
 @dataclass(frozen=True, slots=True)
 class UnsetVariable:
-    """A reference that cannot be filled, and where it stands in the text: from 0; None: not found there."""
+    """A reference that cannot be filled, and its offset in the text; None if it was not found."""
 
     problem: str
     at: int | None
 
 
 def first_unset_variable(value: Any, text: str, variables: Variables, now: datetime) -> UnsetVariable | None:
-    """The first reference in a value that cannot be filled; `text` is the JSON that it is read from."""
+    """Return the first reference in a value that cannot be filled; `text` is the value's JSON."""
     use = next((use for use in references_in(value, variables, now) if use.problem), None)
     if use is None:
         return None
@@ -158,7 +155,7 @@ def first_unset_variable(value: Any, text: str, variables: Variables, now: datet
 
 
 def variable_problem(written: str, values: Mapping[str, str]) -> str:
-    """Why a reference cannot be filled, in a few words."""
+    """Return why a reference cannot be filled, in a few words."""
     if written.startswith(NOW) and not written.isidentifier():
         return f"${{{written}}} is no time; one looks like ${{now-1h30m}}"
     near = nearest_word(written, values)
@@ -166,7 +163,7 @@ def variable_problem(written: str, values: Mapping[str, str]) -> str:
 
 
 def variable_help(text: str, at: int, variables: Variables, now: datetime) -> str:
-    """What the reference comes to that stands at this character of a text; empty where none stands."""
+    """Return the value of the reference at this character; empty if there is none."""
     found = next(
         (found for found in WRITTEN_REFERENCE.finditer(text) if found.start() <= at <= found.end()), None
     )
@@ -185,30 +182,30 @@ def _variable_text(use: VariableReference, variables: Variables) -> str:
     return f"{use.shown or 'empty'} · from {use.origin}"
 
 
-INLINE_CFG_LIMIT = 400  # characters of settings that may stand in the text
+INLINE_CFG_LIMIT = 400  # characters of settings that fit in the text
 CFG = "cfg"
 DRAFT_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"?|[{}\[\]:]')
 
 
 @dataclass(frozen=True, slots=True)
 class EventDraft:
-    """What the composer holds."""
+    """The content of the composer."""
 
     key: str = ""
     session: str = ""
     text: str = ""
     only: str | None = None
-    cfg: Mapping[str, Any] | None = None  # settings in force, too long for the text
+    cfg: Mapping[str, Any] | None = None  # the settings in force, if too long for the text
     ctx_text: str = ""  # the second argument of stream and plugin handlers
-    meta: Mapping[str, Any] = field(default_factory=dict)  # of a stream's envelope
+    meta: Mapping[str, Any] = field(default_factory=dict)  # a stream's envelope
 
 
 @dataclass(frozen=True, slots=True)
 class DraftNote:
-    """Something odd."""
+    """A note on something unusual in the draft."""
 
     text: str
-    field: str = ""  # the name of the field that it is about, or in
+    field: str = ""  # the name of its field
     in_ctx: bool = False
     line: int = 0  # 1 and up; 0: not in the text
     column: int = 0
@@ -219,23 +216,23 @@ class DraftNote:
 
 @dataclass(frozen=True, slots=True)
 class CheckedDraft:
-    """A draft read: the event, or what is wrong and where."""
+    """A checked draft: its event, or a problem with its place."""
 
     event: Event | None
     problem: str = ""
     line: int = 0  # 1 and up; 0: not in the text
     column: int = 0
-    in_ctx: bool = False  # is the place in the text of `ctx`
-    notes: tuple[DraftNote, ...] = ()  # worth knowing, stop nothing
+    in_ctx: bool = False  # whether the place is in the text of `ctx`
+    notes: tuple[DraftNote, ...] = ()  # notes that do not prevent firing
 
 
 def template_draft(key: str, view: Snapshot, only: str | None = None) -> EventDraft:
-    """A realistic event of that key as text."""
+    """Return a realistic event with that key as a draft."""
     return replace(draft_of_event(template_event(key, view.host), only), key=key)
 
 
 def draft_of_event(event: Event, only: str | None = None) -> EventDraft:
-    """An event as text. Long settings stay out of the text, and are kept."""
+    """Return an event as a draft. Long settings are kept outside the text."""
     context = dict(event.context)
     held = None
     if len(readable_json(context.get(CFG, {}))) >= INLINE_CFG_LIMIT:
@@ -248,14 +245,14 @@ def draft_of_event(event: Event, only: str | None = None) -> EventDraft:
 
 
 def has_second_argument(key: str, view: Snapshot | None) -> bool:
-    """Do handlers of this event get a second argument?"""
+    """Return True if handlers of this event get a second argument."""
     return view is not None and view.host.dialect.event_of(key).kind != "folder"
 
 
 def check_draft(
     draft: EventDraft, view: Snapshot | None, filling: VariableSources | None = None
 ) -> CheckedDraft:
-    """The event of a draft as it is written, or why it is none. Without `filling` variables are let be."""
+    """Return the event of a draft, or its problem. Without `filling` variables stay unfilled."""
     key = draft.key.strip()
     if not key:
         return CheckedDraft(None, "an event key is wanted, such as command:new")
@@ -292,7 +289,7 @@ def check_draft(
 
 
 def unset_variable_problem(draft: EventDraft, event: Event, filling: VariableSources) -> CheckedDraft | None:
-    """The first variable that cannot be filled, as what is wrong with the draft."""
+    """Return the first variable that cannot be filled, as a problem of the draft."""
     if filling.problem:
         return CheckedDraft(None, filling.problem)
     variables, now = filling.variables, event.timestamp
@@ -310,7 +307,7 @@ def unset_variable_problem(draft: EventDraft, event: Event, filling: VariableSou
 
 
 def key_note(key: str, view: Snapshot) -> str:
-    """What is odd about an event key; empty where nothing is."""
+    """Return what is unusual about an event key; empty if nothing is."""
     catalogue, product = view.host.dialect.catalogue(), view.host.dialect.product
     if catalogue.sends(key):
         return ""
@@ -324,7 +321,7 @@ def key_note(key: str, view: Snapshot) -> str:
 
 
 def context_notes(event: Event, draft: EventDraft, view: Snapshot) -> tuple[DraftNote, ...]:
-    """What is odd about the context and `ctx`, with its lines."""
+    """Return what is unusual about the context and `ctx`, with lines."""
     notes = event_notes(event, view.host.dialect.catalogue())
     texts = {False: draft.text, True: draft.ctx_text}
     offsets = {
@@ -345,7 +342,7 @@ def context_notes(event: Event, draft: EventDraft, view: Snapshot) -> tuple[Draf
 
 
 def same_event(first: Event | None, second: Event | None) -> bool:
-    """Are two drafts' events alike but for the moment of writing?"""
+    """Return True if two events differ in their timestamp at most."""
     if first is None or second is None:
         return first is second
     return (first.key, first.session_key, first.kind, first.context, first.ctx, first.meta) == (
@@ -359,26 +356,26 @@ def same_event(first: Event | None, second: Event | None) -> bool:
 
 
 def readable_json(value: Any) -> str:
-    """Readable JSON without a raw control character: those stand as their escapes."""
+    """Return readable JSON with all control characters escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
     return escape_controls(text)
 
 
 def escape_controls(text: str) -> str:
-    """Text as it may enter the editor: what would not be seen stands as its JSON escape."""
+    """Return text for the editor, with invisible characters as JSON escapes."""
     return replace_hidden(text.replace("\r\n", "\n").replace("\r", "\n"), _json_escape)
 
 
 def _json_escape(character: str) -> str:
-    """Its UTF-16 units, as JSON writes them."""
+    """Return a character's UTF-16 units as JSON escapes."""
     units = character.encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
 def field_name_at(text: str, line: int, column: int) -> str | None:
-    """The top-level key whose value the cursor stands in. `line` and `column` count from 0.
+    """Return the top-level key whose value contains the cursor. `line` and `column` start at 0.
 
-    A scanner that forgives everything: the text is being written and seldom valid.
+    The scanner tolerates every error, because text that is being edited is rarely valid.
     """
     rows = text.split("\n")
     start = sum(len(row) + 1 for row in rows[:line])
@@ -400,7 +397,7 @@ def field_name_at(text: str, line: int, column: int) -> str | None:
 
 
 def cfg_note(draft: EventDraft) -> str:
-    """How the settings get into the event where the text does not show them."""
+    """Return how the settings get into the event if the text does not show them."""
     if draft.cfg is None:
         return ""
     return f"cfg: settings in force ({counted(len(draft.cfg), 'key')})"
@@ -408,18 +405,18 @@ def cfg_note(draft: EventDraft) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LoadedEvent:
-    """A saved event in the composer, and the draft as it was when file and composer were alike."""
+    """A saved event in the composer, and the draft when both were equal."""
 
     file: Path
     draft: EventDraft
 
     def changed(self, now: EventDraft) -> bool:
-        """Is the composer's event another one than the file's. Whom it is fired at is no part of it."""
+        """Return True if the composer's event differs from the file's; its target does not count."""
         return replace(self.draft, only=None) != replace(now, only=None)
 
 
 def loaded_event_title(loaded: LoadedEvent | None, now: EventDraft) -> Content:
-    """The composer's title."""
+    """Return the composer's title."""
     if loaded is None:
         return Content("Event")
     changed = Content.styled(" • changed", "$text-warning") if loaded.changed(now) else Content()
@@ -427,7 +424,7 @@ def loaded_event_title(loaded: LoadedEvent | None, now: EventDraft) -> Content:
 
 
 def draft_of_saved(saved: SavedDraft, view: Snapshot) -> EventDraft:
-    """What a file says, as the composer holds it: variables stay as they are written."""
+    """Return a file's event as a draft, with its variables unfilled."""
     known = template_event(saved.key, view.host)
     session = known.session_key if saved.session is None else saved.session
     ctx = readable_json({**known.ctx, **saved.ctx}) if has_second_argument(saved.key, view) else ""
@@ -435,10 +432,10 @@ def draft_of_saved(saved: SavedDraft, view: Snapshot) -> EventDraft:
 
 
 def saved_draft_of(draft: EventDraft, event: Event, view: Snapshot) -> SavedDraft:
-    """The composer's event as a file says it: the settings in force as `${cfg}`, other settings and that it
-    was one before left out.
+    """Return the composer's event for its file. `event` is valid.
 
-    `event` is valid."""
+    The settings in force become `${cfg}`; other settings and the replay mark are omitted.
+    """
     settings, in_force = f"${{{CFG}}}", literal(template_event(event.key, view.host).context.get(CFG))
     context = {
         name: value for name, value in parse_context(draft.text).items() if name not in (CFG, REPLAY_MARK)
@@ -450,5 +447,5 @@ def saved_draft_of(draft: EventDraft, event: Event, view: Snapshot) -> SavedDraf
 
 
 def suggested_file_name(key: str) -> str:
-    """A file name to begin with: `command-new`."""
+    """Return a suggested file name, such as `command-new`."""
     return "-".join("".join(char if char.isalnum() else " " for char in key).split()).lower() or "event"

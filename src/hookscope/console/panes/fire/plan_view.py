@@ -1,4 +1,4 @@
-"""The plan: the handlers that would run, in their order, and the hooks that would not, with the reason."""
+"""The plan: handlers that would run, in order, and hooks that would not, with the reason."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     from hookscope.app.snapshot import Snapshot
 
 WIDEST_COLUMN = 26
-EXPORTED_WIDTH = 120  # cells of a line, where the plan is written to a file
+EXPORTED_WIDTH = 120  # cells of a line in an exported plan
 
 
 @dataclass(frozen=True, slots=True)
 class PlanRow:
-    """One line: a sign or number, a name, and what there is to say of it."""
+    """A line: a sign or number, a name, and details."""
 
     lead: str
     name: str
     detail: str
-    style: str = ""  # of the sign
+    style: str = ""  # style of the sign
     quiet: bool = False
     folds: bool = False
 
@@ -51,7 +51,7 @@ PlanItem: TypeAlias = Registration | NotRun | PlanRow
 
 
 def plan_items(plan: Plan | None, problem: str, unfolded: bool) -> tuple[PlanItem, ...]:
-    """The whole plan, top to bottom: who is called, who is not, and what there is to say beside."""
+    """Return the whole plan, top to bottom: called handlers, hooks that are not called, and notes."""
     if plan is None:
         return (
             PlanRow("✗" if problem else "–", "", safe_word(problem, 300) or "no event yet", "$text-error"),
@@ -74,7 +74,7 @@ def plan_items(plan: Plan | None, problem: str, unfolded: bool) -> tuple[PlanIte
 
 
 def nothing_runs_text(plan: Plan) -> str:
-    """Why nobody would run, in one line."""
+    """Return why no handler would run, in one line."""
     listeners = [item for item in plan.not_run if item.listens]
     if not listeners:
         return f"nothing would run: no hook listens to {safe_word(plan.event.key, 60)}"
@@ -84,7 +84,7 @@ def nothing_runs_text(plan: Plan) -> str:
 
 
 def plan_summary(plan: Plan | None) -> str:
-    """The plan in a few words, for a frame."""
+    """Return the plan in a few words, for the border."""
     if plan is None:
         return "no plan"
     stopped = sum([item.listens for item in plan.not_run])
@@ -93,7 +93,7 @@ def plan_summary(plan: Plan | None) -> str:
 
 
 def untrusted_folders(plan: Plan | None, view: Snapshot | None) -> tuple[TrustTarget, ...]:
-    """The folders whose trust the listeners of this event wait for."""
+    """Return the folders whose trust subscribed hooks need."""
     if plan is None or view is None:
         return ()
     hooks = [item.hook for item in plan.not_run if item.hook is not None and item.listens]
@@ -103,7 +103,7 @@ def untrusted_folders(plan: Plan | None, view: Snapshot | None) -> tuple[TrustTa
 
 
 def hook_state(hook: Hook | None, view: Snapshot | None) -> State | None:
-    """How a hook stands in this look; None where it is not in it."""
+    """Return a hook's state in this snapshot; None if it is not in it."""
     if hook is None or view is None:
         return None
     row = view.standing(hook)
@@ -111,7 +111,7 @@ def hook_state(hook: Hook | None, view: Snapshot | None) -> State | None:
 
 
 def _call_row(number: int, call: Registration, plan: Plan, view: Snapshot | None, keys: int) -> PlanRow:
-    """`keys`: the cells of the column in which the keys stand."""
+    """Return the row of a call. `keys`: the width of the column of keys."""
     key = safe_word(call.key, 60)
     parts = [key + " " * (keys - word_width(key))]
     if call.priority:
@@ -159,11 +159,11 @@ def _plan_row(index: int, item: PlanItem, plan: Plan | None, view: Snapshot | No
 
 
 def _plan_line(row: PlanRow, names: int, width: int) -> Content:
-    """`names`: cells of the column of names, where there is room."""
+    """Return the line of a row. `names`: the width of the column of names, if there is room."""
     lead = Content.styled(f"{row.lead:>2}  ", row.style or MARK_MUTED)
     if not row.name:
         return lead + Content.styled(row.detail, MARK_MUTED if row.quiet else row.style)
-    # A call's details step back behind its name; a reason is what its reader came for.
+    # A call's details are muted; a reason is not, because readers look for it.
     detail = Content.styled(row.detail, MARK_MUTED if row.quiet or row.lead.isdigit() else "")
     name = fixed_width(row.name, min(names, max(16, width * 2 // 5)), MARK_MUTED if row.quiet else "")
     return lead + name + Content("  ") + detail
@@ -177,7 +177,7 @@ def _plan_text(
 
 
 class PlanView(LineList):
-    """Draws the plan, unfolds it, and asks for trust."""
+    """Shows the plan, unfolds it, and requests trust."""
 
     ALLOW_MAXIMIZE = True
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -206,7 +206,7 @@ class PlanView(LineList):
     """
 
     class TrustAsked(Message):
-        """These folders are to be allowed to run."""
+        """Request to trust these folders."""
 
         def __init__(self, folders: tuple[TrustTarget, ...]) -> None:
             super().__init__()
@@ -231,7 +231,7 @@ class PlanView(LineList):
         return len(self._items)
 
     def show(self, plan: Plan | None, problem: str, view: Snapshot | None) -> None:
-        """Draw this plan, or why there is none."""
+        """Show this plan, or why there is none."""
         self._plan, self._problem, self._view = plan, problem, view
         self._folders = None
         self.border_title = Content(f"Plan   {plan_summary(plan)}")
@@ -246,14 +246,14 @@ class PlanView(LineList):
         self.lines_changed()
 
     def _row(self, index: int) -> PlanRow:
-        """What one line says: of thousands it is made of those that are seen."""
+        """Return the content of one line. Only visible lines are made, of thousands."""
         return _plan_row(index, self._items[index], self._plan, self._view, self._keys)
 
     def line_at(self, index: int, width: int) -> Content:
         return _plan_line(self._row(index), self._width, width)
 
     def as_drawn(self) -> Callable[[], str]:
-        """All lines as plain text, of what is shown now; any thread may ask for them."""
+        """Return a function that gives the current lines as plain text, in any thread."""
         return partial(_plan_text, self._items, self._plan, self._view, self._width, self._keys)
 
     def action_choose(self) -> None:
@@ -271,13 +271,13 @@ class PlanView(LineList):
 
     @property
     def _waiting(self) -> tuple[TrustTarget, ...]:
-        """The folders to be trusted: worked out when first asked for, of thousands of listeners once."""
+        """The folders to trust; computed once, on first use."""
         if self._folders is None:
             self._folders = untrusted_folders(self._plan, self._view)
         return self._folders
 
     def cannot(self, action: str) -> str:
-        """Why an action would come to nothing now."""
+        """Return why an action would have no effect now."""
         asked = action == "trust_folders"
         return "" if not asked or self._waiting else "No listener of this event waits for trust."
 

@@ -1,4 +1,4 @@
-"""The recent runs: the last fifty, the one that is shown, and their list, newest first."""
+"""The recent runs: the last fifty, the shown one, and their list, newest first."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MOST_KEPT_RUNS = 50
 
 
 class RecentRuns:
-    """Takes every step at once and folds them when somebody looks: a flood costs one pass a frame."""
+    """Stores every step at once and folds them on use: a flood of steps costs one pass a frame."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.clock = clock
@@ -47,28 +47,28 @@ class RecentRuns:
 
     @property
     def sheets(self) -> tuple[RunSheet, ...]:
-        """All runs that are kept, oldest first."""
+        """All kept runs, oldest first."""
         return tuple(self._sheets.values())
 
     @property
     def current(self) -> RunSheet | None:
-        """The run on the screen."""
+        """The shown run."""
         return None if self.shown is None else self._sheets[self.shown]
 
     @property
     def running(self) -> int | None:
-        """The number of the newest run that has not ended."""
+        """The number of the newest unfinished run."""
         return next((sheet.number for sheet in reversed(self._sheets.values()) if sheet.running), None)
 
     def begin(self, number: int, plan: Plan, at: datetime) -> None:
-        """A new run; it is the one that is shown."""
+        """Add a new run and show it."""
         self._sheets.pop(number, None)
         self._sheets[number] = begin_sheet(number, plan, self.clock(), at)
         self.shown = number
         self._make_room(number)
 
     def recall(self, past: PastRun) -> None:
-        """A run of the journal takes its place among the others."""
+        """Add a run from the journal, in its place."""
         if past.id not in self._sheets:
             self._sheets[past.id] = begin_sheet(past.id, past.plan, self.clock(), past.at)
             self.end(past.id, past.run, "its program ended before it did")
@@ -76,7 +76,7 @@ class RecentRuns:
             self._make_room(past.id)
 
     def _make_room(self, new: int) -> None:
-        """The oldest go: not the new one, the one on the screen, nor one that has not ended."""
+        """Drop the oldest runs, except the new one, the shown one, and unfinished ones."""
         over = [number for number, sheet in self._sheets.items() if not sheet.running]
         old = [number for number in over if number not in (new, self.shown)]
         for number in old[: max(0, len(self._sheets) - MOST_KEPT_RUNS)]:
@@ -84,24 +84,24 @@ class RecentRuns:
             self._waiting.pop(number, None)
 
     def has_begun(self, number: int) -> bool:
-        """Has anything been heard of it since it was asked for."""
+        """Return True if the run has reported any step."""
         sheet = self._sheets.get(number)
         return number in self._waiting or sheet is None or any(row.phase != "waiting" for row in sheet.rows)
 
     def step(self, number: int, step: Step) -> None:
-        """Keep a step until the next `settle`."""
+        """Store a step until the next `settle`."""
         if number in self._sheets:
             self._waiting.setdefault(number, []).append(step)
 
     def settle(self) -> None:
-        """Fold every step that waits."""
+        """Fold all stored steps."""
         waiting, self._waiting = self._waiting, {}
         for number, steps in waiting.items():
             if number in self._sheets:
                 self._sheets[number] = advance_sheet(self._sheets[number], steps, self.clock())
 
     def end(self, number: int, run: Run | None, problem: str) -> None:
-        """A run has ended; what it says holds. None: there is none, and why."""
+        """End a run with its result. None: it failed to run, with the problem."""
         self.settle()
         if number in self._sheets:
             sheet = replace(self._sheets[number], before=self._last_of(number))
@@ -110,16 +110,16 @@ class RecentRuns:
             )
 
     def sheet(self, number: int) -> RunSheet | None:
-        """A run that is kept."""
+        """Return a kept run."""
         return self._sheets.get(number)
 
     def check(self, number: int, checked: SavedEventResult | None) -> None:
-        """A run was compared with what its saved event expects; None: that event is gone."""
+        """Store the comparison with the run's saved event; None: that event is gone."""
         if number in self._sheets:
             self._sheets[number] = replace(self._sheets[number], checked=checked)
 
     def _last_of(self, number: int) -> tuple[int, Run] | None:
-        """The newest run before this one that was of the same event."""
+        """Return the newest earlier run of the same event."""
         key = self._sheets[number].plan.event.key
         for sheet in reversed(self._sheets.values()):
             if sheet.number < number and sheet.run is not None and sheet.plan.event.key == key:
@@ -127,7 +127,7 @@ class RecentRuns:
         return None
 
     def neighbour(self, by: int) -> int | None:
-        """The number of the run that many older (below 0) or newer than the one on the screen."""
+        """Return the number of the run that many older (below 0) or newer than the shown one."""
         numbers = list(self._sheets)
         if self.shown not in self._sheets:
             return None
@@ -135,14 +135,14 @@ class RecentRuns:
         return numbers[at] if 0 <= at < len(numbers) else None
 
     def show(self, number: int) -> bool:
-        """Put a kept run on the screen; False where it is no longer kept."""
+        """Show a run; return False if it is no longer kept."""
         if number in self._sheets:
             self.shown = number
         return number in self._sheets
 
 
 class History(LineList):
-    """A line a run; enter shows it."""
+    """A line for each run; enter shows it."""
 
     DEFAULT_CSS = """
     History {
@@ -168,16 +168,16 @@ class History(LineList):
         return len(self._sheets)
 
     def number_at(self, index: int) -> int:
-        """The number of the run on a line."""
+        """Return the number of the run on a line."""
         return self._sheets[index].number
 
     def show(self, sheets: tuple[RunSheet, ...], shown: int | None) -> None:
-        """Draw these runs; `shown` is on the screen."""
+        """List these runs; `shown` is the one on the screen."""
         other = (shown, len(sheets)) != (self._shown, len(self._sheets))
         self._sheets, self._shown = tuple(reversed(sheets)), shown
         self.border_title = Content(f"Runs {len(sheets)}" if sheets else "Runs   none yet")
         numbers = [sheet.number for sheet in self._sheets]
-        if other and shown in numbers:  # else the cursor is where its reader put it
+        if other and shown in numbers:  # else keep the user's cursor
             self.cursor = numbers.index(shown)
         self.lines_changed()
 
@@ -185,7 +185,7 @@ class History(LineList):
         sheet = self._sheets[index]
         words, phase = brief_run_outcome(sheet)
         mark = OUTCOME_MARKS[phase]
-        took = f"{duration(sheet.run.took):>9}  " if sheet.run else "  "  # else there is more to say of it
+        took = f"{duration(sheet.run.took):>9}  " if sheet.run else "  "  # else the outcome needs the room
         time = f"{sheet.number:>3}  {short_time(sheet.at):8}  "
         rest = 23  # time and outcome
         return Content.assemble(

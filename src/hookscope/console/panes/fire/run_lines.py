@@ -1,9 +1,4 @@
-"""The lines of a run: calls, remarks.
-
-Comparison, expectations, copied files) and skipped hooks, with the text for each.
-
-Pure.
-"""
+"""The lines of a run: calls, remarks and skipped hooks, with their texts. Pure."""
 
 from __future__ import annotations
 
@@ -34,11 +29,11 @@ from hookscope.model.uncalled_hooks import split_listed
 from hookscope.values import dataclass
 
 CallResults = Mapping[CallKey, Result]
-MOST_COMPARED_HANDLERS = 3  # handlers named one by one
+MOST_COMPARED_HANDLERS = 3  # handlers to name one by one
 
 
 def comparison_summary(before: Run, after: Run) -> str:
-    """Outcomes, messages and context that changed, then the time. "as before" where only time may differ."""
+    """Return changed outcomes, messages and context, then the time; "as before" if only that differs."""
     old, new = results_by_call(before), results_by_call(after)
     parts = [*_outcome_changes(old, new), *_message_changes(before, after)]
     if before.context != after.context:
@@ -81,7 +76,7 @@ EXPECTATION_STYLES = {"+": "$text-success", "-": "$text-error"}
 
 
 def expectation_remark(checked: SavedEventResult) -> tuple[str, str]:
-    """One line about it, and its colour."""
+    """Return one line about the comparison with a saved event, and its colour."""
     name = safe_word(checked.file.name, 60)
     if checked.problem:
         return f"✗ {name}: {safe_word(checked.problem, 200)}", "$text-error"
@@ -99,7 +94,7 @@ def expectation_remark(checked: SavedEventResult) -> tuple[str, str]:
 
 
 def expectation_text(checked: SavedEventResult) -> Content:
-    """Each thing that was missed, expected and got; else that all is as expected."""
+    """Return each failed expectation with the expected and the actual value."""
     return join_lines(_expectation_lines(checked))
 
 
@@ -120,22 +115,22 @@ def _expectation_lines(checked: SavedEventResult) -> Iterator[Content]:
 
 FILE_CHANGE_KINDS: tuple[Literal["written", "changed", "deleted"], ...] = ("written", "changed", "deleted")
 MOST_LOG_LINES = 4  # lines of the host's log
-FEW_SKIPPED = 2  # listeners that did not run and are shown without unfolding
+FEW_SKIPPED = 2  # subscribed hooks that did not run and are shown without unfolding
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A line of our own: what the run has to say, or who is not listed."""
+    """A line of our own: a remark on the run, or on hooks that are not listed."""
 
     text: str
-    folds: bool = False  # enter lists the others, or folds them
+    folds: bool = False  # enter unfolds or folds the others
     about: Literal["", "copies", "expected"] = ""  # what is shown below while the cursor is on it
     style: str = MARK_MUTED
 
 
 @dataclass(frozen=True, slots=True)
 class LaneHeading:
-    """The host's word for the calls below it, where an event goes through several lanes."""
+    """The host's name for the calls below it, if an event goes through several executors."""
 
     lane: str
     note: str = ""
@@ -152,7 +147,7 @@ RECORDED_LANE = "recorded"
 
 
 def waterfall_entries(sheet: RunSheet | None, unfolded: bool) -> tuple[WaterfallEntry, ...]:
-    """The rows from top to bottom."""
+    """Return the rows from top to bottom."""
     if sheet is None:
         return ()
     told, others = split_listed(sheet.not_run)
@@ -186,7 +181,7 @@ def waterfall_entries(sheet: RunSheet | None, unfolded: bool) -> tuple[Waterfall
 
 
 def entries_with_headings(sheet: RunSheet) -> tuple[WaterfallEntry, ...]:
-    """The calls; in front of each lane its name, and behind the channel that the event is on record."""
+    """Return the calls with a heading for each executor; the event is recorded after the channel."""
     if not any(row.lane for row in sheet.rows):
         return sheet.rows
     listed: list[WaterfallEntry] = []
@@ -203,19 +198,21 @@ def entries_with_headings(sheet: RunSheet) -> tuple[WaterfallEntry, ...]:
 
 
 def _record_id(sheet: RunSheet) -> str:
-    """What is known of the event on record."""
+    """Return the id of the recorded event."""
     event = sheet.run.event if sheet.run is not None else sheet.plan.event
     return safe_word(str(event.meta.get("id", "")), 60)
 
 
 def run_remarks(sheet: RunSheet) -> tuple[Remark, ...]:
-    """What the run itself has to say: what changed since the last, why it failed, what it assumed."""
+    """Return remarks on the run: changes since the last run, its failure, its assumptions."""
     if sheet.run is None:
         return (Remark(safe_word(sheet.problem, 300)),) if sheet.problem else ()
     against: tuple[str, ...] = ()
     if sheet.before is not None:
         against = (f"against run {sheet.before[0]}: {comparison_summary(sheet.before[1], sheet.run)}",)
-    of_stream = sheet.run.event.kind == "stream"  # there it is the error of a call, and what follows tells
+    of_stream = (
+        sheet.run.event.kind == "stream"
+    )  # for streams it is the error of a call, shown with the follow-up events
     failure = (sheet.run.ending.failure,) if sheet.run.ending.failure and not of_stream else ()
     assumed = (
         (f"fired under a what-if: {', '.join(sorted(sheet.run.assumed))} assumed",)
@@ -251,7 +248,7 @@ def _log_lines(run: Run) -> list[str]:
 
 
 def _follow_up_lines(run: Run) -> list[str]:
-    """The events that this one caused; the calls of those that somebody heard stand above."""
+    """Return the events that this one caused; their calls are listed above."""
     return [f"↳ {caused.event.key} follows{_follow_up_note(caused)}" for caused in run.caused]
 
 
@@ -283,7 +280,7 @@ FILE_DIFF_STYLES = {"+": "$text-success", "-": "$text-error", "@": FAINT}
 
 
 def copied_files_text(guarded: SandboxResult | None, short: Callable[[Path], str]) -> Content:
-    """All of it. `short` says a path for people."""
+    """Return all file changes with their diffs. `short` shortens a path."""
     if guarded is None:
         return Content()
     lines: list[Content] = []
@@ -309,11 +306,11 @@ def _file_change_lines(change: FileChange, short: Callable[[Path], str]) -> Iter
             yield Content("    ") + safe_block(line, 300).stylize(FILE_DIFF_STYLES.get(line[0], MARK_MUTED))
 
 
-MOST_EVENT_CHARACTERS = 20_000  # characters of an event that are shown
+MOST_EVENT_CHARACTERS = 20_000  # characters of an event to show
 
 
 def run_title(sheet: RunSheet | None, now: float) -> Content:
-    """What stands in the frame: number, event, outcome, time."""
+    """Return the border's title: number, event, outcome, time."""
     if sheet is None:
         return Content("Run")
     words, phase = run_outcome(sheet)
@@ -326,7 +323,7 @@ def run_title(sheet: RunSheet | None, now: float) -> Content:
 
 
 def paused_text(row: CallRow) -> Content:
-    """Of a handler that waits for a word: which there are, and the event that it would get."""
+    """Return a paused handler's keys, and the event it would get."""
     keys = (
         "It waits: {fire.step} lets it begin, {fire.pass_over} passes it over, {fire.run_all} runs it and "
         "all that follow, {fire.cancel} ends the run."
@@ -342,7 +339,7 @@ def paused_text(row: CallRow) -> Content:
 
 
 def ending_text(sheet: RunSheet | None) -> Content:
-    """What there is to say when no handler was called."""
+    """Return the text to show if no handler was called."""
     if sheet is None:
         return Content.styled(
             with_keys("Nothing has been fired yet: {fire.fire} fires the event above."), MARK_MUTED

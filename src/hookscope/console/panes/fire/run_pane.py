@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class TabBar(Widget):
-    """The names of the tabs on one line; the open one stands in brackets."""
+    """The names of the tabs on one line; the open one is in brackets."""
 
     DEFAULT_CSS = "TabBar { height: 1; padding: 0 1 0 2; }"
 
@@ -65,7 +65,7 @@ class TabBar(Widget):
         self._open: Tab = "error"
 
     def show(self, labels: dict[Tab, str], tab: Tab) -> None:
-        """Draw these names; `tab` is open."""
+        """Show these names; `tab` is open."""
         if (labels, tab) != (self._labels, self._open):
             self._labels, self._open = labels, tab
             self.refresh()
@@ -85,24 +85,24 @@ class TabBar(Widget):
                 return
 
     def spots(self) -> Iterator[JumpTarget]:
-        """The tabs."""
+        """Yield the tabs as jump targets."""
         for tab, start, _ in self._places():
             at = Offset(self.region.x + start, self.region.y)
             yield JumpTarget(at, partial(self.post_message, self.Picked(tab)))
 
     def _places(self) -> Iterator[tuple[Tab, int, int]]:
-        """Each tab, where it begins and where the next one does."""
+        """Yield each tab with its start and its end."""
         edge = 2
         for tab, text in self._labels.items():
             yield tab, edge, edge + len(text) + 2
             edge += len(text) + 2
 
 
-MOST_DRAWN = 20_000  # characters of one text that are drawn
-MOST_COPIED = 2_000_000  # characters of one text that are copied
+MOST_DRAWN = 20_000  # characters of one text to draw
+MOST_COPIED = 2_000_000  # characters of one text to copy
 EMPTY = Content()
-TERSE_HEIGHT = 8  # lines of the pane below which its time line goes without a heading
-ROOMY_HEIGHT = 8  # lines from which source is shown with two lines around the one that failed
+TERSE_HEIGHT = 8  # lines; in a lower pane the time line has no heading
+ROOMY_HEIGHT = 8  # lines; a higher pane shows two source lines around the failed one
 
 
 class Body(KeyScroll, can_focus=True):
@@ -115,7 +115,7 @@ class Body(KeyScroll, can_focus=True):
 
 
 class RunPane(RemovableWidget, Vertical):
-    """Shows a sheet and opens its tabs. Knows nothing of other runs."""
+    """Shows a sheet and opens its tabs. Knows no other runs."""
 
     ALLOW_MAXIMIZE = True
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -142,7 +142,7 @@ class RunPane(RemovableWidget, Vertical):
     """
 
     class EditAsked(Message):
-        """The editor is wanted at a line."""
+        """Request to open the editor at a line."""
 
         def __init__(self, path: Path, line: int) -> None:
             super().__init__()
@@ -171,8 +171,8 @@ class RunPane(RemovableWidget, Vertical):
         self.call_after_refresh(self._draw)
 
     def show(self, sheet: RunSheet | None, now: float, beside: Content = EMPTY, first: str = "") -> None:
-        """Draw a run as it stands at `now`, a new one at hook `first`; `beside` tells of its neighbours."""
-        before = self._sheet  # of this very run, as it stood
+        """Show a run as of `now`, a new one at hook `first`; `beside`: a note on its neighbours."""
+        before = self._sheet  # the previous state of this run
         if before is None or sheet is None or before.number != sheet.number:
             before = None
         self._sheet, self._now = sheet, now
@@ -193,11 +193,11 @@ class RunPane(RemovableWidget, Vertical):
         self._draw()
 
     def forget(self) -> None:
-        """Draw all of it the next time, whatever stands there."""
+        """Draw everything again the next time."""
         self._drawn = None
 
     def _open_news(self, sheet: RunSheet, waterfall: Waterfall) -> None:
-        """An error opens its tab; everything else leaves the reader where he is."""
+        """Open the tab of a new error; otherwise the reader's place stays."""
         if sheet.first_news is not None:
             row = waterfall.selected
             if not (isinstance(row, CallRow) and (row.failed or row.stale)):
@@ -210,7 +210,7 @@ class RunPane(RemovableWidget, Vertical):
             self._tab = first_tab(sheet)
 
     def _open_misses(self, sheet: RunSheet, waterfall: Waterfall) -> None:
-        """What was missed opens by itself, unless an error says why already."""
+        """Open failed expectations, unless an error already explains them."""
         if sheet.first_news is None and sheet.checked is not None and not sheet.checked.passed:
             waterfall.go_to_expected()
 
@@ -240,7 +240,7 @@ class RunPane(RemovableWidget, Vertical):
         return selected if isinstance(selected, CallRow) else None
 
     def _draw(self) -> None:
-        """Draw the tabs, and the open one where it says something else than before."""
+        """Draw the tabs, and the open one if its text has changed."""
         row, sheet = self.row, self._sheet
         self.border_subtitle = Content("   ").join(filter(None, (self._key_hint(), self._beside)))
         seen = (
@@ -329,15 +329,15 @@ class RunPane(RemovableWidget, Vertical):
         self.post_message(self.EditAsked(path, frame.line if frame else 1))
 
     def as_text(self) -> str:
-        """The whole run: title, time line, and the open tab."""
+        """Return the whole run as text: title, time line, and the open tab."""
         head = f"{run_title(self._sheet, self._now).plain}\n\n{self.query_one(Waterfall).as_text()}"
         return f"{head}\n{self._tab}\n{self.copied_text()}\n"
 
     def copied_text(self) -> str:
-        """The open tab as text, whole; empty where there is nothing."""
+        """Return the open tab as text; empty without a run."""
         return self._text(MOST_COPIED).plain if self._sheet is not None else ""
 
 
 def handler_file(row: CallRow) -> Path | None:
-    """The file that holds the handler."""
+    """Return the file of the handler."""
     return row.call.target.path if isinstance(row.call.target, Code) else None

@@ -1,4 +1,4 @@
-"""One run as a frozen sheet that each step updates, and what each handler's JSON patch changed. Pure."""
+"""One run as a frozen sheet that each step updates, and what each JSON patch changed. Pure."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ if TYPE_CHECKING:
 
 
 class AbsentValue(Enum):
-    """Stands for a value that is not there; None is a value."""
+    """Stands for a missing value, because None is a value."""
 
     ABSENT = "absent"
 
 
 ABSENT: Final = AbsentValue.ABSENT
-DEEPEST_PATH = 200  # parts of a path that is followed; deeper ones fit nothing
+DEEPEST_PATH = 200  # parts of a path; deeper paths match nothing
 PatchPath = tuple[str, ...]
 
 
 class PatchMismatch(Exception):
-    """A patch that does not fit the document."""
+    """A patch does not fit the document."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueChange:
-    """One value that became another. In a list, one that was absent was put in between."""
+    """A changed value. In a list, a value that was absent was inserted."""
 
     path: PatchPath
     before: Any
@@ -63,7 +63,7 @@ class ValueChange:
 
 
 def event_document(event: Event) -> dict[str, Any]:
-    """The event as patches name its parts: as its handlers get it."""
+    """Return the event as its handlers get it, with the names that patches use."""
     match event.kind:
         case "stream":
             return {"type": event.type, "data": event.context, "meta": event.meta}
@@ -85,9 +85,9 @@ def _folder_event_document(event: Event) -> dict[str, Any]:
 
 
 def patch_changes(document: Any, patch: Patch) -> tuple[tuple[ValueChange, ...], Any]:
-    """The changes of a patch in order, and the document after them.
+    """Return the changes of a patch in order, and the resulting document.
 
-    An operation that does not fit is shown with what it brought, and changes nothing.
+    An operation that does not fit is listed with its value, and changes nothing.
     """
     changes: list[ValueChange] = []
     for operation in patch:
@@ -106,14 +106,14 @@ def patch_changes(document: Any, patch: Patch) -> tuple[tuple[ValueChange, ...],
 
 
 def document_after(document: Any, patches: Iterable[Patch]) -> Any:
-    """The document after several patches."""
+    """Return the document after several patches."""
     for patch in patches:
         _, document = patch_changes(document, patch)
     return document
 
 
 def pointer_path(pointer: str) -> PatchPath:
-    """The parts of a JSON pointer. One that is absurdly deep is one part, in a place that nothing has."""
+    """Return the parts of a JSON pointer. One that is too deep becomes a path that matches nothing."""
     parts = pointer.split("/", DEEPEST_PATH + 1)[1:]
     if len(parts) > DEEPEST_PATH:
         return (pointer, "")
@@ -140,7 +140,7 @@ def _operation_changes(document: Any, operation: Mapping[str, Any]) -> list[Valu
             removal = ValueChange(gone, value_at(document, gone), ABSENT)
             return [removal, _addition(apply_change(document, removal), path, removal.before)]
         case _:
-            return []  # a test changes nothing
+            return []  # `test` changes nothing
 
 
 def _addition(document: Any, path: PatchPath, value: Any) -> ValueChange:
@@ -156,7 +156,7 @@ def _addition(document: Any, path: PatchPath, value: Any) -> ValueChange:
 
 
 def value_at(document: Any, path: PatchPath) -> Any:
-    """The value at a path. Raises Unfitting where there is none."""
+    """Return the value at a path. Raises PatchMismatch if there is none."""
     for part in path:
         if isinstance(document, Mapping) and part in document:
             document = document[part]
@@ -168,7 +168,7 @@ def value_at(document: Any, path: PatchPath) -> Any:
 
 
 def apply_change(document: Any, change: ValueChange) -> Any:
-    """The document with one change made; what is not on its path is shared with the old one."""
+    """Return the document with one change; everything outside its path is shared."""
     if not change.path:
         return change.after
     head, rest = change.path[0], change.path[1:]
@@ -213,15 +213,15 @@ def _list_index(part: str, length: int) -> int:
 
 CallPhase = Status | Literal["waiting", "paused", "running", "not run"]
 
-DEFAULT_TIME_LIMIT = 30.0  # seconds a handler gets where its registration says nothing else
-SLOW_SECONDS = 1.0  # seconds after which a handler is marked, long before its limit
-MOST_PATCH_OPERATIONS = 2_000  # operations of one patch that are read; a screen has no use for more
+DEFAULT_TIME_LIMIT = 30.0  # seconds; a handler's default limit
+SLOW_SECONDS = 1.0  # seconds until a handler is marked as slow
+MOST_PATCH_OPERATIONS = 2_000  # operations of one patch to read; a screen shows no more
 STOPPING_VERDICTS = (
     "blocked",
     "cancelled",
     "turn",
-)  # how a verdict begins that stopped what the host was about to do
-DEEPEST_FOLLOW_UP = 5  # follow-up events of follow-up events that are still shown
+)  # first words of verdicts that block the host's action
+DEEPEST_FOLLOW_UP = 5  # levels of follow-up events to show
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,51 +233,51 @@ class CallRow:
     name: str  # safe to show
     phase: CallPhase = "waiting"
     started: float = 0.0  # seconds from the start of the run
-    heard: float = 0.0  # when its start was heard of, by the screen's own clock
+    heard: float = 0.0  # when its start was reported, by the screen's clock
     result: Result | None = None
-    reason: str = ""  # why it did not run after all
-    depth: int = 0  # of a follow-up event: how far down
-    follow_up: Event | None = None  # the event it belongs to, where that is not the run's own
-    event: object = None  # while it waits for a word: what it would get, as JSON values
-    lane: str = ""  # the host's word for the group it is called in: channel, typed, *
+    reason: str = ""  # why it did not run
+    depth: int = 0  # level of a follow-up event
+    follow_up: Event | None = None  # its event, if not the run's own
+    event: object = None  # while paused: what it would get, as JSON values
+    lane: str = ""  # the host's name for its executor: channel, typed, *
 
     def took(self, now: float) -> float:
-        """Seconds it ran, or has run by now."""
+        """Return the seconds it ran, or has run so far."""
         if self.result is not None:
             return self.result.took
         return max(now - self.heard, 0.0) if self.phase == "running" else 0.0
 
     def slow(self, now: float) -> bool:
-        """Is it worth a warning: more than a second, or close to its limit."""
+        """Return True if it runs for more than a second, or close to its limit."""
         took = self.took(now)
         limit = DEFAULT_TIME_LIMIT if self.call.limit is None else self.call.limit
         return took > SLOW_SECONDS or took >= 0.8 * limit
 
     @property
     def stale(self) -> bool:
-        """Did the version from before run, since the saved one does not load."""
+        """Whether the previous version ran, because the saved one does not load."""
         return self.result is not None and self.result.stale is not None
 
     @property
     def failed(self) -> bool:
-        """Did it end as anything but `ok`?"""
+        """Whether it ended with any status but `ok`."""
         return self.result is not None and self.result.status != "ok"
 
 
 @dataclass(frozen=True, slots=True)
 class RunSheet:
-    """One run as it stands: from the plan, through its steps, to the end."""
+    """The state of one run: from the plan, through its steps, to the end."""
 
     number: int
     plan: Plan
     rows: tuple[CallRow, ...]
     not_run: tuple[NotRun, ...]
-    begun: float  # by the screen's own clock
+    begun: float  # by the screen's clock
     at: datetime
     run: Run | None = None
-    problem: str = ""  # why there is no run, where firing itself failed
+    problem: str = ""  # why there is no run, if firing failed
     before: tuple[int, Run] | None = None  # the last run of the same event, and its number
-    checked: SavedEventResult | None = None  # beside what its saved event expects
+    checked: SavedEventResult | None = None  # compared with its saved event
 
     @property
     def running(self) -> bool:
@@ -285,38 +285,38 @@ class RunSheet:
 
     @property
     def paused(self) -> CallRow | None:
-        """The first of those that wait for a word."""
+        """The first paused call."""
         return next((row for row in self.rows if row.phase == "paused"), None) if self.running else None
 
     @property
     def origin(self) -> float:
-        """Where the time line begins: with the first handler, so that a worker's start does not fill it."""
+        """The start of the time line: the first handler, so that a worker's start does not fill it."""
         began = [row.started for row in self.rows if row.result is not None or row.phase == "running"]
         return min(began, default=0.0)
 
     def span(self, now: float) -> float:
-        """Seconds that the time line covers, from its origin."""
+        """Return the seconds that the time line covers, from its origin."""
         ends = [row.started + row.took(now) for row in self.rows]
         return max([0.0, *ends]) - self.origin if ends else 0.0
 
     def total(self, now: float) -> float:
-        """Seconds that the whole run took, or has taken by now."""
+        """Return the seconds that the whole run took, or has taken so far."""
         return max(self.run.took if self.run else now - self.begun, self.origin + self.span(now))
 
     def place_of(self, row: CallRow) -> int:
-        """Of a handler among those of the run itself that ran, counted from 1."""
+        """Return the number of a handler among the run's own handlers that ran, from 1."""
         rows = self.rows[: self.rows.index(row) + 1]
         return sum(one.result is not None and one.follow_up is None for one in rows)
 
     @property
     def first_news(self) -> int | None:
-        """The index of the first row that failed; else of the first that an older version answered for."""
+        """The index of the first failed row; else of the first with a previous version."""
         indices = [index for index, row in enumerate(self.rows) if row.failed or row.stale]
         return min(indices, key=lambda index: (not self.rows[index].failed, index), default=None)
 
 
 def stopping_row(sheet: RunSheet) -> int | None:
-    """The index of the row whose answer stopped what the host was about to do; None where none did."""
+    """Return the index of the row whose answer blocked the host's action; None if none did."""
     verdict = sheet.run.ending.verdict.split() if sheet.run is not None else []
     if not verdict or verdict[0] not in STOPPING_VERDICTS or sheet.plan.event.kind != "plugin":
         return None
@@ -325,7 +325,7 @@ def stopping_row(sheet: RunSheet) -> int | None:
 
 
 def begin_sheet(number: int, plan: Plan, now: float, at: datetime) -> RunSheet:
-    """The sheet of a run that has just been asked for: every call waits."""
+    """Return the sheet of a requested run: every call waits."""
     calls = ((call, group.label) for group in plan.groups for call in group.calls)
     rows = tuple(
         CallRow(index, call, safe_word(call.name), lane=label) for index, (call, label) in enumerate(calls, 1)
@@ -334,7 +334,7 @@ def begin_sheet(number: int, plan: Plan, now: float, at: datetime) -> RunSheet:
 
 
 def advance_sheet(sheet: RunSheet, steps: Iterable[Step], now: float) -> RunSheet:
-    """The sheet after some steps. One pass, however many there are."""
+    """Return the sheet after some steps, in one pass."""
     rows = list(sheet.rows)
     place = {row.call: index for index, row in enumerate(rows)}
     for step in steps:
@@ -353,13 +353,13 @@ def _after_step(row: CallRow, step: Step, now: float) -> CallRow:
         return replace(row, phase="paused", event=step.event)
     if isinstance(step, Skipped):
         return replace(row, phase="not run", reason=SKIPPED_BY_HAND)
-    if isinstance(step, Started) and row.result is None:  # a late start changes nothing
+    if isinstance(step, Started) and row.result is None:  # ignore a late start
         return replace(row, phase="running", started=step.at, heard=now)
     return row
 
 
 def finish_sheet(sheet: RunSheet, run: Run) -> RunSheet:
-    """The sheet of an ended run: its results hold, and what still waited did not run."""
+    """Return the sheet of a finished run: its results, and calls that did not run."""
     sheet = advance_sheet(sheet, run.results, sheet.begun)
     left = list(run.not_run)
     rows = tuple(row if row.result else _not_run_row(row, left) for row in sheet.rows)
@@ -368,13 +368,13 @@ def finish_sheet(sheet: RunSheet, run: Run) -> RunSheet:
 
 
 def fail_sheet(sheet: RunSheet, problem: str) -> RunSheet:
-    """The sheet of a firing that came to nothing."""
+    """Return the sheet of a firing that failed."""
     rows = tuple(row if row.result else replace(row, phase="not run", reason=problem) for row in sheet.rows)
     return replace(sheet, rows=rows, problem=problem)
 
 
 def _not_run_row(row: CallRow, left: list[NotRun]) -> CallRow:
-    """A planned call without a result; its reason moves from the list of others to its own row."""
+    """Return a call that did not run; its reason moves from the list of others to its row."""
     mine = next((item for item in left if _is_call_of(item, row.call)), None)
     if mine is not None:
         left.remove(mine)
@@ -409,7 +409,7 @@ def _follow_up_rows(run: Run, number: int, depth: int = 1) -> Iterator[CallRow]:
 
 
 def run_outcome(sheet: RunSheet) -> tuple[str, str]:
-    """What it came to, in words, and the phase whose colour fits."""
+    """Return the outcome in words, and the phase that gives its colour."""
     done = [row for row in sheet.rows if row.result is not None]
     failed = sum(row.failed for row in done)
     if sheet.problem:
@@ -433,7 +433,7 @@ def run_outcome(sheet: RunSheet) -> tuple[str, str]:
 
 
 def brief_run_outcome(sheet: RunSheet) -> tuple[str, str]:
-    """The outcome where there is no room for a sentence."""
+    """Return the outcome in a word or two."""
     words, phase = run_outcome(sheet)
     if phase == "paused":
         return "paused", phase
@@ -445,7 +445,7 @@ def brief_run_outcome(sheet: RunSheet) -> tuple[str, str]:
 
 
 def context_changes(sheet: RunSheet, row: CallRow) -> tuple[ValueChange, ...]:
-    """What this handler changed in the event, but for the messages that it pushed."""
+    """Return what this handler changed in the event, without its pushed messages."""
     if row.result is None or not row.result.patch:
         return ()
     changes, _ = patch_changes(document_before(sheet, row), row.result.patch[:MOST_PATCH_OPERATIONS])
@@ -453,7 +453,7 @@ def context_changes(sheet: RunSheet, row: CallRow) -> tuple[ValueChange, ...]:
 
 
 def document_before(sheet: RunSheet, row: CallRow) -> dict[str, object]:
-    """The event as this handler was given it: as fired, and changed by those before it."""
+    """Return the event as this handler got it: as fired, with earlier handlers' changes."""
     event = row.follow_up or sheet.plan.event
     earlier = [
         before.result.patch[:MOST_PATCH_OPERATIONS]

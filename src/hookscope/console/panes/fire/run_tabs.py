@@ -40,19 +40,19 @@ from hookscope.model.run import Code, EventKind, Registration, Result
 from hookscope.model.text import duration
 from hookscope.values import dataclass
 
-MOST_ITEMS = 200  # messages, frames or changes that are drawn; the rest is counted
+MOST_ITEMS = 200  # messages, frames or changes to draw; the rest is counted
 
 
 @dataclass(frozen=True, slots=True)
 class TabInput:
-    """One row of one run, and how much of it may be drawn."""
+    """One row of one run, and how much of it to draw."""
 
     sheet: RunSheet
     row: CallRow
     host: Host
     limit: int = 20_000  # characters of one foreign text
-    now: float = 0.0  # by the screen's own clock
-    around: int = 2  # lines of source above and below the one that failed
+    now: float = 0.0  # by the screen's clock
+    around: int = 2  # source lines above and below the failed one
 
     @property
     def product(self) -> str:
@@ -60,7 +60,7 @@ class TabInput:
         return self.host.dialect.product
 
     def path(self, path: str) -> str:
-        """A path for people: below the hooks folder, the current one or home it is shortened."""
+        """Return a path for people, shortened below the hooks folder, the current folder or home."""
         target = self.row.call.target
         if isinstance(target, Code):
             base = f"{target.root.parent}/"
@@ -71,33 +71,33 @@ class TabInput:
 
 
 def muted(text: str) -> Content:
-    """Our own words beside the answer."""
+    """Return our own words beside the answer, muted."""
     return Content.styled(text, MARK_MUTED)
 
 
 def join_lines(lines: Iterable[Content]) -> Content:
-    """Lines below each other."""
+    """Return lines below one another."""
     return Content("\n").join(lines)
 
 
 def safe_block(text: str, limit: int) -> Content:
-    """Foreign text of several lines. Tabs become spaces: behind a rule they are measured wrongly."""
+    """Return foreign text of several lines. Tabs become spaces: after a bar their width is wrong."""
     return safe_text(text[:limit].replace("\t", "    ") + text[limit:], limit)
 
 
 def quoted_lines(text: str, bar: str, style: str, limit: int) -> list[Content]:
-    """Foreign text of several lines behind a rule, so that no line of it can pass for ours."""
+    """Return foreign text of several lines behind a bar, so that it cannot pass for ours."""
     rule = Content.styled(bar, style)
     return [rule + piece for piece in safe_block(text, limit).split("\n", allow_blank=True)]
 
 
-LARGEST_SOURCE = 512 * 1024  # bytes of a source file that are read
+LARGEST_SOURCE = 512 * 1024  # bytes of a source file to read
 LINES_AROUND = 2
 
 
 @dataclass(frozen=True, slots=True)
 class SourceExcerpt:
-    """Numbered lines; `at` is the one that matters. `changed`: the file is no longer what ran."""
+    """Numbered lines; `at` is the relevant one. `changed`: the file has changed since the run."""
 
     first: int
     lines: tuple[str, ...]
@@ -106,7 +106,7 @@ class SourceExcerpt:
 
 
 def source_excerpt(files: Files, frame: Frame, around: int = LINES_AROUND) -> SourceExcerpt | None:
-    """The source around a frame as it stands on disk; None where that cannot be read."""
+    """Return the source around a frame, from disk; None if it cannot be read."""
     path = Path(frame.file)
     try:
         facts = files.facts(path)
@@ -125,12 +125,12 @@ def source_excerpt(files: Files, frame: Frame, around: int = LINES_AROUND) -> So
 
 
 def excerpt_as_run(frame: Frame) -> SourceExcerpt | None:
-    """The one line that the handler's process saw itself."""
+    """Return the one source line that the handler's process reported."""
     return SourceExcerpt(frame.line, (frame.source,), frame.line) if frame.source else None
 
 
 def own_frames(frames: Sequence[Frame], call: Registration) -> tuple[tuple[Frame, ...], tuple[Frame, ...]]:
-    """The frames in the hook's own folder, innermost first; then the others, innermost first."""
+    """Return the frames in the hook's folder, then the others; both innermost first."""
     own: list[Frame] = []
     others: list[Frame] = []
     for frame in reversed(frames):
@@ -139,7 +139,7 @@ def own_frames(frames: Sequence[Frame], call: Registration) -> tuple[tuple[Frame
 
 
 def is_own_frame(frame: Frame, call: Registration) -> bool:
-    """Does the frame lie in the hook's folder, and not in packages installed there?"""
+    """Return True if the frame is in the hook's folder, but not in packages installed there."""
     if not isinstance(call.target, Code):
         return False
     path, root = Path(frame.file), call.target.root
@@ -150,16 +150,16 @@ def is_own_frame(frame: Frame, call: Registration) -> bool:
 
 PHASE_TEXTS = {"spawn": "before it could start", "load": "while it was loaded; it never ran"}
 MOST_SHOWN_KEYS = 40
-MOST_MESSAGE_CHARACTERS = 4_000  # characters of an error message that are drawn, the rest is counted
+MOST_MESSAGE_CHARACTERS = 4_000  # characters of an error message to draw; the rest is counted
 
 
 def failure_text(shown: TabInput) -> Content:
-    """The error of one handler, or the plain word that there is none."""
+    """Return the error of one handler, or that there is none."""
     return join_lines(_failure_lines(shown))
 
 
 def failure_frame(shown: TabInput) -> Frame | None:
-    """Where the editor should open: the innermost line of the hook's own code, else the innermost."""
+    """Return the frame for the editor: the innermost one in the hook's code, else the innermost."""
     result = shown.row.result
     failure = (result.error or result.stale) if result is not None else None
     if failure is None:
@@ -183,14 +183,14 @@ def _failure_lines(shown: TabInput) -> Iterator[Content]:
         if failure.phase in PHASE_TEXTS:
             yield muted(f"It failed {PHASE_TEXTS[failure.phase]}.")
         yield from _frame_lines(shown, failure)
-        if failure.phase == "run" and row.phase == "error":  # of its own, not one that ended it
+        if failure.phase == "run" and row.phase == "error":  # raised by the handler, not by its end
             yield from _handler_input_lines(shown, failure)
     yield from _host_log_lines(shown)
     yield from (muted("note         ") + safe_block(note, 400) for note in row.result.notes)
 
 
 def _stale_lines(shown: TabInput, failure: Failure | None) -> Iterator[Content]:
-    """Which version ran, where it is not the saved one, and what keeps the saved one from loading."""
+    """Yield which version ran if it is not the saved one, and why that does not load."""
     if failure is None:
         return
     yield Content.styled("The version loaded before ran. The saved one does not load:", "$text-warning")
@@ -275,7 +275,7 @@ def _host_log_lines(shown: TabInput) -> Iterator[Content]:
 
 
 def messages_text(shown: TabInput) -> Content:
-    """Every message as it was pushed."""
+    """Return every pushed message."""
     result = shown.row.result
     if result is None or not result.messages:
         return muted("It pushed no messages.")
@@ -289,7 +289,7 @@ def messages_text(shown: TabInput) -> Content:
 
 
 def message_delivery(shown: TabInput) -> Content:
-    """What the host does with messages of this event."""
+    """Return what the host does with messages of this event."""
     if shown.sheet.plan.delivers:
         return Content.styled("✓ delivered", "$text-success") + muted(
             f"  {shown.product} hands them to the user"
@@ -300,7 +300,7 @@ def message_delivery(shown: TabInput) -> Content:
 
 
 def output_text(shown: TabInput) -> Content:
-    """Standard output, standard error, and what was cut."""
+    """Return standard output, standard error, and what was cut."""
     result = shown.row.result
     if result is None:
         return muted("Output is shown when the handler has ended.")
@@ -314,13 +314,13 @@ def output_text(shown: TabInput) -> Content:
 
 
 CHANGE_STYLES = {"+": "$text-success", "-": "$text-error", "~": "$text-warning"}
-MOST_VALUE_CHARACTERS = 2_000  # characters of a value's JSON that are looked at
-MOST_PATH_PARTS = 12  # parts of a path that are written
+MOST_VALUE_CHARACTERS = 2_000  # characters of a value's JSON to process
+MOST_PATH_PARTS = 12  # parts of a path to show
 WIDEST_PATH = 32  # cells of the column of paths
 
 
 def changes_text(shown: TabInput) -> Content:
-    """Every change in the order in which it was made."""
+    """Return every change, in the order in which it was made."""
     if shown.row.result is None:
         return muted("Changes are shown when the handler has ended.")
     changes = context_changes(shown.sheet, shown.row)
@@ -341,7 +341,7 @@ def changes_text(shown: TabInput) -> Content:
 
 
 def path_name(path: PatchPath) -> str:
-    """A path as one would write it in code: `turns[0].text`; context is understood."""
+    """Return a path as in code: `turns[0].text`, without the leading `context`."""
     parts = path[1:] if len(path) > 1 and path[0] in ("context", "data") else path
     name = ""
     for part in parts[:MOST_PATH_PARTS]:
@@ -353,7 +353,7 @@ def path_name(path: PatchPath) -> str:
 
 
 def brief_json(value: Any) -> str:
-    """A value as one line of JSON."""
+    """Return a value as one line of JSON."""
     if isinstance(value, str) and len(value) > MOST_VALUE_CHARACTERS:
         value = value[:MOST_VALUE_CHARACTERS] + "…"
     try:
@@ -393,12 +393,12 @@ def _later_handler_lines(shown: TabInput, changes: tuple[ValueChange, ...]) -> l
 
 
 def has_answer(result: Result) -> bool:
-    """Did it say anything to its host?"""
+    """Return True if the handler returned or requested anything."""
     return result.returned is not None or bool(result.asked)
 
 
 def answer_text(shown: TabInput) -> Content:
-    """Of a plugin's event what the answer changed, and what is merged now; then the answer itself."""
+    """Return the answer; for plugin events first what it changed, and the merged answer."""
     result = shown.row.result
     if result is None:
         return muted("Its answer is shown when the handler has ended.")
@@ -411,7 +411,7 @@ def answer_text(shown: TabInput) -> Content:
 
 
 def ignores_answers(shown: TabInput) -> bool:
-    """Are the answers to this event nobody's concern."""
+    """Return True if the host ignores answers to this event."""
     event = shown.row.follow_up or shown.sheet.plan.event
     known = shown.host.dialect.catalogue().find(event.key)
     return event.kind == "stream" or known is None or known.policy in ("", "observe")
@@ -427,7 +427,7 @@ def _answer_lines(shown: TabInput, result: Result) -> list[Content]:
 
 
 def merge_step_of(shown: TabInput) -> MergeStep | None:
-    """This call's step on the way to the merged answer; None where it was not taken into account."""
+    """Return this call's step of the merged answer; None if it was not merged."""
     plan = shown.sheet.plan
     done = {row.call: row.result for row in shown.sheet.rows if row.result and row.follow_up is None}
     results = [done[call] for call in plan.calls if call in done]
@@ -456,7 +456,7 @@ TIME_BAR_WIDTH = 24
 
 
 def timing_text(shown: TabInput) -> Content:
-    """Load, run and share of the whole, each with its bar."""
+    """Return load time, run time and share of the run, each with its bar."""
     row, total = shown.row, shown.sheet.total(shown.now)
     if row.result is None:
         return muted("Times are shown when the handler has ended.")
@@ -512,12 +512,12 @@ TAB_TEXTS: Mapping[Tab, Callable[[TabInput], Content]] = {
 
 
 def tabs_of_run(sheet: RunSheet | None) -> tuple[Tab, ...]:
-    """The tabs of a run, by the kind of its event."""
+    """Return the tabs of a run, by the kind of its event."""
     return TABS_BY_KIND["folder" if sheet is None else sheet.plan.event.kind]
 
 
 def first_tab(sheet: RunSheet) -> Tab:
-    """The tab that tells most where nothing failed: stream hooks seldom say anything to their host."""
+    """Return the most useful tab if nothing failed: stream hooks rarely return anything."""
     results = [row.result for row in sheet.rows if row.result is not None]
     if sheet.plan.event.kind == "stream" and not any(map(has_answer, results)):
         return "output"
@@ -525,7 +525,7 @@ def first_tab(sheet: RunSheet) -> Tab:
 
 
 def tab_label(tab: Tab, sheet: RunSheet, row: CallRow | None) -> str:
-    """What a tab is called: its count tells what is in it without opening it."""
+    """Return the label of a tab, with a count of its content."""
     result = row.result if row is not None else None
     match tab:
         case "error":
@@ -544,7 +544,7 @@ def tab_label(tab: Tab, sheet: RunSheet, row: CallRow | None) -> str:
 
 
 def output_line_count(result: Result) -> int:
-    """How many lines a handler printed."""
+    """Return how many lines a handler printed."""
     return sum(
         text.count("\n") + (not text.endswith("\n")) for text in (result.stdout, result.stderr) if text
     )

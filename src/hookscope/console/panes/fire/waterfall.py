@@ -1,4 +1,4 @@
-"""The time line of a run: one row per call with its bar and outcome; below it, the hooks that did not run."""
+"""The time line of a run: a row per call with bar and outcome, then the hooks that did not run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LEAST_BAR_WIDTH = 12  # cells
 
 @dataclass(frozen=True, slots=True)
 class WaterfallColumns:
-    """The widths of a row's columns in cells; 0: left out."""
+    """The widths of a row's columns in cells; 0: omitted."""
 
     number: int
     name: int
@@ -47,7 +47,7 @@ class WaterfallColumns:
 
 
 def waterfall_columns(width: int, names: Sequence[str], rows: int) -> WaterfallColumns:
-    """Columns that fill `width` and are the same for every row. What matters least goes first."""
+    """Return columns that fill `width`, equal for every row. The least important go first."""
     number = len(str(max(rows, 1)))
     longest = max((cell_len(name) for name in names), default=7)
     name = min(max(longest, 7), max(8, width * 3 // 10))
@@ -65,7 +65,7 @@ def waterfall_columns(width: int, names: Sequence[str], rows: int) -> WaterfallC
 
 
 class Waterfall(LineList):
-    """All calls of one run on one time line, and below them who did not run."""
+    """All calls of one run on one time line, then the hooks that did not run."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *LineList.BINDINGS,
@@ -81,7 +81,7 @@ class Waterfall(LineList):
         self._columns = waterfall_columns(80, (), 1)
         self._names: tuple[str, ...] = ()
         self._measured: tuple[int, tuple[str, ...]] | None = None
-        self.terse = False  # no heading: every line is needed for the calls
+        self.terse = False  # no heading, to leave every line to the calls
 
     @property
     def line_count(self) -> int:
@@ -93,29 +93,29 @@ class Waterfall(LineList):
 
     @property
     def selected(self) -> WaterfallEntry | None:
-        """What the cursor is on."""
+        """The entry under the cursor."""
         return self._entries[self.cursor] if self.cursor < len(self._entries) else None
 
     def show(self, sheet: RunSheet | None, now: float) -> None:
-        """Draw this run as it stands at `now`."""
+        """Show this run as of `now`."""
         self._sheet, self._now = sheet, now
         self._entries = waterfall_entries(sheet, self._unfolded)
         self._names = tuple(call_name(row) for row in sheet.rows) if sheet else ()
         self.lines_changed()
 
     def go_to_expected(self) -> None:
-        """Put the cursor on what the saved event expects, where that stands."""
+        """Move the cursor to the saved event's expectations, if shown."""
         abouts = [entry.about if isinstance(entry, Remark) else "" for entry in self._entries]
         if "expected" in abouts:
             self.cursor = abouts.index("expected")
 
     def go_to(self, row: CallRow) -> None:
-        """Put the cursor on this call."""
+        """Move the cursor to this call."""
         numbers = [entry.number if isinstance(entry, CallRow) else 0 for entry in self._entries]
         self.cursor = numbers.index(row.number) if row.number in numbers else 0
 
     def _wide(self, width: int) -> WaterfallColumns:
-        """The columns at this width; a scroll bar that comes or goes changes it."""
+        """Return the columns for this width, which a scroll bar changes."""
         if self._measured != (width, self._names):
             self._measured = (width, self._names)
             self._columns = waterfall_columns(width, self._names, len(self._names))
@@ -150,7 +150,7 @@ class Waterfall(LineList):
                 )
 
     def _scale(self) -> tuple[float, float]:
-        """Where the time line begins, and how long it is."""
+        """Return the start and the length of the time line."""
         sheet = self._sheet
         return (sheet.origin, sheet.span(self._now)) if sheet is not None else (0.0, 0.0)
 
@@ -170,12 +170,12 @@ class Waterfall(LineList):
 
 
 def call_name(row: CallRow) -> str:
-    """A call's name, moved in below the event that caused it."""
+    """Return a call's name, indented below the event that caused it."""
     return "  " * (row.depth - 1) + "↳ " + row.name if row.depth else row.name
 
 
 def call_line(row: CallRow, wide: WaterfallColumns, span: float, now: float, origin: float = 0.0) -> Content:
-    """One call, every column at its place; its bar on a line of `span` seconds from `origin`."""
+    """Return the line of one call, with its bar on a scale of `span` seconds from `origin`."""
     mark = outcome_mark(row.phase, row.stale)
     outcome = fixed_width(
         mark.glyph if wide.outcome == 1 else f"{mark.glyph} {mark.word}", wide.outcome, mark.style
@@ -222,7 +222,7 @@ def _output_counts(row: CallRow, wide: WaterfallColumns) -> list[Content]:
 
 
 def not_run_line(item: NotRun, wide: WaterfallColumns) -> Content:
-    """One hook that did not run, and why."""
+    """Return the line of a hook that did not run, with the reason."""
     name = fixed_width(safe_word(item.name), wide.name, MARK_MUTED)
     return (
         Content(f"{'–':>{wide.number}}  ").stylize(MARK_MUTED)
